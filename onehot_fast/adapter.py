@@ -32,8 +32,8 @@ from onehot_fast._arguments.choices import (
     number_dtype,
     with_article,
 )
+from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
-from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal

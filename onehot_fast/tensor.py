@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath, scatter
 from onehot_fast._arguments.choices import check_choice, check_options, max_positional, with_article
-from onehot_fast._arguments.elements import as_element
 from onehot_fast._arguments.indices import (
     as_array,
     as_contiguous,
@@ -24,16 +23,14 @@ from onehot_fast._arguments.indices import (
     mark_ignored,
     resolve_depth,
     resolve_policy,
-    unraveled,
 )
 from onehot_fast._arguments.shapes import (
     check_size,
     infer_shape,
-    inner_size,
     insert_depth,
     normalize_axis,
 )
-from onehot_fast._arguments.values import require_bytes, resolve_values, smoothed_values
+from onehot_fast._arguments.values import as_element, require_bytes, resolve_values, smoothed_values
 from onehot_fast._runtime import dispatch, memory, parallel
 
 __all__ = ["decode", "empty", "infer_shape", "one_hot"]
@@ -398,7 +395,7 @@ def _find(
     """Return the class of each row, and the first row with each fault (see `dispatch.decode`)."""
     depth = cells.shape[axis]
     shape = cells.shape[:axis] + cells.shape[axis + 1 :]
-    inner = inner_size(shape, axis)
+    inner = math.prod(shape[axis:])
     check_size(shape, np.int64)
     if not cells.flags.c_contiguous:
         check_size(cells.shape, cells.dtype)  # `as_contiguous` will copy the cells
@@ -454,7 +451,7 @@ def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:
 
 def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
     """Return the index expression of a row of a tensor, such as "[2, :, 5]"."""
-    where = [*map(str, unraveled(row, shape))]
+    where = [*map(str, np.unravel_index(row, shape))]
     return f"[{', '.join([*where[:axis], ':', *where[axis:]])}]"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -83,19 +84,19 @@ def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Ca
     return decorated
 
 
-def columns_only(method: Callable[P, T]) -> Callable[P, T]:
-    """Reject positional arguments after the columns."""
-    return max_positional(2, "pass the columns as one list, columns=['a', 'b']")(method)
+# Reject positional arguments after the columns.
+columns_only = max_positional(2, "pass the columns as one list, columns=['a', 'b']")
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return " did you mean …?" with the most similar name, or "" if no name is similar."""
-    texts = [other for other in known if isinstance(other, str)]
     from difflib import get_close_matches  # imported here because the import takes 1 ms
 
-    close = get_close_matches(name, texts, 1) if isinstance(name, str) else []
-    if not close and isinstance(name, str):  # difflib is case-sensitive
-        close = [other for other in texts if other.casefold() == name.casefold()]
+    if not isinstance(name, str):
+        return ""
+    texts = [other for other in known if isinstance(other, str)]
+    close = get_close_matches(name, texts, 1)  # case-sensitive
+    close += [other for other in texts if other.casefold() == name.casefold()]
     return f" did you mean {close[0]!r}?" if close else ""
 
 
@@ -106,20 +107,12 @@ def check_text(value: object, name: str) -> str:
     return value
 
 
-def check_separator(sep: Any) -> None:
-    """Raise an error unless `sep` is a non-empty str."""
-    if not check_text(sep, "sep"):
-        raise ValueError("sep must not be empty")
-
-
 def number_dtype(value: Any, where: str) -> np.dtype[Any]:
     """Return a Boolean or numeric dtype, or raise an error."""
     dtype: np.dtype[Any] | None = None
-    if value is not None:  # NumPy would interpret None as float64
-        try:
-            dtype = np.dtype(value)
-        except (TypeError, ValueError, SyntaxError):  # NumPy parses some strings as Python
-            dtype = None
+    # NumPy would interpret None as float64, and parses some strings as Python.
+    with suppress(TypeError, ValueError, SyntaxError):
+        dtype = None if value is None else np.dtype(value)
     if dtype is None or (dtype.kind not in "biufc" and dtype.isbuiltin != 2):
         raise TypeError(
             f"{where} must be a Boolean, integer, float or complex dtype, got {shown(value)}"

@@ -6,6 +6,7 @@ float16) is copied; every other array is used without a copy.
 
 import operator
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if native == np.float16:
         return array.astype(np.float32, order="C")
     if dtype.kind == "O" and array.size and all(map(_is_integer, array.flat)):
-        return _from_integer_objects(array)
+        return int64_or_uint64(array, "indices")
     if dtype.kind == "b":
         hint = ": .astype('uint8') turns Booleans into classes 0 and 1"
     elif dtype.kind in "OSUTMm":
@@ -111,15 +112,17 @@ def _is_integer(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _from_integer_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert an object array of integers to int64, or to uint64 if int64 is too small."""
-    smallest, largest = int(min(array.flat)), int(max(array.flat))
-    for dtype in (np.int64, np.uint64):
-        limits = np.iinfo(dtype)
-        if limits.min <= smallest and largest <= limits.max:
-            return array.astype(dtype, order="C")
+def int64_or_uint64(items: Any, what: str) -> npt.NDArray[Any]:
+    """Return integers as int64, or as uint64 if int64 is too small; raise an error for neither."""
+    with suppress(OverflowError):
+        return np.array(items, np.int64, order="C")
+    objects = np.asarray(items, object)
+    smallest, largest = int(min(objects.flat)), int(max(objects.flat))
+    if smallest >= 0 and largest < 2**64:
+        return np.array(items, np.uint64, order="C")
     raise ValueError(
-        f"indices must fit one integer type of 64 bits, got values from {smallest} to {largest}"
+        f"all {what} must fit into int64, or all into uint64, got values from {smallest}"
+        f" to {largest}"
     )
 
 
@@ -154,7 +157,10 @@ def mark_ignored(
     reachable = {_reachable(each, indices.dtype) for each in ignore_index} - {None}
     if len(reachable) < 2:
         return indices, next(iter(reachable), None)
-    compared = _truncated(indices) if indices.dtype.kind == "f" else indices
+    compared = indices
+    if indices.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):  # values are arbitrary if out of range
+            compared = indices.astype(np.int64)  # truncated like in the kernels
     is_ignored = np.isin(compared, np.array(list(reachable), compared.dtype))
     if indices.dtype.kind == "f":
         is_ignored &= (indices >= _INT64.min) & (indices < -float(_INT64.min))
@@ -164,12 +170,6 @@ def mark_ignored(
     # Take an index that occurs, because a float dtype cannot represent every integer.
     first = indices.flat[position]
     return np.where(is_ignored, first, indices), int(first)
-
-
-def _truncated(indices: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return floats truncated to int64 like in the kernels; arbitrary values if out of range."""
-    with np.errstate(invalid="ignore"):
-        return indices.astype(np.int64)
 
 
 def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
@@ -225,15 +225,6 @@ def _depth_number(depth: object) -> int:
         raise ValueError(f"depth must be finite, got {array.item()}") from None
 
 
-def unraveled(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the index of an element by its flat position; needs no memory, unlike NumPy's."""
-    where = []
-    for size in reversed(shape):
-        position, i = divmod(position, size)
-        where.append(i)
-    return tuple(reversed(where))
-
-
 def check_range(
     indices: npt.NDArray[Any], source: npt.NDArray[Any], depth: int, policy: Policy
 ) -> None:
@@ -252,7 +243,7 @@ def check_range(
         too_large=policy.check_large,
     )
     if position >= 0:
-        where = unraveled(position, indices.shape)
+        where = tuple(map(int, np.unravel_index(position, indices.shape)))
         place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
         lowest = -depth if policy.wrap else 0
         raise ValueError(f"{place} must be in [{lowest}, {depth}), got {source[where]!s}")

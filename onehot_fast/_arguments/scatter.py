@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
-from onehot_fast._arguments.elements import parts_of, value_bytes
 from onehot_fast._arguments.indices import as_array
+from onehot_fast._arguments.values import significant_bytes
 from onehot_fast._runtime import dispatch, parallel
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -87,7 +87,8 @@ def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArra
 
 def _is_needed(dtype: np.dtype[Any]) -> bool:
     """Tell whether the dtype has references, fields or padding, so bytes cannot be compared."""
-    return dtype.hasobject or dtype.names is not None or value_bytes(dtype) is not None
+    is_padded = significant_bytes(np.empty(0, dtype)) is not None
+    return dtype.hasobject or dtype.names is not None or is_padded
 
 
 def decode(
@@ -130,10 +131,9 @@ def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
     if dtype.hasobject:
         compared = _is_value(cells.astype(object), on.astype(object))
         return np.asarray(compared, dtype=np.bool_)
-    counted = value_bytes(dtype)
+    counted = significant_bytes(cells)
     if counted is not None:
-        same = parts_of(cells)[..., counted] == parts_of(on)[..., counted]
-        return np.asarray(same.all(axis=(-2, -1)))
+        return np.asarray((counted == significant_bytes(on)).all(axis=(-2, -1)))
     raw = np.dtype(f"V{dtype.itemsize}")
     return np.asarray(cells.view(raw) == on.view(raw))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ ASK_ABOVE = 64 << 20  # bytes; for smaller results the free memory is not checke
 NO_INDICES = np.empty(0, np.int8)
 
 Dimension = int | str | None
+T = TypeVar("T")
 
 
 def normalize_axis(axis: int, rank: int) -> int:
@@ -33,14 +34,9 @@ def normalize_axis(axis: int, rank: int) -> int:
     return position + rank + 1 if position < 0 else position
 
 
-def insert_depth(shape: Sequence[int], depth: int, axis: int) -> tuple[int, ...]:
+def insert_depth(shape: Sequence[T], depth: T, axis: int) -> tuple[T, ...]:
     """Return `shape` with `depth` inserted at the normalized `axis`."""
     return (*shape[:axis], depth, *shape[axis:])
-
-
-def inner_size(shape: Sequence[int], axis: int) -> int:
-    """Return the product of the dimensions after the new one."""
-    return math.prod(shape[axis:])
 
 
 def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
@@ -104,12 +100,14 @@ def infer_shape(
     True
     """
     dimensions = None if indices_shape is None else _dimensions(indices_shape)
-    size = _depth_dimension(depth)
+    size = depth
+    if depth is not None and not isinstance(depth, str):
+        size = resolve_depth(depth, NO_INDICES, None) if np.size(depth) else None
     if dimensions is None:
         as_integer(axis, "axis")
         return None
     position = normalize_axis(axis, len(dimensions))
-    return (*dimensions[:position], size, *dimensions[position:])
+    return insert_depth(dimensions, size, position)
 
 
 def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
@@ -129,14 +127,6 @@ def _dimension(size: Any, position: int) -> Dimension:
     if known < 0:
         raise ValueError(f"indices_shape[{position}] must be at least 0, got {known}")
     return known
-
-
-def _depth_dimension(depth: Any) -> Dimension:
-    if depth is None or isinstance(depth, str):
-        return depth
-    if np.size(depth) == 0:
-        return None
-    return resolve_depth(depth, NO_INDICES, None)
 
 
 def _check_memory(

@@ -1,7 +1,7 @@
 """An array of the Arrow C data interface."""
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 
 from onehot_fast._arrow.abi cimport ArrowArray, ohf_arrow_owner
 from onehot_fast._arrow.schema cimport ArrowField
@@ -19,16 +19,9 @@ cdef class Array:
     cdef int64_t bits_begin             # the bit of the first row
     cdef bytes mask                     # owns `bits` if they include the nulls of the parent
 
-    cdef int share(self, ArrowArray *to) except -1
     cdef int cover(self, const uint8_t *bits, int64_t begin) except -1
     cdef int64_t count_nulls(self) except -1
-    cdef uint64_t limit(self, cnp.dtype dtype) except? 0
     cdef cnp.ndarray memory(self, cnp.dtype dtype)
-    cdef int copy_to(self, uint8_t *out, cnp.dtype dtype) except -1
-    cdef cnp.ndarray code_indices(self)
-    cdef cnp.ndarray code_nullable(self)
+    cdef cnp.ndarray plain(self)
+    cdef cnp.ndarray code_integers(self, cnp.dtype dtype)
     cdef cnp.ndarray code_booleans(self)
-    cdef int refuse(self, int64_t position, cnp.dtype dtype) except -1
-
-
-cdef object new_array_capsule(ArrowArray **array)

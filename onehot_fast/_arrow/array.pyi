@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -54,3 +54,17 @@ class Stream:
 # The source is an object with __arrow_c_array__ (tried first) or __arrow_c_stream__, a stream
 # capsule, or a pair of capsules (arrow_schema, arrow_array). ValueError: consumed or malformed.
 def read(source: object) -> Stream: ...
+
+@final
+class ArrowBlock:
+    """Contiguous columns of one block of memory: an Arrow struct array without nulls."""
+
+    @property
+    def block(self) -> npt.NDArray[Any]: ...
+    def __new__(
+        cls, names: Iterable[str], block: npt.NDArray[Any], n_rows: int, format: str, n_bits: int
+    ) -> ArrowBlock: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The reader of the Arrow C data interface: ``for array in read(source): array.codes()``.
+"""The reader of the Arrow C data interface, ``for array in read(source): array.codes()``, and `ArrowBlock`.
 
 Arrays of any Arrow library are read in their own memory: integers and dictionary indices become codes, and other
 types can be exported again. Only the C structures of the interface are used, and no library is imported.
@@ -17,22 +17,24 @@ from cpython.pycapsule cimport (
     PyCapsule_IsValid,
     PyCapsule_New,
 )
-from cpython.ref cimport Py_INCREF
-from libc.stdint cimport INT64_MAX, UINT64_MAX, int64_t, uint8_t, uint64_t, uintptr_t
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport UINT64_MAX, int64_t, uint8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
 from onehot_fast._arrow.abi cimport (
+    ARROW_FLAG_NULLABLE,
     ArrowArray,
     ArrowArrayStream,
     ArrowSchema,
     ohf_arrow_keep,
     ohf_arrow_let_go,
+    ohf_arrow_make_schema,
     ohf_arrow_own,
     ohf_arrow_owner,
     ohf_arrow_set_validity,
     ohf_arrow_share,
 )
-from onehot_fast._arrow.schema cimport ArrowField, check, schema_of
+from onehot_fast._arrow.schema cimport ArrowField, check, new_schema_capsule, schema_of
 from onehot_fast._kernels.validity cimport code_bits, code_rows, count_ones, intersect, spread
 
 import os
@@ -44,6 +46,9 @@ from onehot_fast._runtime.memory import allocate
 
 cnp.import_array()
 
+cdef extern from "Python.h":
+    bint Py_IsInitialized() noexcept nogil
+
 cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(
         PyTypeObject *subtype, cnp.dtype descr, int nd, const cnp.npy_intp *dims,
@@ -52,16 +57,6 @@ cdef extern from "numpy/arrayobject.h":
 
 # The token that the constructors require; it is private to this module.
 cdef object MAKER = object()
-
-cdef dict DTYPES = {
-    "c": np.dtype(np.int8), "C": np.dtype(np.uint8), "s": np.dtype(np.int16), "S": np.dtype(np.uint16),
-    "i": np.dtype(np.int32), "I": np.dtype(np.uint32), "l": np.dtype(np.int64), "L": np.dtype(np.uint64),
-}
-cdef dict BLOCK_DTYPES = {
-    **DTYPES, "b": np.dtype(np.bool_),
-    "e": np.dtype(np.float16), "f": np.dtype(np.float32), "g": np.dtype(np.float64),
-}
-cdef dict SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 
 
 @cython.final
@@ -138,12 +133,12 @@ cdef class Array:
         """
         if self.schema.kind == "boolean":
             return self.code_booleans()
-        if self.schema.format not in DTYPES:
+        if self.schema.kind not in ("integer", "dictionary"):
             raise TypeError(
                 f"{self.schema.where()} must be an array of integers or Booleans or a dictionary array, "
                 f"got {self.schema.kind} values"
             )
-        return self.code_indices() if self.count_nulls() == 0 else self.code_nullable()
+        return self.code_integers(self.schema.dtype)
 
     def block(self, positions):
         """Return some columns of a struct as the rows of a new matrix.
@@ -151,39 +146,28 @@ cdef class Array:
         Return None unless all columns are numbers or Booleans of the same type, without nulls.
         """
         cdef list columns = [self.child(position) for position in positions]
-        cdef Array column
-        cdef cnp.ndarray out
-        cdef Py_ssize_t i
-        cdef cnp.dtype dtype = BLOCK_DTYPES.get((<Array> columns[0]).schema.format) if columns else None
-        if dtype is None:
+        cdef list rows = [(<Array> column).plain() for column in columns]
+        if any(row is None for row in rows) or len({row.dtype for row in rows}) != 1:
             return None
-        for column in columns:
-            if BLOCK_DTYPES.get(column.schema.format) is not dtype or column.node.dictionary != NULL:
-                return None
-            if column.count_nulls() > 0:
-                return None
-        out = allocate((len(columns), self.length), dtype)[0]
-        if self.length > 0:
-            for i, column in enumerate(columns):
-                column.copy_to(<uint8_t *> cnp.PyArray_DATA(out) + i * self.length * dtype.itemsize, dtype)
-        return out
+        if any(column.null_count for column in columns):
+            return None
+        return np.stack(rows, out=allocate((len(rows), self.length), rows[0].dtype)[0])
 
     def numbers(self):
         """Return a copy of numbers or Booleans, with NaN for nulls, or None for other types.
 
         Nulls turn integers and Booleans into float64.
         """
-        cdef cnp.dtype dtype = BLOCK_DTYPES.get(self.schema.format)
-        cdef cnp.ndarray out
-        if dtype is None or self.node.dictionary != NULL:
+        cdef cnp.ndarray values = self.plain(), out
+        if values is None:
             return None
-        out = new_array(self.length, dtype)
-        if self.length > 0:
-            self.copy_to(<uint8_t *> cnp.PyArray_DATA(out), dtype)
         valid = self.valid()
-        if valid is None:
-            return out
-        return np.where(valid, out, np.array(np.nan, dtype if dtype.kind == ord("f") else np.float64))
+        if valid is not None:
+            is_float = values.dtype.kind == "f"
+            return np.where(valid, values, np.array(np.nan, values.dtype if is_float else np.float64))
+        out = new_array(self.length, values.dtype)
+        out[...] = values
+        return out
 
     def valid(self):
         """Return a mask of the rows that are not null, or None if no row is null."""
@@ -203,15 +187,10 @@ cdef class Array:
 
     def __arrow_c_array__(self, requested_schema=None):
         """Return capsules of the type and of the array; the requested type is ignored."""
-        cdef ArrowArray *made
+        cdef ArrowArray *to
         if self.mask is not None and not self.schema.has_validity:
             raise TypeError(f"{self.schema.where()} has no validity bitmap to store the nulls of its struct")
-        capsule = new_array_capsule(&made)
-        self.share(made)
-        return self.schema.__arrow_c_schema__(), capsule
-
-    cdef int share(self, ArrowArray *to) except -1:
-        """Fill in a C array of these rows, which shares ownership of the memory."""
+        capsule = new_array_capsule(&to)
         if not ohf_arrow_share(self.owner, self.node, to):
             raise MemoryError("cannot allocate an Arrow array")
         to.offset = self.offset
@@ -222,7 +201,7 @@ cdef class Array:
             raise MemoryError("cannot allocate an Arrow validity bitmap")
         if self.schema.n_buffers == 0 or self.schema.has_validity:
             to.null_count = self.count_nulls()
-        return 0
+        return self.schema.__arrow_c_schema__(), capsule
 
     cdef int cover(self, const uint8_t *bits, int64_t begin) except -1:
         """Add the nulls of the parent struct; ``begin`` is the bit of the first row."""
@@ -248,19 +227,14 @@ cdef class Array:
                 self.n_nulls = self.length - n_valid
         return self.n_nulls
 
-    cdef uint64_t limit(self, cnp.dtype dtype) except? 0:
-        """Return the exclusive limit of a valid index; as unsigned integers, negative indices exceed it."""
-        cdef uint64_t limit, half = <uint64_t> 1 << (8 * dtype.itemsize - 1)
-        if self.node.dictionary == NULL:
-            return UINT64_MAX
-        limit = self.node.dictionary.length
-        return min(limit, half) if dtype.kind == ord("i") else limit
-
     cdef cnp.ndarray memory(self, cnp.dtype dtype):
-        """Return the integers as a view of the producer's memory, or as a copy if it is not aligned."""
+        """Return the values as a view of the producer's memory, or as a copy if it is not aligned."""
         cdef cnp.npy_intp n = self.length
-        cdef const char *data = <const char *> self.node.buffers[1] + self.offset * dtype.itemsize
+        cdef const char *data
         cdef cnp.ndarray array
+        if n == 0:
+            return np.empty(0, dtype)
+        data = <const char *> self.node.buffers[1] + self.offset * dtype.itemsize
         if <uintptr_t> data % <uintptr_t> dtype.itemsize != 0:
             array = new_array(n, dtype)
             memcpy(cnp.PyArray_DATA(array), data, n * dtype.itemsize)
@@ -273,62 +247,49 @@ cdef class Array:
         cnp.PyArray_SetBaseObject(array, self)
         return array
 
-    cdef int copy_to(self, uint8_t *out, cnp.dtype dtype) except -1:
-        """Copy numbers or Booleans; the values of nulls are arbitrary."""
-        cdef const uint8_t *data = <const uint8_t *> self.node.buffers[1]
-        cdef Py_ssize_t width = dtype.itemsize
-        cdef bint is_bool = dtype.kind == ord("b")
-        with nogil:
-            if is_bool:
-                spread(data, self.offset, self.length, out)
-            else:
-                memcpy(out, data + self.offset * width, self.length * width)
-        return 0
+    cdef cnp.ndarray plain(self):
+        """Return numbers or Booleans, or None for other types; the values of nulls are arbitrary."""
+        if self.schema.kind == "boolean":
+            return self.code_booleans().view(np.bool_)
+        return self.memory(self.schema.dtype) if self.schema.kind in ("integer", "float") else None
 
-    cdef cnp.ndarray code_indices(self):
-        """Return the integers of an array without nulls; raise an error for an invalid dictionary index."""
-        cdef cnp.dtype dtype = DTYPES[self.schema.format]
-        cdef uint64_t limit = self.limit(dtype)
-        cdef cnp.ndarray codes
-        if self.length == 0:
-            return np.empty(0, dtype)
-        codes = self.memory(dtype)
-        if self.node.dictionary != NULL and limit >> (8 * dtype.itemsize - 1) < 2:
-            # In NumPy, the maximum of a million indices takes 0.01 - 0.09 ms, and a search 0.6 ms.
-            unsigned = codes.view(f"u{dtype.itemsize}")
-            if unsigned.max() >= limit:
-                self.refuse(int((unsigned >= limit).argmax()), dtype)
-        return codes
-
-    cdef cnp.ndarray code_nullable(self):
-        """Return a copy of the integers, with -1 for nulls; raise an error for an invalid dictionary index."""
-        cdef cnp.dtype dtype = DTYPES[self.schema.format]
-        cdef uint64_t limit = self.limit(dtype)
+    cdef cnp.ndarray code_integers(self, cnp.dtype dtype):
+        """Return the integers, with -1 for nulls; raise an error for an invalid dictionary index."""
+        cdef cnp.ndarray values = self.memory(dtype), codes = values
         cdef int width = dtype.itemsize
-        cdef char index_format = ord(self.schema.format)
-        cdef const char *data = <const char *> self.node.buffers[1] + self.offset * width
-        cdef cnp.ndarray codes
-        cdef int64_t refused
-        if dtype.kind == ord("u") and width == 8:
-            limit = min(limit, <uint64_t> INT64_MAX + 1)
-        elif dtype.kind == ord("u") and limit > <uint64_t> 1 << (8 * width - 1):
-            width *= 2
-        if <uintptr_t> data % <uintptr_t> dtype.itemsize != 0:
-            aligned = self.memory(dtype)
-            data = <const char *> cnp.PyArray_DATA(aligned)
-        codes = new_array(self.length, SIGNED[width])
-        with nogil:
-            refused = code_rows(
-                index_format, data, self.bits, self.bits_begin, self.length, limit, width,
-                cnp.PyArray_DATA(codes),
-            )
-        if refused >= 0:
-            self.refuse(refused, dtype)
-        return codes
+        cdef char format = ord(self.schema.format)
+        cdef uint64_t limit = UINT64_MAX, half = <uint64_t> 1 << (8 * width - 1)
+        cdef int64_t refused = -1
+        if self.node.dictionary != NULL:    # as unsigned integers, negative indices are at least `half`
+            limit = self.node.dictionary.length
+            limit = min(limit, half) if dtype.kind == ord("i") else limit
+        if self.count_nulls() > 0:
+            if dtype.kind == ord("u") and limit > half:
+                width *= 2
+                if width > 8:
+                    width, limit = 8, half
+            codes = new_array(self.length, np.dtype(f"i{width}"))
+            with nogil:
+                refused = code_rows(
+                    format, cnp.PyArray_BYTES(values), self.bits, self.bits_begin, self.length, limit, width,
+                    cnp.PyArray_DATA(codes),
+                )
+        elif self.node.dictionary != NULL and self.length > 0:
+            unsigned = values.view(f"u{width}")
+            if int(unsigned.max()) >= limit:    # takes a tenth of the time of a search
+                refused = int((unsigned >= limit).argmax())
+        if refused < 0:
+            return codes
+        where, value = f"{self.schema.where()}, row {refused}", int(values[refused])
+        if self.node.dictionary == NULL:
+            raise ValueError(f"{where}: in an array with nulls, integers must be below 2**63, got {value}")
+        raise ValueError(
+            f"{where}: the dictionary index must be in [0, {self.node.dictionary.length}), got {value}"
+        )
 
     cdef cnp.ndarray code_booleans(self):
         """Return Booleans as int8, with -1 for nulls."""
-        cdef cnp.ndarray codes = new_array(self.length, SIGNED[1])
+        cdef cnp.ndarray codes = new_array(self.length, np.dtype(np.int8))
         cdef const uint8_t *bits = NULL
         if self.count_nulls() > 0:
             bits = self.bits
@@ -339,19 +300,6 @@ cdef class Array:
                     <uint8_t *> cnp.PyArray_DATA(codes),
                 )
         return codes
-
-    cdef int refuse(self, int64_t position, cnp.dtype dtype) except -1:
-        """Raise an error for an integer that cannot be a code."""
-        value = int(self.memory(dtype)[position])
-        if self.node.dictionary == NULL:
-            raise ValueError(
-                f"{self.schema.where()}, row {position}: in an array with nulls, integers must be below 2**63, "
-                f"got {value}"
-            )
-        raise ValueError(
-            f"{self.schema.where()}, row {position}: the dictionary index must be in "
-            f"[0, {self.node.dictionary.length}), got {value}"
-        )
 
 
 cdef object new_array_capsule(ArrowArray **array):
@@ -580,26 +528,7 @@ def read(source):
     """Return a `Stream` of the chunks of an object with the Arrow C data interface, or of its capsules.
 
     If `source` has both methods, ``__arrow_c_array__`` is tried first, and ``__arrow_c_stream__`` if that raises
-    an error (for several chunks). A capsule is consumed.
-
-    Raises
-    ------
-    TypeError
-        `source` has no such interface.
-    ValueError
-        `source` was consumed before, or is malformed.
-    OSError
-        The producer reports an error.
-
-    Examples
-    --------
-    >>> import pyarrow
-    >>> from onehot_fast._arrow.array import read
-    >>> (chunk,) = read(pyarrow.array(["b", "a", None, "b"]).dictionary_encode())
-    >>> chunk.codes()
-    array([ 0,  1, -1,  0], dtype=int32)
-    >>> pyarrow.array(chunk.dictionary).to_pylist()
-    ['b', 'a']
+    an error (for several chunks). A capsule is consumed. An error of the producer is raised as an OSError.
     """
     if PyCapsule_CheckExact(source):
         return read_stream(source)
@@ -620,3 +549,102 @@ def read(source):
         "expected an object with __arrow_c_array__ or __arrow_c_stream__, or an Arrow capsule, "
         f"got {with_article(source)}"
     )
+
+
+# ---- Export of a block of memory ----
+
+cdef void release(ArrowArray *array) noexcept nogil:
+    """Release the reference to the block on any thread; after the end of the interpreter, do nothing."""
+    if Py_IsInitialized():
+        with gil:
+            Py_DECREF(<object> array.private_data)
+    array.release = NULL
+
+
+cdef int fill_schema(ArrowSchema *to, bytes format, bytes name, Py_ssize_t n_fields) except -1:
+    """Fill in a schema without its children."""
+    if not ohf_arrow_make_schema(to, format, name, NULL, 0, ARROW_FLAG_NULLABLE, n_fields, False):
+        raise MemoryError("cannot allocate an Arrow schema")
+    return 0
+
+
+@cython.final
+cdef class ArrowBlock:
+    """Contiguous columns of one block of memory: an Arrow struct array without nulls.
+
+    Importers share the block and keep it alive.
+    """
+
+    cdef readonly object block
+    cdef list names
+    cdef bytes format
+    cdef ArrowArray whole
+    cdef ArrowArray *columns
+    cdef ArrowArray **children
+    cdef const void **buffers   # a validity bitmap (NULL) and the data of each column; one buffer of the struct
+
+    def __cinit__(self, names, cnp.ndarray block not None, Py_ssize_t n_rows, str format, Py_ssize_t n_bits):
+        """Keep a C-contiguous block with one row for each name; a row has ``n_rows`` elements of ``n_bits`` bits.
+
+        ``format`` is an Arrow format string, such as ``"b"``.
+        """
+        cdef Py_ssize_t at, n
+        self.block = block
+        self.names = [name.encode() for name in names]
+        self.format = format.encode()
+        n = len(self.names)
+        if not block.flags.c_contiguous or block.ndim < 2 or len(block) != n:
+            raise ValueError("ArrowBlock: block must have one contiguous row for each name")
+        # Use Python integers, which do not overflow.
+        row_bytes = (<object> n_rows * n_bits + 7) // 8
+        if n_rows < 0 or n_bits < 1 or block.nbytes < len(block) * row_bytes:
+            raise ValueError(f"ArrowBlock: block must have room for {n_rows} rows")
+        self.columns = <ArrowArray *> PyMem_RawCalloc(n + 1, sizeof(ArrowArray))
+        self.children = <ArrowArray **> PyMem_RawCalloc(n + 1, sizeof(ArrowArray *))
+        self.buffers = <const void **> PyMem_RawCalloc(2 * n + 1, sizeof(void *))
+        if self.columns == NULL or self.children == NULL or self.buffers == NULL:
+            raise MemoryError(f"cannot allocate the Arrow structures of {n} columns")
+        # Store the pointers now, because Python code can change the shape and strides of an array later.
+        for at in range(n):
+            self.buffers[2 * at + 1] = cnp.PyArray_BYTES(block) + at * cnp.PyArray_STRIDE(block, 0)
+            self.columns[at].length = n_rows
+            self.columns[at].n_buffers = 2
+            self.columns[at].buffers = self.buffers + 2 * at
+            self.children[at] = &self.columns[at]
+        self.whole.length = n_rows
+        self.whole.n_buffers = 1
+        self.whole.buffers = self.buffers + 2 * n
+        self.whole.n_children = n
+        self.whole.children = self.children
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.columns)
+        PyMem_RawFree(self.children)
+        PyMem_RawFree(self.buffers)
+
+    def __arrow_c_schema__(self):
+        """Return an Arrow schema capsule of the type."""
+        cdef Py_ssize_t at
+        cdef ArrowSchema *schema
+        cdef object capsule = new_schema_capsule(&schema)
+        fill_schema(schema, b"+s", b"", len(self.names))
+        for at in range(len(self.names)):
+            fill_schema(schema.children[at], self.format, self.names[at], 0)
+        return capsule
+
+    def __arrow_c_array__(self, requested_schema=None):
+        """Return the capsules of the type and of the array; the requested type is ignored."""
+        cdef ArrowArray source = self.whole
+        cdef ArrowArray *array
+        cdef object capsule = new_array_capsule(&array)
+        source.release = release
+        source.private_data = <void *> self
+        owner = ohf_arrow_own(&source)
+        if owner == NULL:
+            raise MemoryError("cannot allocate an Arrow array")
+        Py_INCREF(self)
+        is_shared = ohf_arrow_share(owner, &self.whole, array)
+        ohf_arrow_let_go(owner)
+        if not is_shared:
+            raise MemoryError("cannot allocate an Arrow array")
+        return self.__arrow_c_schema__(), capsule

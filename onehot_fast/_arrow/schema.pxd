@@ -9,10 +9,10 @@ cdef class ArrowField:
     """One field of the Arrow C data interface."""
 
     cdef readonly str format, name
+    cdef readonly str kind                  # regardless of the width; "dictionary" if dictionary-encoded
     cdef readonly tuple children
     cdef readonly ArrowField dictionary
     cdef readonly bytes packed_metadata     # in the layout of the interface, or None
-    cdef str type_kind
     cdef int64_t flags
     # The layout of an array of this type.
     cdef bint has_validity

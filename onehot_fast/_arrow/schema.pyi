@@ -1,4 +1,6 @@
-from typing import final
+from typing import Any, final
+
+import numpy as np
 
 # The type of one field that was read; it can be exported again.
 @final
@@ -10,6 +12,9 @@ class ArrowField:
     # "struct", "map", "union", "run_end"; "dictionary" for any field that is dictionary-encoded.
     @property
     def kind(self) -> str: ...
+    # The dtype of the values (or the indices) in memory, or None if NumPy has no such dtype.
+    @property
+    def dtype(self) -> np.dtype[Any] | None: ...
     # "" by default.
     @property
     def name(self) -> str: ...

@@ -21,6 +21,8 @@ from onehot_fast._arrow.abi cimport (
 import re
 import sys
 
+import numpy as np
+
 cdef enum:
     MAX_DEPTH = 64              # levels of nesting, like Arrow's C++ library
     MAX_CHILDREN = 1 << 24      # a larger number is an error
@@ -54,6 +56,13 @@ cdef dict LAYOUTS = {
     "+s": ("struct", True, 1, -1, 0),
     "+r": ("run_end", False, 0, 2, 0),
 }
+# The dtypes of the values in memory; dates, times and durations are integers.
+cdef dict DTYPES = {
+    format: np.dtype(name) for name, formats in (
+        ("?", "b"), ("i1", "c"), ("u1", "C"), ("i2", "s"), ("u2", "S"), ("i4", "i tdD tts ttm"), ("u4", "I"),
+        ("i8", "l tdm ttu ttn tDs tDm tDu tDn ts"), ("u8", "L"), ("f2", "e"), ("f4", "f"), ("f8", "g"),
+    ) for format in formats.split()
+}
 # The layouts of the types with parameters.
 cdef tuple PATTERNS = (
     (re.compile(r"ts[smun]:.*", re.DOTALL), ("temporal", *FIXED)),
@@ -68,20 +77,12 @@ cdef tuple PATTERNS = (
 
 cdef tuple layout_of(str format):
     """Return the layout of a type in Arrow's columnar format."""
-    cdef tuple layout = LAYOUTS.get(format)
-    if layout is not None:
-        return layout
+    if format in LAYOUTS:
+        return LAYOUTS[format]
     for pattern, layout in PATTERNS:
         if pattern.fullmatch(format):
             return layout
     raise ValueError(f"an Arrow format must be a format of the C data interface, got {format!r}")
-
-
-cdef int children_of(str format, int n_children):
-    """Return the number of children of a type, or -1 if not fixed; a union has one child per type id."""
-    if format.startswith("+u"):
-        return len(format[4:].split(",")) if len(format) > 4 else 0
-    return n_children
 
 
 cdef str text_of(const char *text, str what):
@@ -132,9 +133,9 @@ cdef class ArrowField:
         return f"the Arrow array {self.name!r} of format {self.format!r}"
 
     @property
-    def kind(self):
-        """The kind of type, regardless of its width; "dictionary" for all dictionary-encoded types."""
-        return self.type_kind
+    def dtype(self):
+        """The dtype of the values (or the indices) in memory, or None if NumPy has no such dtype."""
+        return DTYPES.get("ts" if self.format.startswith("ts") else self.format)
 
     def __repr__(self):
         """Show the name, format and kind."""
@@ -214,15 +215,16 @@ cdef ArrowField schema_of(const ArrowSchema *source, int depth):
     schema.name = text_of(source.name, "name")
     schema.packed_metadata = pack_metadata(source.metadata)
     schema.flags = source.flags
-    schema.type_kind, schema.has_validity, schema.n_buffers, n_children, schema.required = layout_of(schema.format)
-    n_children = children_of(schema.format, n_children)
+    schema.kind, schema.has_validity, schema.n_buffers, n_children, schema.required = layout_of(schema.format)
+    if schema.format.startswith("+u"):      # a union has one child per type id
+        n_children = len(schema.format[4:].split(",")) if len(schema.format) > 4 else 0
     schema.children = read_children(source, schema.format, n_children, depth)
     if source.dictionary != NULL:
-        if schema.type_kind != "integer":
+        if schema.kind != "integer":
             raise ValueError(
                 f"the indices of an Arrow dictionary must be integers, got the format {schema.format!r}"
             )
-        schema.type_kind = "dictionary"
+        schema.kind = "dictionary"
         schema.dictionary = schema_of(source.dictionary, depth + 1)
     return schema
 
@@ -279,11 +281,10 @@ cdef int check_below(ArrowField schema, const ArrowArray *array) except -1:
         raise ValueError(f"{schema.where()}: n_children is {array.n_children}, but children is NULL")
     for i in range(array.n_children):
         check(schema.children[i], array.children[i], min_rows)
-    if (schema.dictionary is None) != (array.dictionary == NULL):
-        found = "has no dictionary, but its schema has one"
-        if array.dictionary != NULL:
-            found = "has a dictionary, but its schema has none"
-        raise ValueError(f"{schema.where()} {found}")
+    if schema.dictionary is None and array.dictionary != NULL:
+        raise ValueError(f"{schema.where()} has a dictionary, but its schema has none")
+    if schema.dictionary is not None and array.dictionary == NULL:
+        raise ValueError(f"{schema.where()} has no dictionary, but its schema has one")
     if schema.dictionary is not None:
         check(schema.dictionary, array.dictionary, 0)
     return 0
@@ -291,25 +292,20 @@ cdef int check_below(ArrowField schema, const ArrowArray *array) except -1:
 
 cdef int64_t min_rows_of_children(ArrowField schema, const ArrowArray *array) except -1:
     """Return how many rows each child of an array must have."""
-    cdef int64_t n_rows = array.offset + array.length
+    cdef int64_t n_rows = array.offset + array.length, end
+    cdef int32_t narrow
     if schema.kind == "struct" or schema.format.startswith("+us"):
         return n_rows
     if schema.format.startswith("+w:"):
         return min(n_rows * int(schema.format[3:]), INT64_MAX)
     if schema.format in ("+l", "+L", "+m") and array.length > 0:
-        return end_of_lists(schema, array, n_rows)
+        # The other offsets are checked when the lists are read.
+        if schema.format == "+L":
+            memcpy(&end, <const int64_t *> array.buffers[1] + n_rows, sizeof(end))
+        else:
+            memcpy(&narrow, <const int32_t *> array.buffers[1] + n_rows, sizeof(narrow))
+            end = narrow
+        if end < 0:
+            raise ValueError(f"{schema.where()}: offsets must be at least 0, got {end}")
+        return end
     return 0
-
-
-cdef int64_t end_of_lists(ArrowField schema, const ArrowArray *array, int64_t n_rows) except -1:
-    """Return the last offset of a list array; the other offsets are checked when the lists are read."""
-    cdef int32_t narrow
-    cdef int64_t end
-    if schema.format == "+L":
-        memcpy(&end, <const int64_t *> array.buffers[1] + n_rows, sizeof(end))
-    else:
-        memcpy(&narrow, <const int32_t *> array.buffers[1] + n_rows, sizeof(narrow))
-        end = narrow
-    if end < 0:
-        raise ValueError(f"{schema.where()}: offsets must be at least 0, got {end}")
-    return end

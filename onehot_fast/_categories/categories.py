@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._categories.arrays import Kind, category_array, dtype_of, exactly_as, kind_of
+from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.keys import (
     as_array,
+    as_objects,
     in_order,
     keys,
+    plain,
     positive_zero,
     preferred_by_key,
     text_label,
@@ -29,12 +31,16 @@ from onehot_fast._runtime.utils import cached_property
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Positions: TypeAlias = npt.NDArray[np.int64]
+# The kinds of `Dictionary`.
+Kind: TypeAlias = Literal["string", "binary", "int64", "uint64", "float64"]
+
+# The types of floats that keep their dtype instead of becoming float64.
+NARROW_FLOATS = (np.float16, np.float32)
+ARROW_UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
+TEXT_KINDS: dict[str, Kind] = {"U": "string", "T": "string", "S": "binary"}
 
 # dtype kind → family; only values of the same family can be equal.
-FAMILIES = {"b": "number", "i": "number", "u": "number", "f": "number", "M": "instant"} | {
-    "m": "duration", "U": "string", "T": "string", "S": "binary",
-}  # fmt: skip
-
+FAMILIES = {**dict.fromkeys("biuf", "number"), "M": "instant", "m": "duration"}
 PLAIN_NUMBERS = frozenset({int, float, *(np.dtype(code).type for code in "bhilqBHILQefd")})
 
 
@@ -74,11 +80,9 @@ class Categories:
     def to_plain(self) -> AnyArray | tuple[AnyArray, AnyArray, bool]:
         """Return the values as an array, or texts and bytes as ``(offsets, data, is_text)``."""
         values = self.values
-        return (
-            values
-            if not isinstance(values, Strings)
-            else (values.offsets, values.data, values.is_text)
-        )
+        if isinstance(values, Strings):
+            return values.offsets, values.data, values.is_text
+        return values
 
     @classmethod
     def from_plain(cls, plain: Any) -> Categories:
@@ -205,10 +209,10 @@ class Categories:
             return self._find_by_key(others)
         if isinstance(others.values, Strings) or self.family != "number":
             positions = self.table.lookup(others._numbers())
-            return np.maximum(positions, -1).astype(np.int64)
-        numbers, is_exact = exactly_as(others.values, self._kind)
-        positions = np.maximum(self.table.lookup(numbers), -1)
-        return np.where(True if is_exact is None else is_exact, positions, -1).astype(np.int64)
+        else:
+            numbers, is_exact = exactly_as(others.values, self._kind)
+            positions = np.where(is_exact, self.table.lookup(numbers), -1)
+        return np.maximum(positions, -1).astype(np.int64)
 
     def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
         """Return the position of each value of an array: -1 if missing, -2 if unknown.
@@ -227,17 +231,12 @@ class Categories:
 
     def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
         """Return the result of `lookup` for a few objects: texts, bytes or numbers of one type."""
-        if self.family == "number":
-            types = set(map(type, values))
-            # NumPy would convert integers to floats if there are None or NaN.
-            is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
-            return self.lookup(np.array(values)) if is_plain else None
-        if self.family not in ("string", "binary") or not len(self):
-            return None
-        try:
-            return self.table.lookup(tuple(values))
-        except TypeError:  # the dictionary cannot hold one of the values
-            return None
+        if self.family != "number":
+            return self.lookup(tuple(values))
+        types = set(map(type, values))
+        # NumPy would convert integers to floats if there are None or NaN.
+        is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
+        return self.lookup(np.array(values)) if is_plain else None
 
     def _holds(self, dtype: np.dtype[Any]) -> bool:
         """Tell whether the dictionary can look up numbers or times of a dtype."""
@@ -264,39 +263,27 @@ class Categories:
         if not filled:
             return max(parts, key=lambda part: part.kind_name), [np.empty(0, np.int64)] * len(parts)
         first = filled[0]
-        if first.family is None or len({(part.family, part.dtype) for part in filled}) > 1:
+        is_mixed = len({(part.family, part.dtype) for part in filled}) > 1
+        if first.family is None or is_mixed or any(part._has_negative_zero() for part in filled):
             return _union_by_key(parts)
         table = Dictionary(first._kind)
         positions = [
             table.encode(part._numbers()).astype(np.int64) if len(part) else np.empty(0, np.int64)
             for part in parts
         ]
-        values = table.values
-        if first.dtype is not None:
-            is_time = first.dtype.kind in "mM"
-            values = values.view(first.dtype) if is_time else values.astype(first.dtype)
-        if first.family == "number":  # the dictionary stores -0.0 as 0.0
-            for part, places in zip(parts, positions, strict=True):
-                if len(part):
-                    values[places] = part.values
-        made = cls(values)
-        for part in filled:
-            made = made._with_zero_of(part)
-        return made, positions
+        return cls(with_dtype(table.values, first.dtype)), positions
 
-    def _with_zero_of(self, others: Categories) -> Categories:
-        """Return the categories, with -0.0 replaced by 0.0 if the others have 0.0."""
-        values = others.values
+    def _has_negative_zero(self) -> bool:
+        values = self.values
         if isinstance(values, Strings) or values.dtype.kind != "f":
-            return self
-        has_plus = bool(((values == 0) & ~np.signbit(values)).any())
-        return self.with_positive_zero() if has_plus else self
+            return False
+        return bool((np.signbit(values) & (values == 0)).any())
 
     def with_positive_zero(self) -> Categories:
         """Return the categories with -0.0 replaced by 0.0."""
         if self.family is None:
             return Categories.of([positive_zero(item) for item in self.tolist()])
-        if isinstance(self.values, Strings) or self.values.dtype.kind != "f":
+        if isinstance(self.values, Strings) or not self._has_negative_zero():
             return self
         return Categories(self.values + self.values.dtype.type(0))
 
@@ -314,3 +301,104 @@ def _union_by_key(parts: Sequence[Categories]) -> tuple[Categories, list[Positio
     position_of = {key: position for position, key in enumerate(values)}
     positions = [np.array([position_of[key] for key in each], np.int64) for each in keys_of]
     return Categories.of(list(values.values())), positions
+
+
+def with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strings | AnyArray:
+    """Return the values of a dictionary in the dtype of the input."""
+    if dtype is None or isinstance(values, Strings):
+        return values
+    return values.view(dtype) if dtype.kind in "mM" else values.astype(dtype)
+
+
+def dtype_of(values: Any) -> np.dtype[Any] | None:
+    """Return the dtype of numbers or times, or None; Arrow's instants with a zone are int64."""
+    if isinstance(values, np.ndarray):
+        return values.dtype.newbyteorder("=") if values.dtype.kind in "biufmM" else None
+    if not isinstance(values, Array):
+        return None
+    form = values.schema.format
+    if form.startswith("tD"):
+        return np.dtype(f"m8[{ARROW_UNITS[form[2]]}]")
+    if form.startswith("ts") and not form[4:]:
+        return np.dtype(f"M8[{ARROW_UNITS[form[2]]}]")
+    return values.schema.dtype
+
+
+def kind_of(values: Any) -> Kind:
+    """Return the kind of dictionary for an array; raise TypeError if there is none."""
+    dtype = dtype_of(values)
+    if dtype is not None:
+        return kind_of_dtype(dtype)
+    if isinstance(values, Strings):
+        return "string" if values.is_text else "binary"
+    if isinstance(values, Array) and values.schema.kind in ("string", "binary"):
+        return "string" if values.schema.kind == "string" else "binary"
+    if isinstance(values, np.ndarray) and values.dtype.kind in TEXT_KINDS:
+        return TEXT_KINDS[values.dtype.kind]
+    raise TypeError(
+        f"values must be numbers, times, texts or bytes for a dictionary, got {values!r}"
+    )
+
+
+def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
+    """Return the kind of dictionary for a dtype of numbers or times."""
+    if dtype.kind == "f":
+        return "float64"
+    return "uint64" if dtype == np.uint64 else "int64"
+
+
+def category_array(values: Iterable[Any]) -> Strings | AnyArray:
+    """Return the values in the array type that `Categories` uses for them."""
+    if isinstance(values, Strings):
+        return values
+    if not isinstance(values, np.ndarray):
+        return _array_of_objects(list(values))
+    kind = values.dtype.kind
+    if kind in "iu":
+        is_wide = values.dtype.itemsize == 8 and kind == "u" and len(values)
+        is_beyond = is_wide and int(values.max()) >= 2**63
+        return values.astype(np.uint64 if is_beyond else np.int64)
+    if kind == "b" or (kind == "f" and values.dtype.itemsize <= 8) or kind in "mM":
+        is_missing = kind != "b" and (values != values).any()
+        if not is_missing:
+            native: AnyArray = values.astype(values.dtype.newbyteorder("="))
+            return native
+    if kind in "UTS":
+        return Strings.from_objects(values.tolist(), is_text=kind != "S")
+    # `list` keeps the items of other dtypes as NumPy scalars.
+    return _array_of_objects(values.tolist() if kind == "O" else list(values))
+
+
+def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
+    """Return Strings or an array of a specific dtype if all items have one type, else objects."""
+    kinds = set(map(type, items))
+    if not kinds <= {str, bytes, int, bool, float}:
+        items = [plain(item) for item in items]
+        kinds = set(map(type, items))
+    kind = next(iter(kinds)) if len(kinds) == 1 else None
+    if kind is str or kind is bytes:
+        return Strings.from_objects(items, is_text=kind is str)
+    if kind is int and min(items) >= -(2**63) and max(items) < 2**64:
+        if max(items) < 2**63:
+            return np.array(items, np.int64)
+        return np.array(items, np.uint64) if min(items) >= 0 else as_objects(items)
+    if kind is bool or kind is float or kind in NARROW_FLOATS:
+        array = np.array(items, np.dtype(kind))
+        return array if not (array != array).any() else as_objects(items)
+    if kind in (np.datetime64, np.timedelta64) and len({item.dtype for item in items}) == 1:
+        array = np.array(items, items[0].dtype)
+        return array if not np.isnat(array).any() else as_objects(items)
+    return as_objects(items)
+
+
+def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_]]:
+    """Return numbers in the dtype of a kind of dictionary, and which of them are unchanged."""
+    with np.errstate(invalid="ignore"):
+        converted = values.astype(kind)
+        is_same = converted.astype(values.dtype) == values
+    is_same &= (converted < 0) == (values < 0)
+    if (kind == "float64") != (values.dtype.kind == "f"):
+        # At its limits, an integer type may saturate, so that both conversions agree.
+        integers, floats = (values, converted) if kind == "float64" else (converted, values)
+        is_same &= floats.astype(np.float64) < (2.0**64 if integers.dtype == np.uint64 else 2.0**63)
+    return converted, is_same

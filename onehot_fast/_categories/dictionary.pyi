@@ -5,8 +5,9 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.arrays import Kind as _Kind
+from onehot_fast._categories.categories import Kind as _Kind
 from onehot_fast._categories.strings import Strings
+from onehot_fast._runtime.dispatch import INDEX_DTYPES as INDEX_DTYPES
 
 _Values: TypeAlias = Array | Strings | npt.NDArray[Any] | tuple[object, ...]
 
@@ -52,3 +53,6 @@ def number_labels(
 def number_integers(
     values: npt.NDArray[np.integer[Any]], max_span: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]] | None: ...
+
+@final
+class Source: ...

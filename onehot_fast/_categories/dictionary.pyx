@@ -8,44 +8,28 @@ cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree
+from cpython.object cimport PyObject
+from cpython.sequence cimport PySequence_Fast_ITEMS
 from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
-from onehot_fast._categories.abi cimport (
-    OHF_NO_MEMORY,
-    OHF_OFFSETS32,
-    OHF_OFFSETS64,
-    OHF_OUTSIDE,
-    OHF_TOO_MANY,
-    OHF_VIEWS,
-    ohf_code_objects,
-    ohf_code_packed,
-    ohf_dictionary,
-    ohf_dictionary_close,
-    ohf_dictionary_open,
-    ohf_dictionary_texts,
-    ohf_engine_of,
-    ohf_learn_numbers,
-    ohf_learn_texts,
-    ohf_look_up_numbers,
-    ohf_look_up_texts,
-    ohf_split,
-    ohf_split_texts,
-)
-from onehot_fast._categories.source cimport IN_BUFFERS_TEXTS, IN_OBJECTS, IN_PACKED_TEXTS, Source, source_of
-from onehot_fast._categories.strings cimport new_strings
+from onehot_fast._arrow.abi cimport ArrowArray
+from onehot_fast._arrow.array cimport Array
+from onehot_fast._categories.abi cimport *
+from onehot_fast._categories.strings cimport Strings, new_strings
 from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
 
 import os
+import sysconfig
 
 import numpy as np
 
-from onehot_fast._runtime import memory
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._kernels import simd
-
-cdef extern from "once.h":
-    uint64_t ohf_once(uint64_t integer) nogil
+from onehot_fast._runtime import memory
+from onehot_fast._runtime.dispatch import INDEX_DTYPES
 
 cnp.import_array()
 
@@ -65,7 +49,21 @@ cdef enum:
     OBJECTS_BETWEEN_SIGNALS = 1 << 18
     TEXTS_BETWEEN_SIGNALS = 1 << 18
     LABELS_BETWEEN_SIGNALS = 1 << 16
+    MIN_ROWS_FOR_MEMO = 1024
 
+cdef dict NUMBER_KINDS = {dtype.str[1:]: kind for kind, dtype in enumerate(INDEX_DTYPES)}
+# In free-threaded Python, another thread may change an array of objects, so a copy is read.
+cdef bint IS_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+cdef enum Form:
+    IN_BUFFERS_TEXTS
+    IN_BUFFERS_NUMBERS
+    IN_OBJECTS
+    IN_PACKED_TEXTS
+cdef dict TEXT_FORMATS = {
+    "u": OHF_OFFSETS32, "z": OHF_OFFSETS32, "U": OHF_OFFSETS64, "Z": OHF_OFFSETS64,
+    "vu": OHF_VIEWS, "vz": OHF_VIEWS,
+}
 cdef dict DTYPES = {"int64": np.dtype(np.int64), "uint64": np.dtype(np.uint64), "float64": np.dtype(np.float64)}
 CODES = np.dtype(np.int32)
 KINDS = ("string", "binary", *DTYPES)
@@ -78,44 +76,281 @@ if ohf_lock_over_forks():
 
 
 class UnsupportedValueError(TypeError):
-    """A dictionary of this kind cannot hold a value.
-
-    Attributes
-    ----------
-    row : int
-        The first row of such a value.
-    """
+    """A dictionary of this kind cannot hold the value in `row`."""
 
     def __init__(self, message, row):
         super().__init__(message)
         self.row = row
 
 
+# ---- Buffers of values, checked before the C loops read them ----
+
+@cython.final
+cdef class Source:
+    """The addresses of the values that the C loops read, and the owners of the memory."""
+
+    cdef Form form
+    cdef int64_t n_rows
+    cdef ohf_texts texts
+    cdef ohf_numbers numbers
+    cdef ohf_objects objects
+    cdef ohf_packed packed
+    cdef object owner                   # keeps the memory alive
+    cdef object missing                 # keeps the missing objects or the missing text alive
+    cdef const unsigned char **buffers  # a copy of the addresses of views
+    cdef int64_t *sizes
+
+    def __dealloc__(self):
+        PyMem_Free(self.buffers)
+        PyMem_Free(self.sizes)
+        self.close_objects()
+
+    cdef int read_offsets(self, Array array, int layout) except -1:
+        """Set the addresses of texts with offsets; the last offset is the number of readable bytes."""
+        cdef int width = 4 if layout == OHF_OFFSETS32 else 8
+        cdef int32_t narrow
+        cdef int64_t limit
+        cdef const char *offsets = <const char *> array.node.buffers[1] + array.offset * width
+        if width == 4:
+            memcpy(&narrow, offsets + array.length * width, sizeof(narrow))
+            limit = narrow
+        else:
+            memcpy(&limit, offsets + array.length * width, sizeof(limit))
+        if limit < 0:
+            raise ValueError(f"{array!r}: offsets must be at least 0, got {limit}")
+        if limit > 0 and array.node.buffers[2] == NULL:
+            limit = 0       # all texts must be empty; the C loops check this
+        self.texts.rows = offsets
+        self.texts.data = <const uint8_t *> array.node.buffers[2]
+        self.set_limit(limit)
+        return 0
+
+    cdef void set_limit(self, int64_t limit) noexcept:
+        """Set the number of bytes of the data that the C loops may read."""
+        self.texts.limit = limit
+        self.texts.last_of_16 = max(limit - 15, 0)
+
+    cdef int read_views(self, Array array) except -1:
+        """Set the addresses of string views; copy the lists of buffers, which other threads could change."""
+        cdef const ArrowArray *node = array.node
+        cdef int64_t i, n_buffers = node.n_buffers - 3
+        cdef const int64_t *sizes = <const int64_t *> node.buffers[node.n_buffers - 1]
+        self.texts.rows = <const char *> node.buffers[1] + array.offset * 16
+        if n_buffers == 0:
+            return 0
+        self.buffers = <const unsigned char **> PyMem_Calloc(n_buffers, sizeof(void *))
+        self.sizes = <int64_t *> PyMem_Calloc(n_buffers, sizeof(int64_t))
+        if self.buffers == NULL or self.sizes == NULL:
+            raise MemoryError("cannot allocate the addresses of an Arrow array's buffers")
+        for i in range(n_buffers):
+            self.buffers[i] = <const unsigned char *> node.buffers[2 + i]
+            memcpy(&self.sizes[i], sizes + i, sizeof(int64_t))
+            if self.buffers[i] == NULL or self.sizes[i] < 0:
+                self.sizes[i] = 0
+        self.texts.buffers = self.buffers
+        self.texts.sizes = self.sizes
+        self.texts.n_buffers = n_buffers
+        return 0
+
+    cdef int read_arrow_texts(self, Array array) except -1:
+        """Set the addresses of an Arrow array of texts or bytes, without a copy."""
+        cdef int layout = TEXT_FORMATS[array.schema.format]
+        self.form = IN_BUFFERS_TEXTS
+        self.n_rows = array.length
+        self.owner = array
+        self.texts.layout = layout
+        if array.length == 0:
+            return 0
+        if array.count_nulls() > 0:
+            self.texts.bits = array.bits
+            self.texts.bits_begin = array.bits_begin
+        return self.read_views(array) if layout == OHF_VIEWS else self.read_offsets(array, layout)
+
+    cdef int read_strings(self, Strings strings) except -1:
+        """Set the addresses of Strings, without a copy."""
+        self.form = IN_BUFFERS_TEXTS
+        self.n_rows = len(strings)
+        self.owner = strings
+        self.texts.layout = OHF_OFFSETS64
+        self.texts.rows = strings.ends
+        self.texts.data = strings.bytes
+        self.set_limit(strings.ends[self.n_rows])
+        return 0
+
+    cdef int read_fixed(self, object array, str kind) except -1:
+        """Set the address of a NumPy array of dtype U or S; copy it if it is not contiguous and native."""
+        array = np.require(array, array.dtype.newbyteorder("="), "CA")
+        self.form = IN_BUFFERS_TEXTS
+        self.n_rows = len(array)
+        self.owner = array
+        self.texts.layout = OHF_UCS4 if kind == "string" else OHF_BYTES_S
+        self.texts.width = array.dtype.itemsize // (4 if kind == "string" else 1)
+        self.texts.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
+        return 0
+
+    cdef int read_objects(self, object array, str kind, tuple missing) except -1:
+        """Set the address of a NumPy array of objects or of a tuple."""
+        cdef int i
+        if len(missing) > OHF_MAX_MISSING:
+            raise ValueError(f"missing must have at most {OHF_MAX_MISSING} objects, got {len(missing)}")
+        self.form = IN_OBJECTS
+        self.n_rows = len(array)
+        self.owner = array.copy() if IS_FREE_THREADED and type(array) is not tuple else array
+        self.missing = missing
+        self.objects.is_text = kind == "string"
+        for i in range(len(missing)):
+            self.objects.missing[i] = <void *> missing[i]
+        self.objects.n_missing = len(missing)
+        return self.open_objects()
+
+    cdef int open_objects(self) except -1:
+        """Set the address of the objects and allocate caches. Call again after other Python code may have run."""
+        cdef cnp.ndarray array
+        if len(self.owner) != self.n_rows:
+            raise RuntimeError("the array must not be resized while it is read")
+        self.close_objects()
+        if type(self.owner) is tuple:
+            self.objects.rows = <const char *> PySequence_Fast_ITEMS(self.owner)
+            self.objects.stride = sizeof(PyObject *)
+        else:
+            array = self.owner
+            self.objects.rows = <const char *> cnp.PyArray_DATA(array)
+            self.objects.stride = cnp.PyArray_STRIDES(array)[0]
+        if self.n_rows >= MIN_ROWS_FOR_MEMO:
+            ohf_make_memo(&self.objects, self.n_rows)
+        return 0
+
+    cdef void close_objects(self) noexcept:
+        """Free the memory that `open_objects` allocated."""
+        PyMem_RawFree(self.objects.memo)
+        PyMem_RawFree(self.objects.scratch)
+        self.objects.memo = NULL
+        self.objects.scratch = NULL
+        self.objects.room = 0
+
+    cdef int read_packed(self, object array) except -1:
+        """Set the address of a NumPy array of StringDType."""
+        cdef object dtype = array.dtype
+        cdef object na_object = getattr(dtype, "na_object", "")     # by default, no value is missing
+        cdef bytes text = na_object.encode() if isinstance(na_object, str) else b""
+        self.form = IN_PACKED_TEXTS
+        self.n_rows = len(array)
+        self.owner = array
+        self.missing = text
+        self.packed.rows = <const char *> cnp.PyArray_DATA(<cnp.ndarray> array)
+        self.packed.stride = cnp.PyArray_STRIDES(<cnp.ndarray> array)[0]
+        self.packed.dtype = <void *> dtype
+        self.packed.missing = PyBytes_AS_STRING(text)
+        self.packed.missing_length = len(text) if isinstance(na_object, str) else -1
+        return 0
+
+    cdef int read_numbers(self, object array, str kind) except -1:
+        """Set the address of a NumPy array of numbers; copy it if its layout or dtype is not supported."""
+        if array.dtype.itemsize == 2 and array.dtype.kind == "f":
+            array = array.astype(np.float32)
+        array = np.require(array, array.dtype.newbyteorder("="), "CA")
+        if array.dtype.kind in "mMb":
+            array = array.view(np.uint8 if array.dtype.kind == "b" else np.int64)
+        self.form = IN_BUFFERS_NUMBERS
+        self.n_rows = len(array)
+        self.owner = array
+        self.numbers.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
+        self.numbers.kind = NUMBER_KINDS[array.dtype.str[1:]]
+        self.numbers.into = NUMBER_KINDS[DTYPES[kind].str[1:]]
+        return 0
+
+    cdef int read_arrow_numbers(self, Array array, str kind) except -1:
+        """Set the addresses of an Arrow array of numbers or times, without a copy; Booleans become 0 and 1."""
+        is_bool = array.schema.kind == "boolean"
+        self.read_numbers(array.codes() if is_bool else array.memory(array.schema.dtype), kind)
+        if array.count_nulls() > 0:
+            self.numbers.bits = array.bits
+            self.numbers.bits_begin = array.bits_begin
+        return 0
+
+
+cdef bint holds(str kind, str letter):
+    """Tell whether a dictionary of a kind can hold values of a NumPy dtype kind, such as "i"."""
+    if kind == "float64":
+        return letter == "f"
+    return kind in DTYPES and letter in ("i", "u", "b", "m", "M")
+
+
+cdef bint read_arrow(Source source, Array array, str kind) except -1:
+    """Set the addresses of an Arrow array; return False if a dictionary of this kind cannot hold it."""
+    cdef str format = array.schema.format
+    if kind in ("string", "binary"):
+        if array.schema.kind != kind or format not in TEXT_FORMATS:
+            return False
+        source.read_arrow_texts(array)
+        return True
+    dtype = None if array.schema.kind == "dictionary" else array.schema.dtype
+    if dtype is None or not holds(kind, dtype.kind):
+        return False
+    source.read_arrow_numbers(array, kind)
+    return True
+
+
+cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) except -1:
+    """Set the address of a NumPy array; return False if a dictionary of this kind cannot hold it."""
+    cdef str letter = array.dtype.kind
+    if holds(kind, letter):
+        source.numbers.has_nat = letter in ("m", "M")
+        source.read_numbers(array, kind)
+    elif kind in DTYPES:
+        return False
+    elif letter == "O":
+        source.read_objects(array, kind, missing)
+    elif letter == ("U" if kind == "string" else "S"):
+        source.read_fixed(array, kind)
+    elif letter == "T" and kind == "string":
+        source.read_packed(array)
+    else:
+        return False
+    return True
+
+
+cdef Source source_of(object values, str kind, tuple missing):
+    """Return the source of the values; raise TypeError if a dictionary of this kind cannot hold them."""
+    cdef Source source = Source.__new__(Source)
+    cdef bint is_read
+    if isinstance(values, Array):
+        is_read = read_arrow(source, values, kind)
+    elif isinstance(values, Strings):
+        is_read = kind == ("string" if (<Strings> values).is_text else "binary")
+        if is_read:
+            source.read_strings(values)
+    elif isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise ValueError(f"an array for a dictionary must have one dimension, got shape {values.shape}")
+        is_read = read_numpy(source, values, kind, missing)
+    else:
+        is_read = type(values) is tuple and kind in ("string", "binary")
+        if is_read:
+            source.read_objects(values, kind, missing)
+    if not is_read:
+        raise TypeError(f"the values must fit a dictionary of kind {kind!r}, got {description_of(values)}")
+    return source
+
+
+cdef str description_of(object values):
+    """Return the type of the values as text for an error message."""
+    if isinstance(values, Array):
+        return f"the Arrow format {(<Array> values).schema.format!r}"
+    if isinstance(values, np.ndarray):
+        return f"dtype {values.dtype}"
+    return repr(values) if isinstance(values, Strings) else with_article(values)
+
+
+# ---- The hash table ----
+
 @cython.final
 cdef class Dictionary:
     """A hash table from distinct values to codes, which are in order of first appearance.
 
-    Several threads may call `lookup` at the same time. While one thread adds values, other threads that use the
-    dictionary raise RuntimeError.
-
-    Parameters
-    ----------
-    kind : {"string", "binary", "int64", "uint64", "float64"}
-        Use "int64" or "uint64" for integers of any width, Booleans (0, 1), dates and durations.
-    values : Strings or ndarray of int64, uint64 or float64, optional
-        Initial values. Raises ValueError if two values are equal or a value is missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from onehot_fast._categories.dictionary import Dictionary
-    >>> known = Dictionary("int64")
-    >>> known.encode(np.array([30, 10, 30]))
-    array([0, 1, 0], dtype=int32)
-    >>> known.values
-    array([30, 10])
-    >>> known.lookup(np.array([10, 20]))
-    array([ 1, -2], dtype=int32)
+    The kind "int64" or "uint64" holds integers of any width, Booleans (0, 1), dates and durations. Several threads
+    may call `lookup` at the same time. While one thread adds values, other threads that use the dictionary raise
+    RuntimeError.
     """
 
     cdef ohf_dictionary table
@@ -131,7 +366,6 @@ cdef class Dictionary:
             raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
         self.kind = kind
         memcpy(seed, <const char *> SEED, sizeof(seed))
-        memset(&self.table, 0, sizeof(self.table))
         if ohf_dictionary_open(
             &self.table, ohf_engine_of(variant), self.kind in ("string", "binary"), seed, n_values,
         ):
@@ -151,8 +385,6 @@ cdef class Dictionary:
     def __repr__(self):
         """Return the kind and the number of values as text."""
         return f"Dictionary({self.kind!r}, {len(self)} values)"
-
-    # ---- Threads ----
 
     cdef int enter(self, bint learning) except -1:
         """Register this thread as a writer (`learning`) or a reader; raise RuntimeError if it must not run."""
@@ -175,8 +407,6 @@ cdef class Dictionary:
         else:
             self.n_readers -= 1
         ohf_unlock()
-
-    # ---- The table ----
 
     cdef cnp.ndarray code(self, object values, object missing, bint learning):
         """Return the codes of values; if `learning`, add new values."""
@@ -236,36 +466,19 @@ cdef class Dictionary:
             raise UnsupportedValueError(f"row {row}: the value must fit a dictionary of kind {self.kind!r}", row)
         raise ValueError(f"row {row}: offsets and views must be inside the buffers of the array")
 
-    # ---- Methods ----
-
     def encode(self, values, *, missing=()):
-        """Return the codes of values, and add new values to the dictionary.
+        """Return the codes of values, -1 if missing, and add new values to the dictionary.
 
-        Parameters
-        ----------
-        values : Array, ndarray or Strings, shape (n_rows,), or tuple of str or bytes
-            The values, or one of several chunks: codes are consistent across calls.
-        missing : sequence of objects, optional
-            Up to four objects, compared by identity, that are missing values like None and NaN.
-
-        Returns
-        -------
-        ndarray of int32, shape (n_rows,)
-            The position of each value in the attribute `values`, or -1 if the value is missing.
-
-        Raises
-        ------
-        TypeError, UnsupportedValueError, ValueError, RuntimeError
-            The dictionary cannot hold the values (TypeError) or one of them (UnsupportedValueError), a buffer is
-            malformed, or another thread uses the dictionary. Do not use the dictionary after an error.
+        The values are an Array, an ndarray, Strings, or a tuple of str or bytes; codes are consistent across
+        calls. Up to four objects in `missing` are missing values like None and NaN, compared by identity. Do not
+        use the dictionary after an error.
         """
         return self.code(values, missing, True)
 
     def split(self, values, bytes separator not None, *, bint keep_empty=False):
         """Return ``(offsets, codes)`` of the pieces of texts split by a separator, and add new pieces.
 
-        The pieces of row ``i`` have ``codes[offsets[i]:offsets[i + 1]]``; a missing text has no pieces. Empty
-        pieces are skipped by default. The method raises the same errors as `encode`.
+        A missing text has no pieces. Empty pieces are skipped by default.
         """
         cdef Source source = source_of(values, self.kind, ())
         cdef cnp.ndarray offsets = np.zeros(source.n_rows + 1, np.int64)
@@ -307,28 +520,23 @@ cdef class Dictionary:
     @property
     def values(self):
         """The distinct values in order of first appearance: Strings or a read-only ndarray."""
+        cdef cnp.ndarray offsets, data
         self.enter(False)
         try:
-            return self.read_values()
+            if self.kind in DTYPES:
+                data = np.empty(self.table.n_codes, DTYPES[self.kind])
+                memcpy(cnp.PyArray_DATA(data), self.table.numbers, data.nbytes)
+                data.flags.writeable = False
+                return data
+            offsets = np.empty(self.table.n_codes + 1, np.int64)
+            data = np.empty(self.table.n_short_bytes + self.table.n_long_bytes, np.uint8)
+            with nogil:
+                ohf_dictionary_texts(
+                    &self.table, <int64_t *> cnp.PyArray_DATA(offsets), <uint8_t *> cnp.PyArray_DATA(data),
+                )
+            return new_strings(offsets, data, self.kind == "string")
         finally:
             self.leave(False)
-
-    cdef object read_values(self):
-        """Return the distinct values as new Strings or a new ndarray."""
-        cdef int64_t n = self.table.n_codes
-        cdef cnp.ndarray offsets, data
-        if self.kind in DTYPES:
-            data = np.empty(n, DTYPES[self.kind])
-            memcpy(cnp.PyArray_DATA(data), self.table.numbers, n * sizeof(uint64_t))
-            data.flags.writeable = False
-            return data
-        offsets = np.empty(n + 1, np.int64)
-        data = np.empty(self.table.n_short_bytes + self.table.n_long_bytes, np.uint8)
-        with nogil:
-            ohf_dictionary_texts(
-                &self.table, <int64_t *> cnp.PyArray_DATA(offsets), <uint8_t *> cnp.PyArray_DATA(data),
-            )
-        return new_strings(offsets, data, self.kind == "string")
 
 
 # ---- Numbers of labels and integers ----
@@ -336,8 +544,8 @@ cdef class Dictionary:
 def number_labels(list rows not None, dict numbers not None):
     """Return ``(offsets, numbers of the labels)``, and add new labels to ``numbers``.
 
-    Each row is an iterable of hashable labels. This function takes 15 ns per label; a combination of Python
-    functions takes 45 ns. No other thread may change ``numbers`` during the call.
+    This function takes 15 ns per label; a combination of Python functions takes 45 ns. No other thread may change
+    ``numbers`` during the call.
     """
     cdef Py_ssize_t n_rows = len(rows), row = 0, at = 0, room = 4 * n_rows + 16
     offsets = np.zeros(n_rows + 1, np.int64)
@@ -370,84 +578,47 @@ def number_labels(list rows not None, dict numbers not None):
     return offsets, codes[:at]
 
 
-cdef struct Limits:
-    uint64_t first, span
-
-
-cdef Limits limits_of(const integer_t *values, int64_t n) noexcept nogil:
-    """Return the smallest integer, and the difference between the largest and the smallest."""
-    cdef integer_t low = values[0], high = values[0]
-    cdef int64_t i
-    for i in range(n):
-        low = min(low, values[i])
-        high = max(high, values[i])
-    return Limits(<uint64_t> low, <uint64_t> high - <uint64_t> low)
-
-
-cdef inline uint64_t step_of(integer_t value, uint64_t first, uint64_t span) noexcept nogil:
-    """Return ``value - first``, at most ``span + 1``: another thread may have changed the value."""
-    cdef uint64_t step = ohf_once(<uint64_t> value - first)
-    return step if step <= span else span + 1
-
-
-cdef void mark(const integer_t *values, int64_t n, uint64_t first, uint64_t span, uint8_t *marks) noexcept nogil:
-    """Set ``marks[value - first]`` to 1 for each value."""
-    cdef int64_t i
-    for i in range(n):
-        marks[step_of(values[i], first, span)] = 1
-
-
-cdef void look_up(
-    const integer_t *values, int64_t n, uint64_t first, uint64_t span, const int32_t *ranks, int32_t *codes,
-) noexcept nogil:
-    """Write the rank of each value to ``codes``."""
-    cdef int64_t i
-    for i in range(n):
-        codes[i] = ranks[step_of(values[i], first, span)]
-
-
-cdef void subtract(
-    const integer_t *values, int64_t n, uint64_t first, uint64_t span, int32_t *codes,
-) noexcept nogil:
-    """Write ``value - first`` for each value, which is its rank if all integers of the range occur."""
-    cdef int64_t i
-    cdef uint64_t step
-    for i in range(n):
-        step = ohf_once(<uint64_t> values[i] - first)
-        codes[i] = <int32_t> step if step <= span else -1
-
-
 def number_integers(const integer_t[::1] values, uint64_t max_span):
     """Return the codes and the sorted distinct integers (as uint64), or None if their range is too wide.
 
     There must be at least one integer, in native byte order. ``max_span``, the largest accepted difference between
-    two integers, must be less than 2**31.
+    two integers, must be less than 2**31 - 1.
     """
-    cdef int64_t n = len(values)
-    cdef Limits limits
-    cdef uint64_t first, span, step
+    cdef const integer_t *items = &values[0]
+    cdef integer_t low = items[0], high = items[0]
+    cdef int64_t i, n = len(values)
+    cdef uint64_t span
+    cdef uint32_t step, outside
     cdef int32_t n_found = 0
-    cdef cnp.ndarray occurs, order, codes
+    cdef cnp.ndarray occurs, order, numbers
     cdef uint8_t *marks
     cdef int32_t *ranks
+    cdef int32_t *codes
     with nogil:
-        limits = limits_of(&values[0], n)
-    first, span = limits.first, limits.span
+        for i in range(n):
+            low = min(low, items[i])
+            high = max(high, items[i])
+    span = <uint64_t> high - <uint64_t> low
     if span > max_span:
         return None
+    outside = <uint32_t> span + 1       # the step of values that another thread has changed
     occurs = np.zeros(span + 2, np.uint8)
     order = np.empty(span + 2, np.int32)
-    codes = memory.allocate((n,), CODES)[0]
+    numbers = memory.allocate((n,), CODES)[0]
     marks = <uint8_t *> cnp.PyArray_DATA(occurs)
     ranks = <int32_t *> cnp.PyArray_DATA(order)
+    codes = <int32_t *> cnp.PyArray_DATA(numbers)
     with nogil:
-        mark(&values[0], n, first, span, marks)
-        marks[span + 1] = 0
-        for step in range(span + 2):
-            ranks[step] = n_found if marks[step] else -1
+        for i in range(n):
+            codes[i] = <int32_t> (<uint64_t> items[i] - <uint64_t> low)
+        for i in range(n):
+            marks[min(<uint32_t> codes[i], outside)] = 1
+        for step in range(outside):
+            ranks[step] = n_found
             n_found += marks[step]
-        if <uint64_t> n_found == span + 1:      # saves 6 % of `fit`
-            subtract(&values[0], n, first, span, <int32_t *> cnp.PyArray_DATA(codes))
-        else:
-            look_up(&values[0], n, first, span, ranks, <int32_t *> cnp.PyArray_DATA(codes))
-    return codes, np.flatnonzero(occurs).astype(np.uint64) + np.uint64(first)
+        ranks[outside] = -1
+        if <uint32_t> n_found < outside or marks[outside]:      # else the steps are the ranks
+            for i in range(n):
+                codes[i] = ranks[min(<uint32_t> codes[i], outside)]
+    marks[outside] = 0
+    return numbers, np.flatnonzero(occurs).astype(np.uint64) + np.uint64(<uint64_t> low)

@@ -15,7 +15,14 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.arrays import TEXT_KINDS, Kind, dtype_of, kind_of, kind_of_dtype
+from onehot_fast._categories.categories import (
+    TEXT_KINDS,
+    Kind,
+    dtype_of,
+    kind_of,
+    kind_of_dtype,
+    with_dtype,
+)
 from onehot_fast._categories.dictionary import Dictionary, number_integers
 from onehot_fast._categories.keys import (
     as_objects,
@@ -59,16 +66,18 @@ def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> F
 
     In arrays of objects, the objects in `missing` are treated as missing values.
     """
-    chunks = [_as_ndarray(chunk) for chunk in chunks]
+    chunks = [
+        chunk.codes()
+        if isinstance(chunk, Array) and chunk.schema.kind == "integer" and not chunk.null_count
+        else chunk
+        for chunk in chunks
+    ]
     if all(isinstance(chunk, np.ndarray) for chunk in chunks):
         return factorize(concatenated(chunks), missing)
-    dtype = dtype_of(chunks[0])
-    if dtype == np.bool_:
+    if dtype_of(chunks[0]) == np.bool_:
         codes = concatenated([chunk.codes() for chunk in chunks])
         return Factorized(codes, np.array([False, True]), "bool")
-    table = Dictionary(kind_of(chunks[0]))
-    codes = concatenated([table.encode(chunk) for chunk in chunks])
-    return Factorized(codes, _with_dtype(table.values, dtype), "hash")
+    return _hashed(chunks, kind_of(chunks[0]))
 
 
 def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
@@ -76,20 +85,6 @@ def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.empty(0, object)
-
-
-def _as_ndarray(chunk: Any) -> Any:
-    """Return an Arrow array of integers without nulls as an ndarray, else the chunk itself."""
-    if isinstance(chunk, Array) and chunk.schema.kind == "integer" and not chunk.null_count:
-        return chunk.codes()
-    return chunk
-
-
-def _with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strings | AnyArray:
-    """Return the values of a dictionary in the dtype of the input."""
-    if dtype is None or isinstance(values, Strings):
-        return values
-    return values.view(dtype) if dtype.kind in "mM" else values.astype(dtype)
 
 
 def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
@@ -102,12 +97,12 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     kind = values.dtype.kind
     if kind == "b":
         return Factorized(values.astype(np.int8), np.array([False, True]), "bool")
-    if kind in "iu":
-        return _integers(values.astype(values.dtype.newbyteorder("="), copy=False))
-    if kind in "fc":
-        return _floats(values.astype(values.dtype.newbyteorder("="), copy=False))
-    if kind in "mM":
-        return _times(values.astype(values.dtype.newbyteorder("="), copy=False))
+    if kind in "iumMfc":
+        values = values.astype(values.dtype.newbyteorder("="), copy=False)
+        if kind in "iumM":
+            return _integers(values)
+        is_double = kind == "f" and values.dtype.itemsize <= DOUBLE_BYTES
+        return _hashed([values], "float64") if is_double else _sorted(values)
     if kind in "OSUT":
         return _objects(values, missing)
     raise TypeError(
@@ -116,58 +111,33 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     )
 
 
-def _hashed(values: AnyArray, kind: Kind, missing: Sequence[object] = ()) -> Factorized:
-    """Return the codes of values with a hash table; categories are in order of appearance."""
+def _hashed(chunks: Sequence[Any], kind: Kind, missing: Sequence[object] = ()) -> Factorized:
+    """Return the codes of chunks with a hash table; categories are in order of appearance."""
     table = Dictionary(kind)
-    codes = table.encode(values, missing=missing)
-    return Factorized(codes, _with_dtype(table.values, dtype_of(values)), "hash")
+    codes = concatenated([table.encode(chunk, missing=missing) for chunk in chunks])
+    return Factorized(codes, with_dtype(table.values, dtype_of(chunks[0])), "hash")
 
 
 def _integers(values: AnyArray) -> Factorized:
-    """Return the codes of integers, by counting if their range is small, else by hashing."""
-    if len(values) == 0:
-        return Factorized(np.empty(0, np.int32), values.copy(), "hash")
-    span = min(MIN_SPAN + SPAN_PER_VALUE * len(values), MAX_SPAN)
-    numbered = number_integers(np.require(values, requirements=["C", "A"]), span)
-    if numbered is None:
-        return _hashed(values, kind_of_dtype(values.dtype))
-    return Factorized(numbered[0], numbered[1].astype(values.dtype), "hash")
+    """Return the codes of integers or times, by counting if their range is small."""
+    counts = np.ascontiguousarray(values).view(np.int64) if values.dtype.kind in "mM" else values
+    if len(values) > 0 and (counts is values or not np.isnat(values).any()):
+        span = min(MIN_SPAN + SPAN_PER_VALUE * len(values), MAX_SPAN)
+        numbered = number_integers(np.require(counts, requirements=["C", "A"]), span)
+        if numbered is not None:
+            return Factorized(numbered[0], with_dtype(numbered[1], values.dtype), "hash")
+    return _hashed([values], kind_of_dtype(values.dtype))
 
 
 def _sorted(values: AnyArray) -> Factorized:
-    """Return the codes of values by sorting."""
-    values = values + values.dtype.type(0)  # -0.0 becomes 0.0
-    categories, codes = np.unique(values, return_inverse=True)
+    """Return the codes of long doubles or complex numbers by sorting; NaN is missing."""
+    is_present = ~np.isnan(values)
+    present = values[is_present] + values.dtype.type(0)  # -0.0 becomes 0.0
+    categories, positions = np.unique(present, return_inverse=True)
+    codes = np.full(len(values), -1, np.int64)
+    codes[is_present] = positions.reshape(-1)
     narrow = np.int32 if len(categories) <= np.iinfo(np.int32).max else np.int64
-    return Factorized(codes.reshape(-1).astype(narrow), categories, "hash")
-
-
-def _floats(values: AnyArray) -> Factorized:
-    """Return the codes of floats and complex numbers; NaN is missing."""
-    if values.dtype.kind == "f" and values.dtype.itemsize <= DOUBLE_BYTES:
-        return _hashed(values, "float64")
-    return _scatter_present(_sorted, values, np.isnan(values))
-
-
-def _times(values: AnyArray) -> Factorized:
-    """Return the codes of instants and durations, which are coded as integers."""
-    counts = np.ascontiguousarray(values).view(np.int64)
-    codes, categories, source = _scatter_present(_integers, counts, np.isnat(values))
-    return Factorized(codes, _with_dtype(categories, values.dtype), source)
-
-
-def _scatter_present(
-    factorize_present: Callable[[AnyArray], Factorized],
-    values: AnyArray,
-    is_missing: npt.NDArray[np.bool_],
-) -> Factorized:
-    """Return the codes of values: -1 if missing, else the result of `factorize_present`."""
-    if not is_missing.any():
-        return factorize_present(values)
-    present, categories, source = factorize_present(values[~is_missing])
-    codes = np.full(len(values), -1, present.dtype)
-    codes[~is_missing] = present
-    return Factorized(codes, categories, source)
+    return Factorized(codes.astype(narrow), categories, "hash")
 
 
 def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
@@ -178,7 +148,7 @@ def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
         kind = KINDS_OF_OBJECTS.get(type(next(present, None)))
     if kind is not None:
         try:
-            return _hashed(values, kind, missing)
+            return _hashed([values], kind, missing)
         except TypeError:  # a later value has another type
             pass
     return _by_dictionary(values)

@@ -86,14 +86,11 @@ def key(value: Any) -> Hashable:
     if isinstance(value, np.floating):
         return _number_order(value)  # type: ignore[no-any-return]
     if isinstance(value, np.complexfloating):
-        return _number_order(value.real) if value.imag == 0 else _complex_key(value)
+        parts = _number_order(value.real), _number_order(value.imag)
+        if value.imag == 0:
+            return parts[0]  # type: ignore[no-any-return]
+        return complex(*parts) if {*map(type, parts)} == {float} else parts
     return value  # type: ignore[no-any-return]
-
-
-def _complex_key(value: Any) -> Hashable:
-    """Return the Python complex equal to a NumPy complex number, or a tuple of its parts."""
-    parts = _number_order(value.real), _number_order(value.imag)
-    return complex(*parts) if {*map(type, parts)} == {float} else parts
 
 
 def _attoseconds(span: datetime.timedelta, nanoseconds: int) -> int:
@@ -122,16 +119,13 @@ def keys(values: Iterable[Any]) -> list[Hashable]:
     return items if set(map(type, items)) <= PLAIN else [key(plain(value)) for value in items]
 
 
-def preferred(one: Any, other: Any) -> Any:
-    """Return the preferred one of two equal values; the order does not matter."""
-    return one if type(one) is str else min(one, other, key=_preference)
-
-
 def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Hashable, Any]:
     """Return the preferred value of each key, in order of the first appearance of the keys."""
     found: dict[Hashable, Any] = {}
     for its_key, value in zip(keys, values, strict=True):
-        found[its_key] = preferred(found[its_key], value) if its_key in found else value
+        other = found.setdefault(its_key, value)
+        if other is not value and type(other) is not str:
+            found[its_key] = min(other, value, key=_preference)
     return found
 
 
@@ -154,7 +148,11 @@ def in_order(values: Iterable[Any]) -> list[Any]:
         return sorted(items)
     groups: dict[tuple[int, str], list[Any]] = {}
     for item in items:
-        groups.setdefault(_group(item), []).append(item)
+        kind = next(
+            (i for i, (types, _) in enumerate(KINDS) if isinstance(item, types)), len(KINDS)
+        )
+        name = f"{type(item).__module__}.{type(item).__qualname__}" if kind == len(KINDS) else ""
+        groups.setdefault((kind, name), []).append(item)
     return [item for group in sorted(groups) for item in _sorted_group(group[0], groups[group])]
 
 
@@ -190,14 +188,6 @@ def _time_order(parts: Any) -> tuple[int, int]:
     return parts[0].value, parts[1]
 
 
-def _group(value: Any) -> tuple[int, str]:
-    """Return the index of a value's kind, and the name of its type if no kind matches."""
-    for i, (types, _) in enumerate(KINDS):
-        if isinstance(value, types):
-            return i, ""
-    return len(KINDS), f"{type(value).__module__}.{type(value).__qualname__}"
-
-
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
     """Return the sorted values of one group, sorted by `repr` if they cannot be compared."""
     if kind < len(KINDS):
@@ -216,26 +206,20 @@ def text_label(value: Any) -> str:
     Equal times have the same label, even if their units or types differ.
     """
     if isinstance(value, datetime.timedelta | np.timedelta64):
-        return _duration_label(value)
+        kind, attoseconds = cast(tuple[Time, int], key(value))
+        if kind is Time.DURATION and attoseconds % 10**12 == 0:
+            with suppress(OverflowError):
+                return str(datetime.timedelta(microseconds=attoseconds // 10**12))
+        return str(getattr(value, "asm8", value))
     if isinstance(value, datetime.datetime) and value.tzinfo is None:
-        value = np.datetime64(
-            getattr(value, "asm8", value)
-        )  # asm8 has the nanoseconds of pandas types
+        # asm8 has the nanoseconds of pandas types.
+        value = np.datetime64(getattr(value, "asm8", value))
     if not isinstance(value, np.datetime64):
         return str(value)
     unit = np.datetime_data(value.dtype)[0]
     date, _, clock = str(value.astype("M8[s]") if unit in ("h", "m") else value).partition("T")
     clock = clock.rstrip("0").rstrip(".") if "." in clock else clock
     return f"{date}T{clock}" if clock.strip("0:") else date
-
-
-def _duration_label(value: datetime.timedelta | np.timedelta64) -> str:
-    """Return a duration as text of timedelta, or of timedelta64 if timedelta cannot hold it."""
-    kind, attoseconds = cast(tuple[Time, int], key(value))
-    if kind is Time.DURATION and attoseconds % 10**12 == 0:
-        with suppress(OverflowError):
-            return str(datetime.timedelta(microseconds=attoseconds // 10**12))
-    return str(getattr(value, "asm8", value))  # asm8 has the nanoseconds of pandas types
 
 
 def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_separator, with_article
+from onehot_fast._arguments.choices import check_text, with_article
+from onehot_fast._arguments.indices import int64_or_uint64
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary, number_labels
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize
@@ -116,21 +117,9 @@ def _array(elements: Any) -> AnyArray:
     if isinstance(elements, np.ndarray):
         return elements
     items = list(elements)
-    return _integers(items) if set(map(type, items)) <= INTEGERS else as_objects(items)
-
-
-def _integers(items: list[Any]) -> AnyArray:
-    """Return integers as an array of int64, or uint64 if int64 is too small."""
-    try:
-        return np.array(items, np.int64)
-    except OverflowError:
-        smallest, largest = min(map(int, items)), max(map(int, items))
-        if smallest < 0 or largest > np.iinfo(np.uint64).max:
-            raise ValueError(
-                "all labels must fit into int64, or all into uint64, got labels from"
-                f" {smallest} to {largest}"
-            ) from None
-        return np.array(items, np.uint64)
+    if set(map(type, items)) <= INTEGERS:
+        return int64_or_uint64(items, "labels")
+    return as_objects(items)
 
 
 def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
@@ -140,7 +129,8 @@ def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
 
 def _separated(rows: Any, sep: str) -> Rows:
     """Return the nonempty labels in separated texts; equal texts are split only once."""
-    check_separator(sep)
+    if not check_text(sep, "sep"):
+        raise ValueError("sep must not be empty")
     library = reader_of(rows)
     try:
         if library is not None:

@@ -81,11 +81,6 @@ def _as_integer(value: Any) -> int | None:
         return None
 
 
-def _as_boolean(value: Any) -> bool | None:
-    number = _as_integer(value)
-    return bool(number) if number in (0, 1) else None
-
-
 def _as_float(value: Any) -> float | None:
     """Return the equal float64 or None; -0.0 becomes 0.0."""
     try:
@@ -124,8 +119,9 @@ def _as_sized(value: Any, name: str, size: int) -> int | float | Decimal | None:
     return number if number is not None and low <= number < high else None
 
 
+BOOLEANS: dict[int | None, bool] = {0: False, 1: True}
 NUMBERS: dict[str, Callable[[Any], Any]] = {
-    "boolean": _as_boolean,
+    "boolean": lambda value: BOOLEANS.get(_as_integer(value)),
     "integer": _as_integer,
     "float": _as_float,
     "decimal": _as_decimal,

@@ -146,7 +146,6 @@ def _pandas_to_json(value: Any) -> Json:
 
 
 def _pandas() -> Any:
-    """Import pandas, which is needed only for categories of pandas types."""
     return importlib.import_module("pandas")
 
 

@@ -28,24 +28,8 @@ cnp.import_array()
 cdef class Strings:
     """Texts or bytes, concatenated in one buffer; immutable.
 
-    Lone surrogates are stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
-
-    Parameters
-    ----------
-    offsets : ndarray of int64, shape (n + 1,)
-        The start of each item in `data`, followed by the end of the last item.
-    data : ndarray of uint8, shape (n_bytes,)
-    is_text : bool
-        Whether the items are ``str`` in UTF-8; else they are ``bytes``.
-
-    Examples
-    --------
-    >>> from onehot_fast._categories.strings import Strings
-    >>> names = Strings.from_objects(["b", "", "a"])
-    >>> names.offsets, names.data
-    (array([0, 1, 1, 2]), array([98, 97], dtype=uint8))
-    >>> names.take(names.argsort()).tolist()
-    ['', 'a', 'b']
+    Offsets are int64: the start of each item in `data` (uint8), followed by the end of the last item. Lone
+    surrogates are stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
     """
 
     def __init__(self, offsets, data, bint is_text):
@@ -172,25 +156,19 @@ cdef class Strings:
 
     def __eq__(self, other):
         """Tell whether `other` is Strings with the same items in the same order."""
+        cdef Strings one = self, two
         if not isinstance(other, Strings):
             return NotImplemented
-        mine, theirs = compact(self), compact(other)
+        two = other
         return (
-            mine.is_text == theirs.is_text
-            and np.array_equal(mine.offsets, theirs.offsets)
-            and np.array_equal(mine.data, theirs.data)
+            one.is_text == two.is_text
+            and np.array_equal(np.diff(one.offsets), np.diff(two.offsets))
+            and np.array_equal(
+                one.data[one.ends[0]:one.ends[len(one)]], two.data[two.ends[0]:two.ends[len(two)]],
+            )
         )
 
     __hash__ = None
-
-
-cdef Strings compact(Strings strings):
-    """Return equal Strings whose offsets start at 0 and whose data end with the last item."""
-    cdef Py_ssize_t n = len(strings)
-    first, last = strings.ends[0], strings.ends[n]
-    if first == 0 and last == len(strings.data):
-        return strings
-    return new_strings(strings.offsets - first, strings.data[first:last].copy(), strings.is_text)
 
 
 cdef Strings new_strings(object offsets, object data, bint is_text):

@@ -36,7 +36,7 @@ ONE_HOT = [
     ("string indices", {"indices": ["a"]}, TypeError, "indices.*use Encoder, or .onehot"),
     ("masked indices", {"indices": np.ma.array([1], mask=[1])}, TypeError,
      "indices must not be a masked array.*filled"),
-    *((f"indices {x}", {"indices": np.array(x, object)}, ValueError, "one integer type of 64 bits")
+    *((f"indices {x}", {"indices": np.array(x, object)}, ValueError, "all into uint64")
       for x in ([2**64], [-(2**63) - 1, 0], [-1, 2**63])),
     *((f"depth {x}", {"depth": x}, ValueError, r"in \[0, 2\*\*63\), got")
       for x in (-1, -1.5, 2**63, 2**200, 1e300, np.uint64(2**63))),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onehot_fast.adapter import ArrowBlock
+from onehot_fast.adapter import ArrowBlock, read_arrow
 
 
 def bits() -> Any:
@@ -24,107 +24,68 @@ FORMATS = {
 }  # fmt: skip
 
 
-class TestImport:
-    """What other libraries make of it."""
+@pytest.mark.parametrize("letter", FORMATS)
+def test_pyarrow(letter):
+    """The columns of the batch are rows of the block, without a copy."""
+    pa = pytest.importorskip("pyarrow")
+    block = np.arange(6, dtype=FORMATS[letter]).reshape(2, 3)
 
-    @pytest.mark.parametrize("letter", FORMATS)
-    def test_pyarrow(self, letter):
-        """The columns of the batch are rows of the block, without a copy."""
-        pa = pytest.importorskip("pyarrow")
-        block = np.arange(6, dtype=FORMATS[letter]).reshape(2, 3)
+    batch = pa.record_batch(ArrowBlock(["a", "é"], block, 3, letter, 8 * block.itemsize))
 
-        batch = pa.record_batch(ArrowBlock(["a", "é"], block, 3, letter, 8 * block.itemsize))
-
-        batch.validate(full=True)
-        assert batch.schema.names == ["a", "é"]
-        assert [np.asarray(column).tolist() for column in batch.columns] == block.tolist()
-        assert all(
-            column.buffers()[1].address == row.ctypes.data
-            for column, row in zip(batch.columns, block, strict=True)
-        )
-
-    def test_pyarrow_booleans(self):
-        pa = pytest.importorskip("pyarrow")
-        packed, truth = bits()
-
-        batch = pa.record_batch(ArrowBlock(["a", "b"], packed, 10, "b", 1))
-
-        batch.validate(full=True)
-        assert [column.to_pylist() for column in batch.columns] == truth
-
-    def test_polars(self):
-        pl = pytest.importorskip("polars")
-        packed, truth = bits()
-
-        struct = pl.Series(ArrowBlock(["a", "b"], packed, 10, "b", 1))
-
-        assert [column.to_list() for column in struct.struct.unnest()] == truth
-
-    def test_nanoarrow(self):
-        na = pytest.importorskip("nanoarrow")
-
-        array = na.Array(ArrowBlock(["a"], np.array([[1, 2, 3]], "i2"), 3, "s", 16))
-
-        assert array.schema.type == na.Type.STRUCT
-        assert array.to_pylist() == [{"a": 1}, {"a": 2}, {"a": 3}]
-
-    def test_our_own_reader(self):
-        from onehot_fast.adapter import read_arrow as read
-
-        (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
-
-        assert [field.name for field in array.schema.children] == ["a", "b"]
-        assert [array.child(i).codes().tolist() for i in range(2)] == [[1, 2], [3, 4]]
-
-    @pytest.mark.parametrize(("shape", "n_rows"), [((0, 4), 4), ((2, 0), 0)], ids=str)
-    def test_nothing(self, shape, n_rows):
-        pa = pytest.importorskip("pyarrow")
-        names = list("ab")[: shape[0]]
-
-        array = pa.array(ArrowBlock(names, np.zeros(shape, "u1"), n_rows, "C", 8))
-
-        array.validate(full=True)
-        assert (len(array), array.type.num_fields) == (n_rows, shape[0])
+    batch.validate(full=True)
+    assert batch.schema.names == ["a", "é"]
+    for column, row in zip(batch.columns, block, strict=True):
+        assert np.asarray(column).tolist() == row.tolist()
+        assert column.buffers()[1].address == row.ctypes.data
 
 
-class TestLife:
-    """Whose memory it is."""
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "nanoarrow"])
+def test_booleans(library):
+    module = pytest.importorskip(library)
+    packed, truth = bits()
+    rows = [dict(zip("ab", row, strict=True)) for row in zip(*truth, strict=True)]
+    make = {"pyarrow": "array", "polars": "Series", "nanoarrow": "Array"}[library]
 
-    def test_a_column_keeps_the_block(self):
-        """The last column releases the block, even after its batch."""
-        pa = pytest.importorskip("pyarrow")
-        block = np.array([[1, 2], [3, 4]], "u1")
-        before = sys.getrefcount(block)
+    struct = getattr(module, make)(ArrowBlock(["a", "b"], packed, 10, "b", 1))
 
-        column = pa.record_batch(ArrowBlock(["a", "b"], block, 2, "C", 8)).column(1)
-        gc.collect()
-        while_used = sys.getrefcount(block)
+    assert (struct.to_list() if library == "polars" else struct.to_pylist()) == rows
 
-        assert column.to_pylist() == [3, 4]
-        assert while_used > before
-        del column
-        assert sys.getrefcount(block) == before
 
-    def test_capsules_that_are_not_imported(self):
-        """Array and schema are released with their capsules."""
-        block = np.zeros((3, 8), "u1")
-        before = sys.getrefcount(block)
+def test_our_own_reader():
+    (array,) = read_arrow(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
 
-        capsules = ArrowBlock(["a", "b", "c"], block, 8, "C", 8).__arrow_c_array__()
+    assert [field.name for field in array.schema.children] == ["a", "b"]
+    assert [array.child(i).codes().tolist() for i in range(2)] == [[1, 2], [3, 4]]
 
+
+@pytest.mark.parametrize(("shape", "n_rows"), [((0, 4), 4), ((2, 0), 0)], ids=str)
+def test_nothing(shape, n_rows):
+    pa = pytest.importorskip("pyarrow")
+    names = list("ab")[: shape[0]]
+
+    array = pa.array(ArrowBlock(names, np.zeros(shape, "u1"), n_rows, "C", 8))
+
+    array.validate(full=True)
+    assert (len(array), array.type.num_fields) == (n_rows, shape[0])
+
+
+def test_users_keep_the_block():
+    """A column keeps it even after its batch, and so do two exports and capsules."""
+    pa = pytest.importorskip("pyarrow")
+    block = np.array([[1, 2], [3, 4]], "u1")
+    before = sys.getrefcount(block)
+    exported = ArrowBlock(["a", "b"], block, 2, "C", 8)
+    kept = [pa.record_batch(exported).column(1), pa.record_batch(exported)]
+    kept.append(exported.__arrow_c_array__())
+
+    assert pa.schema(exported) == kept[1].schema
+    del exported
+    gc.collect()
+    assert (kept[0].to_pylist(), kept[1].to_pydict()) == ([3, 4], {"a": [1, 2], "b": [3, 4]})
+    while kept:
         assert sys.getrefcount(block) > before
-        del capsules
-        assert sys.getrefcount(block) == before
-
-    def test_exports_are_independent(self):
-        pa = pytest.importorskip("pyarrow")
-        exported = ArrowBlock(["a"], np.array([[1, 2]], "u1"), 2, "C", 8)
-
-        first, second = pa.record_batch(exported), pa.record_batch(exported)
-        del first
-
-        assert second.to_pydict() == {"a": [1, 2]}
-        assert pa.schema(exported) == second.schema
+        kept.pop(0)
+    assert sys.getrefcount(block) == before
 
 
 @pytest.mark.parametrize(

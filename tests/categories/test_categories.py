@@ -53,10 +53,7 @@ def same(one, other):
 
 def distinct(values):
     """Return the values by their keys, the preferred one of equal values."""
-    found = {}
-    for key, value in zip(by_key.keys(values), map(by_key.plain, values), strict=True):
-        found[key] = by_key.preferred(found[key], value) if key in found else value
-    return found
+    return by_key.preferred_by_key(by_key.keys(values), map(by_key.plain, values))
 
 
 @given(VALUES)

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, Encoder
-from onehot_fast.adapter import Outputs, PassThrough, write
 from onehot_fast.column import read_column
 from onehot_fast.table import ArrayTable, read_table
 
@@ -223,60 +222,25 @@ def test_only_columns_that_are_kept_may_share_a_name():
         Encoder(["p"]).fit(table)
 
 
-@pytest.fixture
-def library(monkeypatch):
-    """Replace the integration of pandas; return the list of wrapped tables."""
-    wrapped = []
-
-    def wrap(table, parts, memo=None, num_threads=None):
-        wrapped.append(table)
-        return list(parts)
-
-    module = types.SimpleNamespace(wrap=wrap)
-    monkeypatch.setattr("onehot_fast.encoder.integration", lambda name: module)
-    monkeypatch.setattr("onehot_fast.encoder.wrappers", lambda: ["library"])
-    return wrapped
-
-
-def block_of(outputs):
-    return write.columns(outputs.columns, outputs.dtype)
-
-
-def shown(parts):
-    """Return the parts as plain values."""
-    return [
-        part.position if isinstance(part, PassThrough) else (part.names, block_of(part).tolist())
-        for part in parts
-    ]
-
-
-def test_parts_are_in_the_order_of_the_table(library):
-    """Other columns keep their places; adjacent outputs are written together."""
-    table = {"one": [1], "p": ["a"], "q": ["x"], "two": [2], "r": ["y"], "three": [3]}
-    encoder = Encoder(["p", "q", "r"], dtype="int8").fit(table)
-    parts = encoder.transform(table, "library")
-
-    assert shown(parts) == [0, (("p_a", "q_x"), [[1], [1]]), 3, (("r_y",), [[1]]), 5]
-    assert library[0].source is table
-
-
-def test_parts_follow_the_schema(library):
+def test_outputs_follow_the_schema():
+    """Columns are in the order of `fit`, whatever the order of the rows to encode."""
+    pd = pytest.importorskip("pandas")
     encoder = Encoder(dtype={"q": "f4"}, handle_missing={"q": "propagate"})
     encoder.fit({"p": ["a", "b"], "n": [1, 2], "q": ["x", "y"]})
-    parts = encoder.transform({"q": ["x", None], "n": [0, 0], "p": [None, "b"]}, "library")
-    names = [name for part in parts if isinstance(part, Outputs) for name in part.names]
+    rows = pd.DataFrame({"q": ["x", None], "n": [0, 0], "p": [None, "b"]})
+    encoded = encoder.transform(rows, "pandas")
 
-    assert names == list(encoder.schema.names)
-    np.testing.assert_array_equal(block_of(parts[0]), [[False, False], [False, True]])
-    np.testing.assert_array_equal(block_of(parts[2]), [[1, np.nan], [0, np.nan]])
-    assert parts[1] == PassThrough(1)
+    assert [*encoded.columns] == ["p_a", "p_b", "n", "q_x", "q_y"]
+    np.testing.assert_array_equal(encoded[["p_a", "p_b"]], [[False, False], [False, True]])
+    np.testing.assert_array_equal(encoded[["q_x", "q_y"]], [[1, 0], [np.nan, np.nan]])
 
 
-def test_an_output_must_not_have_the_name_of_a_kept_column(library):
+def test_an_output_must_not_have_the_name_of_a_kept_column():
+    pytest.importorskip("pandas")
     table = {"p": ["a"], "p_a": [1.0]}
     encoder = Encoder().fit(table)
 
-    for output in ("numpy", "library"):
+    for output in ("numpy", "pandas"):
         with pytest.raises(ValueError, match="category 'a', and one for column 'p_a', which is"):
             encoder.transform(table, output)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -77,42 +78,30 @@ def check(kind: str, values: Any, rows: list[Any]) -> None:
 # ---- Texts ----
 
 
-# ---- Texts ----
-
-
 @every_variant
-@given(rows=columns(), skipped=st.integers(0, 9))
+@given(rows=columns(), skipped=st.integers(0, 9), shared=st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_arrow_texts(variant: str, rows: list[str | None], skipped: int) -> None:
-    """Every Arrow layout of texts and bytes, with any offset."""
+def test_texts(variant: str, rows: list[str | None], skipped: int, shared: bool) -> None:
+    """Every layout of texts and bytes, with any offset, forward and backward."""
+    if not shared:
+        rows = [None if row is None else "".join(list(row)) for row in rows]
+    objects = np.array([*rows, None], object)[:-1]
+    texts = np.array([row or "" for row in rows], "U")
+    encoded = np.array([(row or "").encode() for row in rows], "S")
     with instruction_set(variant):
         for kind in TEXT_TYPES:
             check("string", arrow(rows, kind, skipped), rows)
-        encoded = [None if row is None else row.encode() for row in rows]
+        raw = [None if row is None else row.encode() for row in rows]
         for kind in BYTES_TYPES:
-            check("binary", arrow(encoded, kind, skipped), encoded)
-
-
-@every_variant
-@given(rows=columns(), shared=st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_numpy_texts(variant: str, rows: list[str | None], shared: bool) -> None:
-    """Objects (shared or not), dtypes U and S, tuples and Strings, forward and backward."""
-    with instruction_set(variant):
-        if not shared:
-            rows = [None if row is None else "".join(list(row)) for row in rows]
-        objects = np.array([*rows, None], object)[:-1]
+            check("binary", arrow(raw, kind, skipped), raw)
         check("string", objects, rows)
         check("string", objects[::-1], rows[::-1])
         check("string", tuple(rows), rows)
-        texts = np.array([row or "" for row in rows], "U")
-        check("string", texts, texts.tolist())
         check("string", texts[::-2].astype(texts.dtype.newbyteorder()), texts[::-2].tolist())
-        encoded = np.array([(row or "").encode() for row in rows], "S")
-        check("binary", encoded, encoded.tolist())
-        check("binary", encoded.astype(object), encoded.tolist())
-        check("binary", tuple(encoded.tolist()), encoded.tolist())
-        check("string", Strings.from_objects(texts.tolist()), texts.tolist())
+        for values in (texts, Strings.from_objects(texts.tolist())):
+            check("string", values, texts.tolist())
+        for values in (encoded, encoded.astype(object), tuple(encoded.tolist())):
+            check("binary", values, encoded.tolist())
 
 
 @every_variant
@@ -160,34 +149,6 @@ def test_variable_width_texts_may_change_while_they_are_read() -> None:
     with running(write):
         for _ in range(200):
             assert {*learned("string", array).values.tolist()} <= {"a", "b" * 40, "c" * 30}
-
-
-@every_variant
-def test_texts_that_differ_in_one_byte_are_different(variant: str) -> None:
-    """For every length, a change of any byte makes another text."""
-    with instruction_set(variant):
-        rows = []
-        for length in LENGTHS:
-            for place in range(length):
-                rows += ["x" * place + other + "x" * (length - place - 1) for other in "\0xy"]
-        rows = list(dict.fromkeys([*rows, "", "\0", "\0\0", "x" * 16 + "\0"]))
-        for kind in TEXT_TYPES:
-            dictionary = learned("string", arrow(rows * 2, kind))
-            assert dictionary.values.tolist() == rows
-        assert learned("string", np.array(rows, object)).values.tolist() == rows
-
-
-@every_variant
-def test_one_dictionary_for_all_layouts(variant: str) -> None:
-    """Values learned in one layout are found in every other."""
-    rows = [f"{'v' * (i % 40)}{i}" for i in range(500)]
-    with instruction_set(variant):
-        sources = [arrow(rows, kind) for kind in TEXT_TYPES]
-        sources += [np.array(rows, object), np.array(rows), Strings.from_objects(rows)]
-        for first in sources:
-            dictionary = learned("string", first)
-            for other in sources:
-                assert np.array_equal(dictionary.lookup(other), np.arange(500))
 
 
 def test_another_instruction_set_finds_the_same_values() -> None:
@@ -239,11 +200,6 @@ def test_other_objects_are_rejected_with_their_row(bad: Any, n_before: int) -> N
     assert caught.value.row == n_before
     with pytest.raises(UnsupportedValueError):
         learned("string", np.array(["x"], object)).lookup(objects)
-
-
-# ---- Numbers ----
-
-INTEGERS = [np.dtype(name) for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]
 
 
 @pytest.mark.parametrize("n_rows", [1023, 1024, 2049, 60_000, 150_000])
@@ -298,21 +254,24 @@ def test_floats(rows: list[float]) -> None:
     assert not np.signbit(learned("float64", np.array([-0.0])).values).any()
 
 
-def test_booleans_dates_and_durations_are_integers() -> None:
+DAYS = np.array(["2020-01-02", "NaT", "1960-01-01", "2020-01-02"], "M8[D]")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.array([True, False, True]), [1, 0, 1]),
+        (pa.array([True, None, False]), [1, None, 0]),
+        *((days, [18263, None, -3653, 18263])
+          for days in (DAYS, DAYS.astype(">M8[D]"), DAYS - np.datetime64(0, "D"),
+                       pa.array(DAYS.tolist(), pa.date32()))),
+        *((pa.array([5, None, 5], pa.timestamp(unit, "UTC")), [5, None, 5])
+          for unit in ("s", "ns")),
+    ],
+)  # fmt: skip
+def test_booleans_dates_and_durations_are_integers(values: Any, expected: list[Any]) -> None:
     """NaT is missing; days of Arrow and NumPy are the same integers."""
-    check("int64", np.array([True, False, True]), [1, 0, 1])
-    days = np.array(["2020-01-02", "NaT", "1960-01-01", "2020-01-02"], "M8[D]")
-    expected = [18263, None, -3653, 18263]
-    check("int64", days, expected)
-    check("int64", days.astype(">M8[D]"), expected)
-    check("int64", (days - np.datetime64(0, "D")), expected)
-    (chunk,) = read(pa.array(days.tolist(), pa.date32()))
-    check("int64", chunk, expected)
-    for unit in ("s", "ns"):
-        (chunk,) = read(pa.array([5, None, 5], pa.timestamp(unit, "UTC")))
-        check("int64", chunk, [5, None, 5])
-    (chunk,) = read(pa.array([True, None, False]))
-    check("int64", chunk, [1, None, 0])
+    check("int64", next(read(values)) if isinstance(values, pa.Array) else values, expected)
 
 
 def test_integers_of_the_other_sign() -> None:
@@ -325,9 +284,6 @@ def test_integers_of_the_other_sign() -> None:
         unsigned.encode(np.array([-1]))
     assert learned("int64", np.array([-1])).lookup(np.array([2**64 - 1], "u8")).tolist() == [-2]
     assert learned("uint64", np.array([2**63], "u8")).lookup(np.array([-(2**63)])).tolist() == [-2]
-
-
-# ---- Sizes ----
 
 
 # ---- Sizes, kinds and threads ----
@@ -380,17 +336,9 @@ def test_values_of_another_kind_are_rejected(kind: str) -> None:
 def test_threads_look_up_concurrently() -> None:
     rows = np.array([f"value {i}" for i in range(3000)])
     dictionary = learned("string", rows)
-    found: list[bool] = []
-
-    def look_up() -> None:
-        found.extend(np.array_equal(dictionary.lookup(rows), np.arange(3000)) for _ in range(20))
-
-    threads = [threading.Thread(target=look_up) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [True] * 160
+    with ThreadPoolExecutor(8) as pool:
+        for codes in pool.map(lambda _: dictionary.lookup(rows), range(160)):
+            assert np.array_equal(codes, np.arange(3000))
 
 
 # ---- Split texts ----

@@ -23,17 +23,20 @@ def fresh():
     return off, on, {"off_value": np.array(off, object), "on_value": np.array(on, object)}
 
 
+def counts(*objects):
+    return [sys.getrefcount(each) for each in objects]
+
+
 @pytest.mark.parametrize("axis", AXES)
 def test_result_holds_one_reference_per_element(axis):
     off, on, values = fresh()
-    before = sys.getrefcount(off), sys.getrefcount(on)
+    before = counts(off, on)
     result = onehot_fast.one_hot(INDICES, 3, axis=axis, **values)
-    held = sys.getrefcount(off), sys.getrefcount(on)
 
     assert result.size == N_ON + N_OFF
-    assert held == (before[0] + N_OFF, before[1] + N_ON)
+    assert counts(off, on) == [before[0] + N_OFF, before[1] + N_ON]
     del result
-    assert (sys.getrefcount(off), sys.getrefcount(on)) == before
+    assert counts(off, on) == before
 
 
 @pytest.mark.parametrize("reverse", [False, True], ids=["contiguous", "reversed"])
@@ -42,15 +45,13 @@ def test_out_releases_what_it_held(axis, reverse):
     """The former elements of `out` are released once; a second call changes nothing."""
     off, on, values = fresh()
     old = strategies.Opaque()
-    shape = onehot_fast.one_hot(INDICES, 3, axis=axis).shape
-    before = sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)
-    out = np.full(shape, old, object)
+    before = counts(off, on, old)
+    out = np.full(onehot_fast.one_hot(INDICES, 3, axis=axis).shape, old, object)
     view = np.flip(out) if reverse else out
-    onehot_fast.one_hot(INDICES, 3, axis=axis, out=view, **values)
-    onehot_fast.one_hot(INDICES, 3, axis=axis, out=view, **values)
-    held = sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)
+    for _ in range(2):
+        onehot_fast.one_hot(INDICES, 3, axis=axis, out=view, **values)
 
-    assert held == (before[0] + N_OFF, before[1] + N_ON, before[2])
+        assert counts(off, on, old) == [before[0] + N_OFF, before[1] + N_ON, before[2]]
 
 
 @pytest.mark.parametrize(
@@ -60,48 +61,34 @@ def test_an_error_releases_all_references(changed):
     off, on, values = fresh()
     old = strategies.Opaque()
     out = np.full((2, 3, 3), old, object)
-    before = sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)
+    before = counts(off, on, old)
     arguments = {"indices": INDICES, "depth": 3, "out": out} | values | changed
 
     with pytest.raises(ValueError, match=next(iter(changed)) + "|must be in|shape"):
         onehot_fast.one_hot(**arguments)
     del arguments
     gc.collect()
-    assert (sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)) == before
+    assert counts(off, on, old) == before
 
 
 def test_decode_keeps_no_reference():
     off, on, values = fresh()
     tensor = onehot_fast.one_hot(INDICES, 3, **values)
-    before = sys.getrefcount(off), sys.getrefcount(on)
+    before = counts(off, on)
     onehot_fast.decode(tensor, on_value=values["on_value"])
 
-    assert (sys.getrefcount(off), sys.getrefcount(on)) == before
+    assert counts(off, on) == before
 
 
 def test_inputs_of_numbers_keep_their_counts():
     arrays = np.zeros(5, ">i2"), np.array(1, "f8"), np.array(0, "f8"), np.empty((5, 3), "f8")
-    before = [sys.getrefcount(each) for each in arrays]
-    indices, on, off, out = arrays
-    onehot_fast.one_hot(indices, 3, on_value=on, off_value=off, out=out)
-    del indices, on, off, out
+    before = counts(*arrays)
+    onehot_fast.one_hot(arrays[0], 3, on_value=arrays[1], off_value=arrays[2], out=arrays[3])
 
-    assert [sys.getrefcount(each) for each in arrays] == before
+    assert counts(*arrays) == before
 
 
-def leaks(call, n_calls=100, n_rounds=4):
-    """Tell whether traced memory grows in every round of calls; a cache grows in one only.
-
-    One leaked object for each call takes at least 16 bytes.
-    """
-    tracemalloc.start()
-    try:
-        return all(_growth(call, n_calls) >= 16 * n_calls for _ in range(n_rounds))
-    finally:
-        tracemalloc.stop()
-
-
-def _growth(call, n_calls):
+def growth(call, n_calls):
     """Return the traced bytes after the calls beyond those before."""
     gc.collect()
     start = tracemalloc.get_traced_memory()[0]
@@ -109,6 +96,18 @@ def _growth(call, n_calls):
         call()
     gc.collect()
     return tracemalloc.get_traced_memory()[0] - start
+
+
+def leaks(call, n_calls=100):
+    """Tell whether traced memory grows in each of four rounds of calls; a cache grows in one only.
+
+    One leaked object for each call takes at least 16 bytes.
+    """
+    tracemalloc.start()
+    try:
+        return all(growth(call, n_calls) >= 16 * n_calls for _ in range(4))
+    finally:
+        tracemalloc.stop()
 
 
 def test_leaks_and_caches_are_told_apart():

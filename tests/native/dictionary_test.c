@@ -20,20 +20,9 @@
 
 enum { ROUNDS = 60, MOST_ROWS = 20000, MOST_VALUES = 9000, MOST_BYTES = 200, MARK = 0x5A5A5A5A };
 
-static uint64_t state = 88172645463325252u;
 static long n_compared = 0, n_reseeded = 0, n_failures_met = 0;
 static const char *test_name = "";
 static const ohf_engine *engine;
-
-static uint64_t draw(uint64_t below)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return below ? (state >> 11) % below : state;
-}
-
-#define PICK(ARRAY) (ARRAY)[draw(sizeof(ARRAY) / sizeof *(ARRAY))]
 
 static void check(int holds, const char *what, int64_t row)
 {
@@ -41,14 +30,6 @@ static void check(int holds, const char *what, int64_t row)
         return;
     printf("%s: %s: %s differs at row %lld\n", engine->name, test_name, what, (long long)row);
     exit(1);
-}
-
-static void *allocate(size_t n_bytes)
-{
-    void *memory = malloc(n_bytes + 1);
-    if (memory == NULL)
-        exit(2);
-    return memory;
 }
 
 /* ---- Memory between two forbidden pages ---- */
@@ -358,11 +339,9 @@ static void check_content(const ohf_dictionary *dictionary)
 {
     check(dictionary->n_codes == n_expected, "the number of codes", n_expected);
     if (dictionary->is_texts) {
-        int64_t *offsets = allocate((size_t)(n_expected + 1) * sizeof *offsets);
-        int64_t *positions = allocate((size_t)n_expected * sizeof *positions);
-        uint8_t *data = allocate((size_t)(dictionary->n_short_bytes + dictionary->n_long_bytes));
-        ohf_sorted *items = allocate((size_t)n_expected * sizeof *items);
-        ohf_sorted *spare = allocate((size_t)n_expected * sizeof *spare);
+        static int64_t offsets[MOST_ROWS + 1], positions[MOST_ROWS];
+        static ohf_sorted items[MOST_ROWS], spare[MOST_ROWS];
+        uint8_t *data = guard((size_t)(dictionary->n_short_bytes + dictionary->n_long_bytes), 1);
         ohf_dictionary_texts(dictionary, offsets, data);
         check(offsets[n_expected] == dictionary->n_short_bytes + dictionary->n_long_bytes, "the size of texts", -1);
         for (int64_t code = 0; code < n_expected; code++) {
@@ -375,11 +354,6 @@ static void check_content(const ohf_dictionary *dictionary)
             const int32_t pair[2] = {(int32_t)first_rows[positions[i - 1]], (int32_t)first_rows[positions[i]]};
             check(compare_rows(&pair[0], &pair[1]) < 0, "the order of texts", i);
         }
-        free(offsets);
-        free(positions);
-        free(data);
-        free(items);
-        free(spare);
     } else {
         for (int64_t code = 0; code < n_expected; code++)
             check(memcmp(&dictionary->numbers[code], rows[first_rows[code]].bytes, 8) == 0, "a number", code);

@@ -1,10 +1,24 @@
-/* Memory for the tests, on POSIX systems and on Windows: aligned to 64 bytes, or between two pages without access. */
+/* Random numbers and memory for the tests, on POSIX systems and on Windows: aligned to 64 bytes, or between two pages
+ * without access. */
 #ifndef OHF_TESTS_GUARDED_PAGES_H
 #define OHF_TESTS_GUARDED_PAGES_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+static uint64_t state = 88172645463325252u;
+
+/* Return a random number below a limit, or any of 64 bits for 0. */
+static uint64_t draw(uint64_t below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return below ? (state >> 11) % below : state;
+}
+
+#define PICK(ARRAY) (ARRAY)[draw(sizeof(ARRAY) / sizeof *(ARRAY))]
 
 #ifdef _WIN32
 #include <malloc.h>

@@ -16,18 +16,7 @@
 
 enum { GUARD = 128, ROUNDS = 400, MARK = 0xA5 };
 
-static uint64_t state = 88172645463325252u;
 static long n_compared = 0;
-
-static uint64_t draw(uint64_t below)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return below ? (state >> 11) % below : state;
-}
-
-#define PICK(ARRAY) (ARRAY)[draw(sizeof(ARRAY) / sizeof *(ARRAY))]
 
 static const size_t widths[] = {1, 2, 3, 4, 8, 12, 16, 20};
 static const size_t depths[] = {1, 2, 3, 5, 7, 8, 10, 16, 21, 31, 33, 64, 100, 127, 128, 129, 255, 300, 5000};

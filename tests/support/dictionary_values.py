@@ -77,31 +77,15 @@ def learned(kind: str, values: Any) -> Dictionary:
     return dictionary
 
 
-class Guarded:
-    """Bytes directly before, or directly behind, a page that cannot be read."""
-
-    def __init__(self) -> None:
-        self.maps: list[mmap.mmap] = []
-
-    def at_end(self, content: bytes) -> np.ndarray[Any, Any]:
-        """Return the bytes; the next byte is a fault."""
-        return self.between(content, True)
-
-    def at_begin(self, content: bytes) -> np.ndarray[Any, Any]:
-        """Return the bytes; the byte before is a fault."""
-        return self.between(content, False)
-
-    def between(self, content: bytes, at_end: bool) -> np.ndarray[Any, Any]:
-        """Put the bytes into pages between two that cannot be read."""
-        page = mmap.PAGESIZE
-        n_pages = max(1, -(-len(content) // page))
-        memory = mmap.mmap(-1, (n_pages + 2) * page)
-        self.maps.append(memory)
-        whole = np.frombuffer(memory, np.uint8)
-        first = (n_pages + 1) * page - len(content) if at_end else page
-        whole[first : first + len(content)] = np.frombuffer(content, np.uint8)
-        protect = ctypes.CDLL(None).mprotect
-        protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-        for begin in (0, (n_pages + 1) * page):
-            assert protect(whole.ctypes.data + begin, page, 0) == 0
-        return whole[first : first + len(content)]
+def guarded(content: bytes, at_end: bool) -> np.ndarray[Any, Any]:
+    """Return bytes that end before, or begin behind, a page that cannot be read."""
+    page = mmap.PAGESIZE
+    n_inside = max(1, -(-len(content) // page)) * page
+    whole = np.frombuffer(mmap.mmap(-1, n_inside + 2 * page), np.uint8)
+    first = page + n_inside - len(content) if at_end else page
+    whole[first : first + len(content)] = np.frombuffer(content, np.uint8)
+    protect = ctypes.CDLL(None).mprotect
+    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    for begin in (0, page + n_inside):
+        assert protect(whole.ctypes.data + begin, page, 0) == 0
+    return whole[first : first + len(content)]

@@ -1,6 +1,0 @@
-from typing import final
-
-@final
-class Source: ...
-
-def dtype_in_memory(format: str) -> str: ...
