@@ -22,12 +22,7 @@ from onehot_fast.adapter import CodedColumn, lookup, write
 from onehot_fast.cli.errors import CommandError, Exit, closest, one_line, reading
 from onehot_fast.cli.places import place_of
 from onehot_fast.encoder import Encoder
-from onehot_fast.integrations.arrow import encoded_schema, read_column
-
-__all__ = [
-    "ENCODER_KEY", "Encoders", "LabelColumn", "flag", "has_lists", "load_encoders", "new_encoders",
-    "parse_encoders", "with_labels", "without_features",
-]  # fmt: skip
+from onehot_fast.integrations.arrow import encoded_schema, flattened, read_column
 
 Offsets: TypeAlias = npt.NDArray[np.int64]
 
@@ -56,15 +51,13 @@ class LabelColumn:
         missing = pa.nulls(int(is_null.sum()), labels.type)
         self.encoder.partial_fit(pa.table({self.name: pa.chunked_array([labels, missing])}))
 
-    def fields(self) -> list[pa.Field]:
-        """Return the fields of the features."""
-        return list(encoded_schema(pa.schema([(self.name, pa.string())]), self.encoder))
-
-    def columns(self, column: Any) -> list[pa.Array]:
+    def encoded(self, column: Any) -> pa.RecordBatch:
         """Return the features of some rows as columns."""
         offsets, coded, dtype = self._coded(column)
         matrix = write.multi_hot(offsets, coded, dtype)
-        return [pa.array(column) for column in np.ascontiguousarray(matrix.T)]
+        schema = encoded_schema(pa.schema([(self.name, pa.string())]), self.encoder)
+        columns = [pa.array(column) for column in np.ascontiguousarray(matrix.T)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def rows(self, column: Any) -> Any:
         """Return the features of some rows as a `scipy.sparse.csr_array`."""
@@ -100,10 +93,7 @@ class LabelColumn:
                 f"column {self.name!r} must contain lists of values, or texts with --sep, got"
                 f" {lists.type}"
             )
-        # Null rows of a fixed-size list have items too, which `list_flatten` skips.
-        lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        labels = pc.list_flatten(lists)
+        offsets, labels = flattened(lists)
         if sep is not None:
             is_label = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
             before = np.concatenate([[0], np.cumsum(is_label, dtype=np.int64)])
@@ -114,8 +104,8 @@ class LabelColumn:
             raise ValueError(f"column {self.name!r}: the labels of row {row} are missing")
         return offsets, labels, is_null
 
-    def decoded(self, features: pa.RecordBatch) -> Any:
-        """Return the labels of some rows as lists or texts, in the order of the features.
+    def decoded(self, features: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a column of the labels of some rows, in the order of the features.
 
         A null row is null again if missing values have a feature; otherwise it has no labels.
         Unknown and infrequent labels are lost.
@@ -136,7 +126,8 @@ class LabelColumn:
         offsets = np.searchsorted(row, np.arange(features.num_rows + 1))
         starts = pa.array(offsets.astype(np.int32), mask=np.append(is_null, False))
         lists = pa.ListArray.from_arrays(starts, values)
-        return lists if self.sep is None else pc.binary_join(lists, self.sep)
+        decoded = lists if self.sep is None else pc.binary_join(lists, self.sep)
+        return pa.record_batch([decoded], [self.name])
 
 
 def _split(column: Any, sep: str, name: str) -> Any:
@@ -170,10 +161,11 @@ class Encoders:
         """The number of features."""
         return sum(encoder.n_features for encoder in self.each)
 
-    def features(self) -> dict[str, list[str]]:
-        """Return the names of the features of each column."""
-        columns = [column for encoder in self.each for column in encoder.schema.columns]
-        return {str(column.name): column.names for column in columns}
+    def learn(self, rows: pa.RecordBatch) -> None:
+        """Learn from some rows."""
+        self.values.partial_fit(rows)
+        for column in self.labels:
+            column.learn(rows.column(column.name))
 
     def bytes(self, n_rows: int) -> dict[str, int]:
         """Return the approximate size of each output form, with one label a row."""
@@ -247,8 +239,7 @@ def with_labels(
     for batch in batches:
         for column in columns:
             i = batch.schema.get_field_index(column.name)
-            new = column.columns(batch.column(i))
-            batch = _replaced(batch, i, [i], column.fields(), new)
+            batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
         yield batch
 
 
@@ -266,23 +257,17 @@ def without_features(
                 earlier = set(order[: order.index(column.name)])
                 found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
                 first = max(found, default=-1) + 1
-            decoded = column.decoded(batch)
-            field = pa.field(column.name, decoded.type)
-            batch = _replaced(batch, first, places, [field], [decoded])
+            batch = _replaced(batch, first, places, column.decoded(batch))
         yield batch
 
 
 def _replaced(
-    batch: pa.RecordBatch,
-    first: int,
-    places: Sequence[int],
-    fields: Sequence[pa.Field],
-    new: Sequence[Any],
+    batch: pa.RecordBatch, first: int, places: Sequence[int], new: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Return a batch without the columns at some places, and with new ones at the first."""
     pairs = list(zip(batch.schema, batch.columns, strict=True))
     pairs = [pair for i, pair in enumerate(pairs) if i not in places]
-    pairs[first:first] = zip(fields, new, strict=True)
+    pairs[first:first] = zip(new.schema, new.columns, strict=True)
     schema = pa.schema([field for field, _ in pairs], batch.schema.metadata)
     return pa.RecordBatch.from_arrays([column for _, column in pairs], schema=schema)
 
