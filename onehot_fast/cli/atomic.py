@@ -22,8 +22,6 @@ except ImportError:  # Windows: without locks, temporary files of killed runs ar
 else:
     locks = _fcntl
 
-__all__ = ["is_replaceable", "replaced"]
-
 
 def is_replaceable(path: Path) -> bool:
     """Tell whether a file can be renamed onto a path: not onto a device or a pipe."""

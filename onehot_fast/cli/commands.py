@@ -35,8 +35,6 @@ from onehot_fast.cli.places import FORMATS, Format, parse_format
 from onehot_fast.cli.source import Input, open_source
 from onehot_fast.encoder import HandleUnknown
 
-__all__ = ["commands", "run"]
-
 T = TypeVar("T")
 
 # The environment variable with which a shell asks for completions.

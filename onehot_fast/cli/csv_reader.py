@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,9 +15,7 @@ import pyarrow.csv as csv
 
 from onehot_fast.cli.errors import one_line
 from onehot_fast.cli.places import Format, Place
-from onehot_fast.cli.readers import Reader, position, sliced, unpacked
-
-__all__ = ["TextOptions", "TextReader"]
+from onehot_fast.cli.readers import Reader, sliced, unpacked
 
 # The text that is parsed at once; types of columns are inferred from the first such block.
 BLOCK_BYTES = 4 << 20
@@ -51,7 +48,6 @@ class TextReader(Reader):
     def __init__(self, place: Place, name: str, form: Format, text: TextOptions) -> None:
         super().__init__(place, name, form)
         self._text = text
-        self._file: Any = None
         self._nulls = list(text.nulls) or csv.ConvertOptions().null_values
         self._types: dict[str, pa.DataType] = {}
         self._check_start()
@@ -109,12 +105,13 @@ class TextReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with self.place.open() as self._file, _explained():
+        with self.place.open() as file, _explained():
             chosen = [name for name in self.schema.names if name in (columns or ())]
-            blocks = self._open(self._file, chosen)
-            # Before slicing: pyarrow 22 replaces texts in slices by other texts.
-            made = (self._without_missing(self._with_numbers(block), coded) for block in blocks)
-            yield from sliced(made, rows)
+            for block in self._open(file, chosen):
+                self.share = file.tell() / self.n_bytes
+                # Before slicing: pyarrow 22 replaces texts in slices by other texts.
+                made = self._without_missing(self._with_numbers(block), coded)
+                yield from sliced([made], rows)
 
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
@@ -187,10 +184,6 @@ class TextReader(Reader):
         marks = pa.array(self._nulls, pa.string())
         present = pc.invert(pc.is_in(texts, marks))
         return pc.if_else(present, texts, pa.scalar(None, pa.string()))
-
-    def share(self) -> float:
-        """Return the share of the bytes."""
-        return position(self._file) / max(1, self.n_bytes)
 
 
 def _typed(delimiter: str) -> str:

@@ -28,16 +28,6 @@ from onehot_fast.cli.places import (
 )
 from onehot_fast.cli.source import STANDARD, InputFiles
 
-__all__ = [
-    "Output",
-    "name_within",
-    "new_file",
-    "new_file_within",
-    "new_output",
-    "place_for_encoder",
-    "save_text",
-]
-
 
 @dataclass(frozen=True)
 class Output:

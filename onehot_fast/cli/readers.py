@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import struct
 from abc import ABC, abstractmethod
@@ -16,16 +15,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from onehot_fast.cli.places import Format, Place
-
-__all__ = [
-    "ArrowReader",
-    "ParquetReader",
-    "Reader",
-    "StreamReader",
-    "position",
-    "sliced",
-    "unpacked",
-]
 
 # The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
@@ -52,6 +41,7 @@ class Reader(ABC):
     plain: Collection[str] = ()
     # The texts that repeat so often that they are read and written as dictionaries.
     repeated: Collection[str] = ()
+    share = 0.0  # of the rows or bytes, which have been read
 
     def __init__(self, place: Place, name: str, form: Format) -> None:
         self.place: Place = place
@@ -76,14 +66,6 @@ class Reader(ABC):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows; see `InputFiles.batches`."""
 
-    @abstractmethod
-    def share(self) -> float:
-        """Return the share of the file that has been read."""
-
-    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
-        """Return the schema of the batches."""
-        return self.schema
-
     def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files have fixed types
         """Read the columns of a text file as these types."""
 
@@ -97,7 +79,6 @@ class ParquetReader(Reader):
             self.schema: pa.Schema = file.schema_arrow
             self.metadata: pq.FileMetaData = file.metadata
         self.n_rows: int = self.metadata.num_rows
-        self._n_done = 0
         if self.metadata.num_row_groups and self.metadata.num_columns:
             first = self.metadata.row_group(0)
             self.group_rows: int | None = first.num_rows or None
@@ -156,11 +137,6 @@ class ParquetReader(Reader):
                     longest = max(longest, n_bytes / max(1, group.num_rows))
         return longest
 
-    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
-        """Return the schema of the batches, with dictionaries."""
-        with self.open(self._texts(coded)) as file:
-            return file.schema_arrow
-
     def _texts(self, names: Sequence[str]) -> list[str]:
         """Return the columns that Parquet can read as dictionaries."""
         return [field.name for field in self.schema if field.name in names and _is_text(field.type)]
@@ -181,15 +157,12 @@ class ParquetReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
-        self._n_done = 0
+        n_rows = 0
         with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
-                self._n_done += batch.num_rows
+                n_rows += batch.num_rows
+                self.share = n_rows / max(1, self.n_rows)
                 yield batch
-
-    def share(self) -> float:
-        """Return the share of the rows."""
-        return self._n_done / max(1, self.n_rows)
 
 
 class ArrowReader(Reader):
@@ -204,9 +177,7 @@ class ArrowReader(Reader):
         with place.open() as file:
             reader = pa.ipc.open_file(file)
             self.schema: pa.Schema = reader.schema
-            self._n_batches: int = reader.num_record_batches
             self._is_mapped = place.local is not None and _largest_batch(file) > MAX_READ_BYTES
-        self._n_done = 0
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
@@ -216,7 +187,7 @@ class ArrowReader(Reader):
         with opened as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
             for i in range(reader.num_record_batches):
-                self._n_done = i
+                self.share = i / reader.num_record_batches
                 self._require_size()
                 batch = reader.get_batch(i)
                 if not self._is_mapped:
@@ -226,16 +197,11 @@ class ArrowReader(Reader):
                     self._require_size()
                     arrays = [_copied(array) for array in _valid(part).columns]
                     yield pa.RecordBatch.from_arrays(arrays, schema=part.schema)
-        self._n_done = self._n_batches
 
     def _require_size(self) -> None:
         """Raise an error if the file is smaller than it was."""
         if self._is_mapped and os.stat(self.place.path).st_size < self.n_bytes:
             raise EOFError("the file was truncated while it was read")
-
-    def share(self) -> float:
-        """Return the share of the batches."""
-        return self._n_done / max(1, self._n_batches)
 
 
 def _largest_batch(file: pa.NativeFile) -> int:
@@ -269,7 +235,6 @@ class StreamReader(Reader):
 
     def __init__(self, place: Place, name: str, form: Format) -> None:
         super().__init__(place, name, form)
-        self._file: Any = None
         with place.open() as file:
             self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, form)).schema
 
@@ -277,10 +242,11 @@ class StreamReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with self.place.open() as self._file:
-            file = unpacked(self._file, self.format)
+        with self.place.open() as packed:
+            file = unpacked(packed, self.format)
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
+                self.share = packed.tell() / self.n_bytes
                 yield from sliced([_valid(batch)], rows)
             file.read()  # a compressed file ends with its length or checksum
             self._require_end()
@@ -293,22 +259,10 @@ class StreamReader(Reader):
                 if bytes(file.read()) != END_OF_STREAM:
                     raise EOFError("the stream has no end mark; it is truncated")
 
-    def share(self) -> float:
-        """Return the share of the bytes."""
-        return position(self._file) / max(1, self.n_bytes)
-
 
 def unpacked(file: pa.NativeFile, form: Format) -> Any:
     """Return what a file contains without its compression."""
     return file if form.compression is None else pa.CompressedInputStream(file, form.compression)
-
-
-def position(file: Any) -> int:
-    """Return how far a file has been read."""
-    try:
-        return 0 if file is None else int(file.tell())
-    except (ValueError, io.UnsupportedOperation):  # closed
-        return 0
 
 
 def sliced(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

@@ -20,8 +20,6 @@ from onehot_fast.cli.folders import key_type, keys_of
 from onehot_fast.cli.places import Format, Place, format_of_content, format_of_name, place_of
 from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
 
-__all__ = ["STANDARD", "Input", "InputFiles", "open_source"]
-
 # Standard input or output.
 STANDARD = "-"
 KEY_BYTES = 16
@@ -49,8 +47,10 @@ class InputFiles:
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the rows."""
-        return self._with_keys(self.readers[0].schema)
+        """The schema of the rows, with the keys at its end."""
+        keys = [pa.field(name, kind) for name, kind in self.keys.items()]
+        schema = self.readers[0].schema
+        return pa.schema([*schema, *keys], schema.metadata)
 
     @property
     def format(self) -> Format:
@@ -124,24 +124,11 @@ class InputFiles:
                 batch = batch.append_column(pa.field(name, column.type), column)
             yield batch
 
-    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
-        """Return the schema of the batches of all columns."""
-        with reading(self.readers[0].name):
-            return self._with_keys(self.readers[0].coded_schema(coded), coded)
-
-    def _with_keys(self, schema: pa.Schema, coded: Sequence[str] = ()) -> pa.Schema:
-        """Return a schema with the keys at its end."""
-        for name, kind in self.keys.items():
-            is_coded = name in coded and pa.types.is_string(kind)
-            kind = pa.dictionary(pa.int32(), pa.string()) if is_coded else kind
-            schema = schema.append(pa.field(name, kind))
-        return schema
-
     def share(self) -> float:
         """Return the share of the rows that has been read."""
         if self._n_done >= len(self.readers):
             return 1.0
-        return (self._n_done + self.readers[self._n_done].share()) / len(self.readers)
+        return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
     def keep_text(self, typed: Sequence[str]) -> None:
         """Read the columns of text files as bytes in any encoding, except some columns."""
@@ -190,8 +177,7 @@ def open_source(spec: Input, resources: ExitStack) -> InputFiles:
     if source.format.is_text:
         source.require(text.text_columns)
     texts = source.schema.names if text.is_text else text.text_columns
-    if source.format.is_text or source.keys:
-        source.set_types(dict.fromkeys(texts, pa.string()))
+    source.set_types(dict.fromkeys(texts, pa.string()))
     return source
 
 

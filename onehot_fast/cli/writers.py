@@ -19,8 +19,6 @@ import pyarrow.parquet as pq
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format
 
-__all__ = ["WRITERS", "WriteOptions", "Writer"]
-
 # The rows of a row group wait in memory while the one before is written. This is their size, in
 # all files that are written at the same time.
 GROUP_BYTES = 64 << 20

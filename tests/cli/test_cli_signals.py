@@ -37,7 +37,7 @@ PLACES = [
     "before onehot_fast.cli.readers.ParquetReader.batches",
     "before onehot_fast.encoder.Encoder.partial_fit",
     "after onehot_fast.cli.encode._check_features",
-    "before onehot_fast.cli.readers.ParquetReader.coded_schema",
+    "before onehot_fast.cli.conversion.batch_rows",
     "after onehot_fast.cli.atomic._locked",
     "after onehot_fast.cli.writers.{sink}.__init__",
     "before onehot_fast.cli.writers.{sink}.write",

@@ -10,11 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = [
-    "BINARY", "I16", "I32", "I64", "LIST", "STRUCT", "Chunk", "Group", "Struct", "bits_chunk",
-    "chunks_of", "decode", "encode", "footer_with", "page_header",
-]  # fmt: skip
-
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 RAW = -STRUCT
 MAX_NIBBLE = 15  # larger numbers do not fit into the byte of the type

@@ -24,8 +24,6 @@ from onehot_fast.cli.parquet.footer import (
     page_header,
 )
 
-__all__ = ["CODECS", "GroupWriter"]
-
 MAGIC = b"PAR1"
 TAIL_BYTES = 8  # the size of the footer, and the magic
 # The number of each codec in the format, and pyarrow's name for it.
