@@ -110,8 +110,7 @@ class TextReader(Reader):
             for block in self._open(file, chosen):
                 self.share = file.tell() / self.n_bytes
                 # Before slicing: pyarrow 22 replaces texts in slices by other texts.
-                made = self._without_missing(self._with_numbers(block), coded)
-                yield from sliced([made], rows)
+                yield from sliced([self._converted(block, coded)], rows)
 
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
@@ -136,12 +135,19 @@ class TextReader(Reader):
             ),
         )
 
-    def _with_numbers(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch with texts converted to numbers; raise an error if digits would change."""
-        for name, kind in self._numbers.items():
-            i = batch.schema.get_field_index(name)
-            if i >= 0:
-                batch = batch.set_column(i, name, self._as_numbers(name, batch.column(i), kind))
+    def _converted(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
+        """Return a batch with numbers, and with null for missing values in encoded texts.
+
+        pyarrow's own option would change the other columns too.
+        """
+        for i, field in enumerate(batch.schema):
+            if field.name in self._numbers:
+                column = self._as_numbers(field.name, batch.column(i), self._numbers[field.name])
+            elif field.name in coded and pa.types.is_string(field.type):
+                column = self._nullified(batch.column(i))
+            else:
+                continue
+            batch = batch.set_column(i, field.name, column)
         return batch
 
     def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -167,17 +173,6 @@ class TextReader(Reader):
                 f"column {name!r} has {what} in its first rows, but later not:"
                 f" {one_line(error)}; pass --text-column {name!r} to read it as text"
             ) from error
-
-    def _without_missing(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
-        """Return a batch with null for missing values in the texts that are encoded.
-
-        pyarrow's own option would change the other columns too.
-        """
-        for name in coded:
-            i = batch.schema.get_field_index(name)
-            if i >= 0 and pa.types.is_string(batch.schema.field(i).type):
-                batch = batch.set_column(i, name, self._nullified(batch.column(i)))
-        return batch
 
     def _nullified(self, texts: pa.Array) -> pa.Array:
         """Return texts with null for marks of a missing value."""

@@ -262,8 +262,8 @@ def _schema_after(
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
     after = next(with_labels([empty], encoders.labels)).schema
-    names = {name for encoder in encoders.each for name in encoder.schema.names}
-    new = names if form == "columns" else set(encoders.columns)
+    features = {name for encoder in encoders.each for name in encoder.schema.names}
+    new = features if form == "columns" else set(encoders.columns)
     for name in new:
         if after.names.count(name) > 1:
             text = f"two columns of the output would be named {name!r}; pass --prefix to rename one"
@@ -369,8 +369,8 @@ def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> tup
     of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
     source.require(sorted(of_labels), Exit.SCHEMA)
     values = encoders.values
-    old = values.schema.names if layout == "columns" else map(str, values.columns or ())
-    old = of_labels.union(old)
+    of_values = values.schema.names if layout == "columns" else map(str, values.columns or ())
+    old = of_labels.union(of_values)
     return tuple(name for name in source.schema.names if name in old)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from re import compile as pattern
@@ -82,7 +82,7 @@ class _Partition:
     n_files: int = 0
     n_rows: int = 0  # in the open file
     writer: Writer | None = None  # of the open file
-    file: AbstractContextManager[Writer] = field(default_factory=nullcontext)
+    file: Any = None  # the context of its writer
 
 
 class Files(Writer):
