@@ -23,56 +23,34 @@ else:
     locks = _fcntl
 
 
-def is_replaceable(path: Path) -> bool:
-    """Tell whether a file can be renamed onto a path: not onto a device or a pipe."""
-    return not os.path.exists(path) or os.path.isfile(path)
-
-
 @contextmanager
 def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
     """Give a temporary file or folder beside the target, which replaces it if the block succeeds.
 
     The caller writes files and closes them. They reach the disk before the rename. An old folder is
     renamed first and removed last: if the process is killed between the two renames, it is
-    ``.<name>.<random>.onehot-fast-old``.
-
-    Raises
-    ------
-    OSError
-        The output cannot be written or renamed, or the target exists and may not be replaced. The
-        target is unchanged.
-    Interrupted
-        A signal came before the rename.
+    ``.<name>.<random>.onehot-fast-old``. After an error or a signal, the target is unchanged.
     """
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
     with _temporary(target, is_folder) as path:
         yield path
         _sync(path)
         raise_if_received()
-        if not may_replace and target.exists() and not _is_empty_folder(target):
+        is_empty = target.is_dir() and not os.listdir(target)
+        if target.exists() and not may_replace and not is_empty:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         with held():
-            _move_folder(path, target) if is_folder else _move_file(path, target)
+            if is_folder and target.is_dir():
+                _replace_folder(path, target)
+            else:
+                if target.is_file():
+                    os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
+                os.replace(path, target)
             _sync_names(target.parent)
 
 
-def _is_empty_folder(path: Path) -> bool:
-    """Tell whether a path is a folder without content."""
-    return path.is_dir() and not os.listdir(path)
-
-
-def _move_file(path: Path, target: Path) -> None:
-    """Rename a file, which gets the permissions of the one that it replaces."""
-    if target.exists():
-        os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
-    os.replace(path, target)
-
-
-def _move_folder(path: Path, target: Path) -> None:
-    """Rename a folder; if that fails, the old one gets its name back."""
-    if not target.is_dir():
-        os.rename(path, target)
-        return
+def _replace_folder(path: Path, target: Path) -> None:
+    """Rename a folder onto another one; if that fails, the old one gets its name back."""
     # Windows renames no folder onto another one, not even onto an empty one.
     old = path.with_suffix(".onehot-fast-old")
     os.rename(target, old)
@@ -133,14 +111,13 @@ def _remove(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Wait until the content of a file, or of all files in a folder, is on the disk."""
-    if path.is_dir():
-        for one in path.iterdir():
-            _sync(one)
-        _sync_names(path)
-        return
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
+    """Wait until a file, or a folder with all files in it, is on the disk."""
+    for one in (path, *path.rglob("*")):
+        if one.is_dir():
+            _sync_names(one)
+        else:
+            with one.open("rb+") as file:
+                os.fsync(file.fileno())
 
 
 def _sync_names(folder: Path) -> None:

@@ -283,10 +283,22 @@ HINTS = {
 
 def _frequency(text: str) -> int | float:
     """Return a number of rows, or a share of them."""
-    return float(text) if "." in text or "e" in text else int(text)
+    try:
+        return float(text) if "." in text or "e" in text else int(text)
+    except ValueError:
+        expected = "a number of rows, e.g. 10, or a share of them, e.g. 0.01"
+        raise ValueError(f"must be {expected}") from None
 
 
-PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": int}
+def _integer(text: str) -> int:
+    """Return an integer."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("must be an integer") from None
+
+
+PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": _integer}
 
 
 def flag(name: str) -> str:
@@ -295,21 +307,10 @@ def flag(name: str) -> str:
 
 
 def new_encoders(kinds: Mapping[str, pa.DataType], typed: dict[str, Sequence[str]]) -> Encoders:
-    """Return unfitted encoders of some columns.
+    """Return unfitted encoders of columns with these types; labels are encoded one by one.
 
-    Parameters
-    ----------
-    kinds : dict of str to pyarrow.DataType
-        The columns to encode, and their types. Lists, and texts with a separator, are encoded by
-        their labels.
-    typed : dict of str to sequence of str
-        For each option of `Encoder`, and for ``sep``, the typed values: ``VALUE`` or
-        ``COLUMN=VALUE``; the last one counts.
-
-    Raises
-    ------
-    CommandError
-        A value is invalid.
+    `typed` contains, for each option of `Encoder` and for ``sep``, the typed values: ``VALUE`` or
+    ``COLUMN=VALUE``; the last one counts.
     """
     columns = list(kinds)
     options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
@@ -369,12 +370,11 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
         column, value = _split_option(columns, text, typed)
         try:
             parsed = PARSERS.get(option, str)(value)
-        except ValueError:
-            numbers = "a number of rows, e.g. 10, or a share of them, e.g. 0.01"
-            expected = numbers if option == "min_frequency" else "an integer"
-            raise CommandError(Exit.USAGE, f"{typed}: must be {expected}") from None
-        try:
-            _check(columns, option, parsed if column is None else {column: parsed})
+            if option != "sep":
+                keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
+                Encoder(columns, **keyword)
+            elif not parsed:
+                raise ValueError("the separator must not be empty")
         except (TypeError, ValueError) as error:
             text = f"{typed}: {one_line(error)}{HINTS.get(option, '')}"
             raise CommandError(Exit.USAGE, text) from error
@@ -385,15 +385,6 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     if not special:
         return common[0]
     return {name: special.get(name, *common) for name in columns if common or name in special}
-
-
-def _check(columns: Sequence[str], option: str, value: Any) -> None:
-    """Raise an error if an option does not accept a value."""
-    if option != "sep":
-        keyword: dict[str, Any] = {option: value}
-        Encoder(columns, **keyword)
-    elif "" in (value, *(value.values() if isinstance(value, dict) else ())):
-        raise ValueError("the separator must not be empty")
 
 
 def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:

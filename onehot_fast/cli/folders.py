@@ -35,25 +35,13 @@ Begin: TypeAlias = Callable[[Path], AbstractContextManager[Writer]]
 
 
 def keys_of(folders: Iterable[str]) -> dict[str, str | None]:
-    """Return the keys and values in the names of folders; None is a missing value.
-
-    Examples
-    --------
-    >>> keys_of(["year=2013", "raw", "carrier=U%20A", "gate=__HIVE_DEFAULT_PARTITION__"])
-    {'year': '2013', 'carrier': 'U A', 'gate': None}
-    """
+    """Return the keys and values in names of folders such as year=2013; None is a missing value."""
     pairs = [name.split("=", 1) for name in folders if "=" in name[1:]]
     return {unquote(key): None if value == MISSING else unquote(value) for key, value in pairs}
 
 
 def folder_name(key: str, value: str | None) -> str:
-    """Return the name of a folder; characters that a system may not accept are percent-encoded.
-
-    Examples
-    --------
-    >>> folder_name("from/to", "é 1=2"), folder_name("gate", None), folder_name("size", "XL.")
-    ('from%2Fto=é 1%3D2', 'gate=__HIVE_DEFAULT_PARTITION__', 'size=XL%2E')
-    """
+    """Return the name of a folder, e.g. from%2Fto=XL%2E for the key "from/to" and value "XL."."""
     text = MISSING if value is None else _encoded(value)
     if text[-1:] in (".", " "):  # Windows ignores these at the end
         text = f"{text[:-1]}%{ord(text[-1]):02X}"

@@ -51,42 +51,43 @@ class ColumnFacts:
             self.values, self.is_large = None, True
 
 
-@dataclass(frozen=True)
-class InspectOptions:
-    """The options of inspect."""
+def run_inspect(
+    spec: Input,
+    columns: Sequence[str],
+    typed: dict[str, Sequence[str]],
+    limit: int,
+    top: int,
+    as_json: bool,
+    is_quiet: bool,
+) -> None:
+    """Print the columns of a file, at most `limit` distinct values and `top` categories of each.
 
-    columns: Sequence[str]  # the columns to encode; if empty, all texts
-    typed: dict[str, Sequence[str]]  # the options of the encoder as they were typed
-    limit: int  # the maximum number of distinct values that are counted
-    top: int  # the number of the most frequent categories to show
-    as_json: bool
-    is_quiet: bool
-
-
-def run_inspect(spec: Input, options: InspectOptions) -> None:
-    """Print the columns of a file."""
-    named = options.columns
+    `columns` are those to encode; if empty, all texts. `typed` are the options of the encoder.
+    """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        chosen = chosen_columns(source, named) if named else _texts(source)
-        n_rows, facts = _facts(source, options.limit, options.is_quiet)
-        kinds = {name: source.schema.field(name).type for name in chosen}
+        chosen = chosen_columns(source, columns) if columns else _texts(source)
+        n_rows, facts = _facts(source, limit, is_quiet)
         # Categories of large columns are not shown. The labels of lists have not been counted.
-        large = {name for name, one in zip(source.schema.names, facts, strict=True) if one.is_large}
-        kinds = {n: k for n, k in kinds.items() if n not in large or has_lists(k)}
-        encoders = new_encoders(kinds, options.typed)
-        with showing("learning", options.is_quiet) as step:
+        kinds = {
+            field.name: field.type
+            for field, one in zip(source.schema, facts, strict=True)
+            if field.name in chosen and (has_lists(field.type) or not one.is_large)
+        }
+        encoders = new_encoders(kinds, typed)
+        with showing("learning", is_quiet) as step:
             learn(source, encoders, step)
-        top: dict[str, Any] = {}
+        frequencies: dict[str, Any] = {}
         for encoder in encoders.each:
-            top |= _frequencies(encoder, n_rows, options.top)
-        report = _report(source, n_rows, facts, chosen, options.limit, encoders, top)
-    for text in () if named else notes_on(source, encoders):
-        note(text, options.is_quiet)
-    if options.as_json:
+            frequencies |= _frequencies(encoder, n_rows, top)
+        report = _report(source, n_rows, facts, chosen, limit, encoders, frequencies)
+    for text in () if columns else notes_on(source, encoders):
+        note(text, is_quiet)
+    if as_json:
         click.echo(json.dumps(report, indent=1))
     else:
-        click.echo("\n".join([_as_text(report), *_frequency_lines(top, sys.stdout.isatty())]))
+        lines = _frequency_lines(frequencies, sys.stdout.isatty())
+        click.echo("\n".join([_as_text(report), *lines]))
 
 
 def _texts(source: InputFiles) -> tuple[str, ...]:

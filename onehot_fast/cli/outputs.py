@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.atomic import is_replaceable, replaced
+from onehot_fast.cli.atomic import replaced
 from onehot_fast.cli.errors import CommandError, Exit, writing
 from onehot_fast.cli.places import (
     FORMATS,
@@ -183,7 +183,8 @@ def new_output(path: str, may_replace: bool = False, is_folder: bool = False) ->
 @contextmanager
 def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.NativeFile]:
     """Give a file to write to, which appears at its place if the block succeeds."""
-    if path == STANDARD or not is_replaceable(Path(path)):
+    is_device = os.path.exists(path) and not os.path.isfile(path)  # or a pipe
+    if path == STANDARD or is_device:
         with (
             writing("standard output" if path == STANDARD else path),
             _opened(path, form) as out,

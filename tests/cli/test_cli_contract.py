@@ -157,14 +157,13 @@ def test_a_fault_of_the_output(
     ("place", "is_new"),
     [
         ("before onehot_fast.cli.conversion.open_writer", False),
-        ("before {rename}", False),
-        ("after {rename}", True),
+        ("before os.replace", False),
+        ("after os.replace", True),
     ],
 )
 def test_killed(place: str, is_new: bool, target: str, small: Path, call: Any, files: Any) -> None:
     """After `kill -9` there is no output or a whole one; the next run cleans up."""
     out = small.parent / target
-    place = place.format(rename="os.rename" if target == "parts" else "os.replace")
     arguments = *arguments_for(target, small, out), *COLUMNS
 
     assert signalling.run(place, signal.SIGKILL, *arguments) == (-signal.SIGKILL, "")

@@ -91,13 +91,7 @@ def bits_chunk(
 
 
 def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
-    """Return the metadata of the chunks of a file of one row group.
-
-    Raises
-    ------
-    RuntimeError
-        The file has other row groups.
-    """
+    """Return the metadata of the chunks of a file of one row group."""
     groups = decode(footer)[4][1][1]
     if [group[3][1] for group in groups] != [n_rows]:
         raise RuntimeError("pyarrow wrote other row groups than requested")
@@ -170,13 +164,7 @@ def _encoded_size(value: int) -> bytes:
 
 
 def decode(data: bytes) -> Struct:
-    """Return the structure that some bytes begin with.
-
-    Raises
-    ------
-    ValueError, IndexError
-        The bytes are no structure, or one with a map.
-    """
+    """Return the structure that some bytes begin with; raise an error if there is none."""
     return _struct(io.BytesIO(data))
 
 
