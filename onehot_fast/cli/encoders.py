@@ -46,10 +46,9 @@ class LabelColumn:
     encoder: Encoder  # its table has one column, the labels, with this name
 
     def learn(self, column: Any) -> None:
-        """Learn from the labels of some rows, and from rows that are null."""
-        _, labels, is_null = self._read(column)
-        missing = pa.nulls(int(is_null.sum()), labels.type)
-        self.encoder.partial_fit(pa.table({self.name: pa.chunked_array([labels, missing])}))
+        """Learn from the labels of some rows."""
+        _, labels = self._read(column)
+        self.encoder.partial_fit(pa.table({self.name: labels}))
 
     def encoded(self, column: Any) -> pa.RecordBatch:
         """Return the features of some rows as columns."""
@@ -68,41 +67,33 @@ class LabelColumn:
         return csr_array(parts, shape=(len(offsets) - 1, coded.n_outputs))
 
     def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
-        """Return the codes of rows; a row that is null has one missing label."""
-        offsets, labels, is_null = self._read(column)
-        if is_null.any():
-            lengths = np.diff(offsets)
-            lengths[is_null] = 1
-            positions = offsets[:-1][is_null]
-            order = np.insert(np.arange(len(labels)), positions, -1)
-            labels = labels.take(pa.array(order, mask=order < 0))
-            offsets = np.concatenate([[0], np.cumsum(lengths)])
+        """Return the codes of some rows."""
+        offsets, labels = self._read(column)
         schema = self.encoder.schema.columns[0]
         coded = lookup.code_column(schema, read_column(labels))
         return offsets, coded, schema.options.dtype
 
-    def _read(self, column: Any) -> tuple[Offsets, Any, npt.NDArray[np.bool_]]:
-        """Return the offsets of the rows, all labels, and which rows are null."""
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
-        lists, sep = column, self.sep
-        if sep is not None:
-            lists = _split(column, sep, self.name)
-        elif not has_lists(lists.type):
-            raise TypeError(
-                f"column {self.name!r} must contain lists of values, or texts with --sep, got"
-                f" {lists.type}"
-            )
-        offsets, labels = flattened(lists)
-        if sep is not None:
+    def _read(self, column: Any) -> tuple[Offsets, Any]:
+        """Return the offsets of rows, and all labels; a row that is null has one missing label."""
+        if self.sep is not None:
+            offsets, labels = flattened(_split(column, self.sep, self.name))
             is_label = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
             before = np.concatenate([[0], np.cumsum(is_label, dtype=np.int64)])
             offsets, labels = before[offsets], labels.filter(pa.array(is_label))
+        elif has_lists(column.type):
+            offsets, labels = flattened(column)
+        else:
+            expected = "must contain lists of values, or texts with --sep"
+            raise TypeError(f"column {self.name!r} {expected}, got {column.type}")
         is_null = column.is_null().to_numpy(zero_copy_only=False)
-        if is_null.any() and self.encoder.get_params()["handle_missing"] == "error":
+        if not is_null.any():
+            return offsets, labels
+        if self.encoder.get_params()["handle_missing"] == "error":
             row = int(np.argmax(is_null))
             raise ValueError(f"column {self.name!r}: the labels of row {row} are missing")
-        return offsets, labels, is_null
+        order = np.insert(np.arange(len(labels)), offsets[:-1][is_null], -1)
+        offsets[1:] += np.cumsum(is_null)
+        return offsets, labels.take(pa.array(order, mask=order < 0))
 
     def decoded(self, features: pa.RecordBatch) -> pa.RecordBatch:
         """Return a column of the labels of some rows, in the order of the features.
@@ -132,10 +123,10 @@ class LabelColumn:
 
 def _split(column: Any, sep: str, name: str) -> Any:
     """Return lists of the labels of each text."""
+    if not _is_text(column.type):
+        raise TypeError(f"column {name!r} must contain texts for --sep, got {column.type}")
     if pa.types.is_dictionary(column.type):
         return _split(column.dictionary, sep, name).take(column.indices)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise TypeError(f"column {name!r} must contain texts for --sep, got {column.type}")
     return pc.split_pattern(column, sep)
 
 
@@ -189,28 +180,27 @@ def load_encoders(path: str) -> Encoders:
     """Read encoders from a file."""
     try:
         with reading(path), place_of(path).open() as file:
-            text = bytes(file.read()).decode()
+            text = bytes(file.read())
     except CommandError as error:
         raise CommandError(Exit.SCHEMA, str(error)) from error
     return parse_encoders(text, path)
 
 
-def parse_encoders(text: str | bytes, name: str) -> Encoders:
-    """Return the encoders of a text."""
+def parse_encoders(text: bytes, name: str) -> Encoders:
+    """Return the encoders of a text, which is in a file with this name."""
     try:
         encoders = _parsed(text)
         for encoder in encoders.each:
             _ = encoder.schema.names
     except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        text = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
-        raise CommandError(Exit.SCHEMA, text) from error
+        message = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
+        raise CommandError(Exit.SCHEMA, message) from error
     return encoders
 
 
-def _parsed(text: str | bytes) -> Encoders:
+def _parsed(text: bytes) -> Encoders:
     """Return the encoders of a text; see `Encoders.to_json`."""
-    start = text[:100] if isinstance(text, str) else text[:100].decode("utf-8", "replace")
-    if FORMAT not in start:
+    if FORMAT.encode() not in text[:100]:
         return Encoders(Encoder.from_json(text))
     document: Any = json.loads(text)
     if document["version"] != VERSION:

@@ -72,8 +72,13 @@ class GroupWriter:
             "write_batch_size": WRITE_BATCH_ROWS,
         }
         self._codec_number, self._codec_name = CODECS.get(compression, (-1, None))
-        has_codec = self._codec_number >= 0
-        is_bits = [has_codec and f.name in features and _is_required(f) for f in schema]
+        is_bits = [
+            self._codec_number >= 0
+            and field.name in features
+            and pa.types.is_boolean(field.type)
+            and not field.nullable
+            for field in schema
+        ]
         runs = itertools.groupby(range(len(schema)), is_bits.__getitem__)
         self._runs = [(kind, list(columns)) for kind, columns in runs]
         self._groups: list[Group] = []
@@ -155,11 +160,6 @@ def _split(file: pa.Buffer) -> tuple[pa.Buffer, bytes]:
     end = file.size - TAIL_BYTES
     start = end - int.from_bytes(file[end : end + 4].to_pybytes(), "little")
     return file[len(MAGIC) : start], file[start:end].to_pybytes()
-
-
-def _is_required(field: pa.Field) -> bool:
-    """Tell whether a column contains Booleans that are never null."""
-    return bool(pa.types.is_boolean(field.type) and not field.nullable)
 
 
 def _pieces(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
