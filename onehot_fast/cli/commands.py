@@ -413,15 +413,13 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         # The interpreter flushes standard output at its end, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE, ""
-    except OSError as error:  # a temporary file, or standard output
+    except Exception as error:
         if os.environ.get("ONEHOT_FAST_DEBUG"):
             raise
-        name = error.filename or "standard output"
-        return Exit.OUTPUT, f"{name}: {error.strerror or one_line(error)}"
-    except MemoryError as error:
-        return Exit.FAILED, f"out of memory: {one_line(error)}"
-    except Exception as error:  # a bug, or an unexpected error of a library
-        if os.environ.get("ONEHOT_FAST_DEBUG"):
-            raise
-        return Exit.FAILED, f"{type(error).__name__}: {one_line(error)}"
+        if isinstance(error, OSError):  # of a temporary file, or of standard output
+            name = error.filename or "standard output"
+            return Exit.OUTPUT, f"{name}: {error.strerror or one_line(error)}"
+        # Otherwise a bug, or an unexpected error of a library.
+        what = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
+        return Exit.FAILED, f"{what}: {one_line(error)}"
     return Exit.DONE, ""

@@ -266,11 +266,8 @@ def _frequency_lines(found: dict[str, Any], has_bars: bool) -> list[str]:
             cells.append(f"{each['share']:>7.2%}")
             if has_bars:
                 bar = "█" * round(BAR_WIDTH * each["count"] / most)
-                cells.append(
-                    click.style(
-                        bar.ljust(BAR_WIDTH), fg=None if "NO_COLOR" in os.environ else "cyan"
-                    )
-                )
+                colour = None if "NO_COLOR" in os.environ else "cyan"
+                cells.append(click.style(bar.ljust(BAR_WIDTH), fg=colour))
             lines.append(" ".join([*cells, *["infrequent"] * each["infrequent"]]).rstrip())
         more, rare = n_categories - len(one["top"]), one["infrequent"]
         lines += [f"  {more:,} more"] if more else []

@@ -216,10 +216,7 @@ def new_file_within(path: Path, form: Format) -> Iterator[pa.NativeFile]:
 
 @contextmanager
 def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
-    """Give a file that compresses what is written, if the format requires that.
-
-    If the block fails, no end is written that would make a part look like a whole.
-    """
+    """Give a file that compresses if the format requires that; a part never gets an end."""
     if form.compression is None:
         yield raw
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -51,10 +51,6 @@ class Writer(ABC):
     """A file that is being written."""
 
     n_rows = 0
-
-    @abstractmethod
-    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
-        """Begin a file."""
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
@@ -329,7 +325,8 @@ def _copy(
             member.write(np.frombuffer(block, old).astype(new, copy=False).tobytes())
 
 
-WRITERS: dict[str, type[Writer]] = {
+# Each begins a file, with its schema and `WriteOptions`.
+WRITERS: dict[str, Callable[..., Writer]] = {
     "parquet": ParquetWriter,
     "arrow": ArrowWriter,
     "arrows": ArrowWriter,
