@@ -23,8 +23,6 @@ import pytest
 import signalling
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 arrow = pytest.importorskip("onehot_fast.integrations.arrow")
 atomic = pytest.importorskip("onehot_fast.cli.atomic")

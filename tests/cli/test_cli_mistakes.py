@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 errors = pytest.importorskip("onehot_fast.cli.errors")
 Exit = errors.Exit

@@ -19,8 +19,6 @@ import pytest
 import signalling
 
 pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
