@@ -107,8 +107,10 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
 @contextmanager
 def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer]:
     """Make and give a writer, and complete its file; if the block fails, it stays incomplete."""
-    writer = make(*arguments)
+    with held():
+        writer = make(*arguments)
     try:
+        raise_if_received()
         yield writer
         writer.close()
     except BaseException:

@@ -76,26 +76,6 @@ def disk_error(patch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
-def interrupted(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Send a signal before the rows are written."""
-    place = "before onehot_fast.cli.conversion.open_writer"
-    signalling.send_at(place, signal.SIGINT, patch.setattr)
-    # A shell starts its background jobs with this signal ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def terminated(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Send a signal when everything is written, before the output is in its place."""
-    signalling.send_at("before os.fsync", signal.SIGTERM, patch.setattr)
-    yield
-
-
-@contextmanager
 def unknown_value(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Read another value than the encoder knows; see `arguments_for`."""
     yield
@@ -104,8 +84,6 @@ def unknown_value(patch: pytest.MonkeyPatch) -> Iterator[None]:
 OUTPUT_FAULTS = [
     (no_room, Exit.OUTPUT),
     (disk_error, Exit.OUTPUT),
-    (interrupted, 130),
-    (terminated, 143),
     (unknown_value, Exit.VALUE),
 ]
 

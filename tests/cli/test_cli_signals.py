@@ -37,10 +37,10 @@ PLACES = [
     "after onehot_fast.cli.encode._check_features",
     "before onehot_fast.cli.conversion.batch_rows",
     "after onehot_fast.cli.atomic._locked",
-    "after onehot_fast.cli.writers.{sink}.__init__",
-    "before onehot_fast.cli.writers.{sink}.write",
-    "after onehot_fast.cli.writers.{sink}.write",
-    "after onehot_fast.cli.writers.{sink}.close",
+    "after onehot_fast.cli.{sink}.__init__",
+    "before onehot_fast.cli.{sink}.write",
+    "after onehot_fast.cli.{sink}.write",
+    "after onehot_fast.cli.{sink}.close",
     "before os.fsync",
 ]
 
@@ -56,20 +56,30 @@ def send_at(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     ("target", "sink"),
-    [("out.parquet", "ParquetWriter"), ("out.arrow", "ArrowWriter"), ("out.csv.gz", "TextWriter")],
+    [
+        ("out.parquet", "writers.ParquetWriter"),
+        ("out.arrow", "writers.ArrowWriter"),
+        ("out.csv.gz", "writers.TextWriter"),
+        ("out.npz", "writers.MatrixWriter"),
+        ("out/ --rows-per-file 300", "folders.Files"),
+    ],
 )
 @pytest.mark.usefixtures("small")
 def test_a_signal_at_any_step(
-    place: str, target: str, sink: str, call: Any, files: Any, here: Path, send_at: Any
+    place: str, target: str, sink: str, call: Any, here: Path, send_at: Any
 ) -> None:
     """The run ends with the code of the signal and one line, and nothing else is left."""
-    Path(target).write_bytes(OLD)
+    path = Path(target.split()[0])
+    if "rows" in target:
+        path.mkdir()
+    old = path / "old.parquet" if path.is_dir() else path
+    old.write_bytes(OLD)
     threads, handler = threading.active_count(), signal.getsignal(signal.SIGINT)
     send_at(place.format(sink=sink))
 
     assert call(f"{LINE} --overwrite -o {target}") == INTERRUPTED
-    assert Path(target).read_bytes() == OLD
-    assert files.leftovers(here) == []
+    assert old.read_bytes() == OLD
+    assert sorted(os.listdir(here)) == sorted(["in.parquet", path.name])
     assert (threading.active_count(), signal.getsignal(signal.SIGINT)) == (threads, handler)
 
 
