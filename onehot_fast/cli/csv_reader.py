@@ -110,7 +110,7 @@ class TextReader(Reader):
             for block in self._open(file, chosen):
                 self.share = file.tell() / self.n_bytes
                 # Before slicing: pyarrow 22 replaces texts in slices by other texts.
-                yield from sliced([self._converted(block, coded)], rows)
+                yield from sliced(self._converted(block, coded), rows)
 
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False

@@ -66,7 +66,12 @@ def run_inspect(
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        chosen = chosen_columns(source, columns) if columns else _texts(source)
+        chosen: tuple[str, ...] = ()
+        try:
+            chosen = chosen_columns(source, columns)
+        except CommandError:
+            if columns:
+                raise
         n_rows, facts = _facts(source, limit, is_quiet)
         # Categories of large columns are not shown. The labels of lists have not been counted.
         kinds = {
@@ -88,14 +93,6 @@ def run_inspect(
     else:
         lines = _frequency_lines(frequencies, sys.stdout.isatty())
         click.echo("\n".join([_as_text(report), *lines]))
-
-
-def _texts(source: InputFiles) -> tuple[str, ...]:
-    """Return the columns that are encoded by default; there may be none."""
-    try:
-        return chosen_columns(source, ())
-    except CommandError:
-        return ()
 
 
 def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[ColumnFacts]]:

@@ -173,14 +173,13 @@ class ArrowReader(Reader):
             for i in range(reader.num_record_batches):
                 self.share = i / reader.num_record_batches
                 self._require_size()
-                batch = reader.get_batch(i)
-                if not self._is_mapped:
-                    yield from sliced([_valid(batch)], rows)
-                    continue
-                for part in sliced([batch], rows):
+                for part in sliced(reader.get_batch(i), rows):
                     self._require_size()
-                    arrays = [_copied(array) for array in _valid(part).columns]
-                    yield pa.RecordBatch.from_arrays(arrays, schema=part.schema)
+                    part.validate(full=True)  # it refers to its own memory only
+                    if self._is_mapped:
+                        arrays = [_copied(array) for array in part.columns]
+                        part = pa.RecordBatch.from_arrays(arrays, schema=part.schema)
+                    yield part
 
     def _require_size(self) -> None:
         """Raise an error if the file is smaller than it was."""
@@ -231,7 +230,10 @@ class StreamReader(Reader):
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
                 self.share = packed.tell() / self.n_bytes
-                yield from sliced([_valid(batch)], rows)
+                batch.validate(
+                    full=True
+                )  # it refers to its own memory only, whatever the file says
+                yield from sliced(batch, rows)
             file.read()  # a compressed file ends with its length or checksum
             self._require_end()
 
@@ -249,17 +251,10 @@ def unpacked(file: pa.NativeFile, form: Format) -> Any:
     return file if form.compression is None else pa.CompressedInputStream(file, form.compression)
 
 
-def sliced(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
     """Yield batches of at most `rows` rows, each a view."""
-    for batch in batches:
-        for start in range(0, batch.num_rows, rows):
-            yield batch.slice(start, rows)
-
-
-def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch that refers to its own memory only, whatever the file says."""
-    batch.validate(full=True)
-    return batch
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
 
 
 def _copied(array: pa.Array) -> pa.Array:
