@@ -108,7 +108,7 @@ class TextReader(Reader):
         with self.place.open() as file, _explained():
             chosen = [name for name in self.schema.names if name in (columns or ())]
             for block in self._open(file, chosen):
-                self.share = file.tell() / self.n_bytes
+                self.share: float = file.tell() / self.n_bytes
                 # Before slicing: pyarrow 22 replaces texts in slices by other texts.
                 yield from sliced(self._converted(block, coded), rows)
 

@@ -43,7 +43,7 @@ class Reader(ABC):
     plain: Collection[str] = ()
     # The texts that repeat so often that they are read and written as dictionaries.
     repeated: Collection[str] = ()
-    share = 0.0  # of the rows or bytes, which have been read
+    share: float = 0.0  # of the rows or bytes, which has been read
 
     def __init__(self, place: Place, name: str, form: Format) -> None:
         self.place: Place = place
@@ -145,7 +145,7 @@ class ParquetReader(Reader):
         with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
                 n_rows += batch.num_rows
-                self.share = n_rows / max(1, self.n_rows)
+                self.share: float = n_rows / max(1, self.n_rows)
                 yield batch
 
 
@@ -171,7 +171,7 @@ class ArrowReader(Reader):
         with opened as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
             for i in range(reader.num_record_batches):
-                self.share = i / reader.num_record_batches
+                self.share: float = i / reader.num_record_batches
                 self._require_size()
                 for part in sliced(reader.get_batch(i), rows):
                     self._require_size()
@@ -229,7 +229,7 @@ class StreamReader(Reader):
             file = unpacked(packed, self.format)
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
-                self.share = packed.tell() / self.n_bytes
+                self.share: float = packed.tell() / self.n_bytes
                 batch.validate(
                     full=True
                 )  # it refers to its own memory only, whatever the file says

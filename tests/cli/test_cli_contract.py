@@ -25,7 +25,7 @@ import signalling
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 arrow = pytest.importorskip("onehot_fast.integrations.arrow")
-atomic = pytest.importorskip("onehot_fast.cli.atomic")
+outputs = pytest.importorskip("onehot_fast.cli.outputs")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 from onehot_fast import Encoder  # noqa: E402
@@ -379,7 +379,7 @@ def test_a_temporary_file_that_is_not_locked_yet(
             removed.extend(files.leftovers(here))
             os.unlink(removed[0])
 
-    signalling.replace_at("before onehot_fast.cli.atomic._locked", remove, monkeypatch.setattr)
+    signalling.replace_at("before onehot_fast.cli.outputs._locked", remove, monkeypatch.setattr)
     done("encode in.parquet -o out.parquet")
     assert len(removed) == 1
     assert sorted(os.listdir()) == ["in.parquet", "out.parquet"]
@@ -433,7 +433,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
         rename(source, target)
 
-    monkeypatch.setattr(atomic, "locks", None)
+    monkeypatch.setattr(outputs, "locks", None)
     monkeypatch.setattr(os, "open", checked_open)
     monkeypatch.setattr(os, "replace", checked_replace)
     monkeypatch.setattr(os, "rename", checked_rename)

@@ -36,7 +36,7 @@ PLACES = [
     "before onehot_fast.encoder.Encoder.partial_fit",
     "after onehot_fast.cli.encode._check_features",
     "before onehot_fast.cli.conversion.batch_rows",
-    "after onehot_fast.cli.atomic._locked",
+    "after onehot_fast.cli.outputs._locked",
     "after onehot_fast.cli.{sink}.__init__",
     "before onehot_fast.cli.{sink}.write",
     "after onehot_fast.cli.{sink}.write",
@@ -141,7 +141,7 @@ def test_a_second_signal(call: Any, files: Any, here: Path, send_at: Any) -> Non
     """A second signal right after the first does not interrupt the clean-up."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGINT)
     send_at("before onehot_fast.cli.writers.ParquetWriter.abandon", signal.SIGINT)
-    send_at("before onehot_fast.cli.atomic._remove", signal.SIGTERM)
+    send_at("before onehot_fast.cli.outputs._remove", signal.SIGTERM)
 
     assert call(f"{LINE} -o out.parquet") == INTERRUPTED
     assert files.leftovers(here) == []
