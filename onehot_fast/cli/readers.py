@@ -43,7 +43,7 @@ class Reader(ABC):
     plain: Collection[str] = ()
     # The texts that repeat so often that they are read and written as dictionaries.
     repeated: Collection[str] = ()
-    share: float = 0.0  # of the rows or bytes, which has been read
+    share: float = 0.0  # how much of the file has been read
 
     def __init__(self, place: Place, name: str, form: Format) -> None:
         self.place: Place = place
