@@ -153,7 +153,12 @@ def _write(
         if first is None:
             return 0
         stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
-        with encoding(source.name), closing(ahead(change.apply(stream))) as parts:
+
+        def changed() -> Iterator[pa.RecordBatch]:
+            with encoding(source.name):
+                yield from change.apply(stream)
+
+        with closing(ahead(changed())) as parts:
             for part in parts:
                 writer.write(part.drop_columns(list(dropped)))
                 # The rows that were written, because writing takes most of the time.
