@@ -124,6 +124,8 @@ def _loaded_encoders(
     source.set_types(dict.fromkeys(texts, pa.string()))
     if output.format(source).is_text:
         source.keep_text([*columns, *output.partition_by])
+    with encoding(source.name, Exit.SCHEMA):
+        list(with_labels([no_rows(source.schema)], encoders.labels))
     for name, categories in known.items():
         kind = source.schema.field(name).type
         kind = kind.value_type if has_lists(kind) else kind

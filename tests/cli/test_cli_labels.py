@@ -16,6 +16,7 @@ pa = pytest.importorskip("pyarrow")
 sparse = pytest.importorskip("scipy.sparse")
 parquet = pytest.importorskip("pyarrow.parquet")
 main = pytest.importorskip("onehot_fast.cli").main
+Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 from onehot_fast import multi_hot  # noqa: E402
 
@@ -123,3 +124,12 @@ def test_a_null_among_labels_comes_back_in_its_row(done: Any) -> None:
     done("decode encoded.parquet -o out.parquet")
     expected = [["x"], ["y", None], None, ["x", None], [], ["x", "y"]]
     assert parquet.read_table("out.parquet")["tags"].to_pylist() == expected
+
+
+def test_an_encoder_of_lists_does_not_fit_texts(done: Any, refused: Any) -> None:
+    """The error says what the column must contain, and that the encoder does not fit."""
+    parquet.write_table(pa.table({"tags": [["a"]]}), "lists.parquet")
+    parquet.write_table(pa.table({"tags": ["a"]}), "texts.parquet")
+    done("encode lists.parquet -c tags --save-encoder e.json -o x.parquet")
+    line = "encode texts.parquet --encoder e.json -o y.parquet"
+    refused(line, Exit.SCHEMA, "texts.parquet: column 'tags' must contain lists of values")
