@@ -22,15 +22,7 @@ LIBRARIES = "click", "rich", "pyarrow"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; see ``onehot-fast --help``.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The command-line arguments. By default, those of the process.
-
-    Returns
-    -------
-    int
-        0, or the code of an error, whose message is one line on standard error.
+    By default, the arguments are those of the process.
     """
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:

@@ -21,21 +21,12 @@ from onehot_fast.adapter import reports
 from onehot_fast.cli.csv_reader import TextOptions
 from onehot_fast.cli.encode import EncoderSource, run_decode, run_encode
 from onehot_fast.cli.encoders import flag
-from onehot_fast.cli.errors import (
-    CommandError,
-    Exit,
-    PipeClosed,
-    one_line,
-    printable,
-    writing,
-)
-from onehot_fast.cli.inspection import InspectOptions, run_inspect
+from onehot_fast.cli.errors import CommandError, Exit, PipeClosed, one_line, printable, writing
+from onehot_fast.cli.inspection import run_inspect
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.places import FORMATS, Format, parse_format
 from onehot_fast.cli.source import Input, open_source
 from onehot_fast.encoder import HandleUnknown
-
-__all__ = ["commands", "run"]
 
 T = TypeVar("T")
 
@@ -136,31 +127,31 @@ def _complete_column(context: click.Context, parameter: click.Parameter, start: 
     return []
 
 
-def _format(context: click.Context, parameter: click.Parameter, text: str | None) -> Format | None:
+def _format(text: str) -> Format:
     """Return the format of that name."""
-    found = None if text is None else parse_format(text)
-    if text is not None and found is None:
+    found = parse_format(text)
+    if found is None:
         raise click.BadParameter(f"must be one of {FORMATS}; got {text!r}")
     return found
 
 
-def _delimiter(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+def _delimiter(text: str) -> str:
     """Return a delimiter of one byte."""
-    delimiter = {r"\t": "\t", "tab": "\t"}.get(text or "", text)
-    if delimiter is not None and len(delimiter.encode()) != 1:
+    delimiter = {r"\t": "\t", "tab": "\t"}.get(text, text)
+    if len(delimiter.encode()) != 1:
         raise click.BadParameter(f"must be one byte, got {text!r}; type a tab as '\\t'")
     return delimiter
 
 
-def _encoding(context: click.Context, parameter: click.Parameter, text: str) -> str:
+def _encoding(text: str) -> str:
     """Return the name of an encoding."""
     try:
         name = codecs.lookup(text).name
         "".encode(name)
     except LookupError:
-        raise click.BadParameter(
-            f"must be a text encoding of Python, e.g. utf-8, cp1252 or latin-1; got {text!r}"
-        ) from None
+        example = "e.g. utf-8, cp1252 or latin-1"
+        text = f"must be a text encoding of Python, {example}; got {text!r}"
+        raise click.BadParameter(text) from None
     return "utf8" if name in ("utf-8", "utf-8-sig") else name
 
 
@@ -184,18 +175,19 @@ def _option(*names: str, **settings: Any) -> click.Option:
     return click.Option(names, **settings)
 
 
-# The values have the names of the fields of `TextOptions`, `Output`, `EncoderSource` and
-# `InspectOptions`.
+# The values have the names of the fields of `TextOptions`, `Output` and `EncoderSource`, and of the
+# parameters of `run_encode`, `run_decode` and `run_inspect`.
 SOURCE = click.Argument(["source"], metavar="IN", type=click.Path())
 TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
                  help="A file, a folder, or - (standard output).")  # fmt: skip
 QUIET = _option("-q", "--quiet", "is_quiet", is_flag=True, help="Show no progress and no notes.")
 INPUT = (
-    _option("--input-format", callback=_format, help="Default: by the name or the content."),
-    _option("--delimiter", callback=_delimiter,
+    _option("--input-format", type=_format, metavar="FORMAT",
+            help="Default: by the name or the content."),
+    _option("--delimiter", type=_delimiter, metavar="TEXT",
             help="The delimiter of CSV, for reading and writing; default: a comma, or a tab for"
             " TSV."),
-    _option("--encoding", default="utf-8", show_default=True, callback=_encoding,
+    _option("--encoding", type=_encoding, metavar="TEXT", default="utf-8", show_default=True,
             help="The encoding of a CSV input, e.g. cp1252 or utf-16; outputs are UTF-8."),
     _option("--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
             help="The decimal point of numbers in a CSV input."),
@@ -210,7 +202,7 @@ OUTPUT = (
     _option("--overwrite", "may_replace", is_flag=True,
             help="Replace an existing file or folder of data files. The input is never"
             " overwritten."),
-    _option("--output-format", "wanted", callback=_format,
+    _option("--output-format", "wanted", type=_format, metavar="FORMAT",
             help="Default: by the name; in a folder and on standard output, as the input."),
     _option("--compression", type=click.Choice(COMPRESSIONS),
             help="The codec within Parquet and Arrow files; default: as the input."),
@@ -303,8 +295,7 @@ def inspect(**options: Any) -> None:
     For the columns to encode, show the frequencies of categories, and with the options of `encode`
     which categories would be infrequent.
     """
-    spec, typed = _take_input(options), _take_encoder(options)
-    run_inspect(spec, InspectOptions(typed=typed, **options))
+    run_inspect(_take_input(options), typed=_take_encoder(options), **options)
 
 
 @commands.command(
@@ -422,15 +413,13 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         # The interpreter flushes standard output at its end, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE, ""
-    except OSError as error:  # a temporary file, or standard output
+    except Exception as error:
         if os.environ.get("ONEHOT_FAST_DEBUG"):
             raise
-        name = error.filename or "standard output"
-        return Exit.OUTPUT, f"{name}: {error.strerror or one_line(error)}"
-    except MemoryError as error:
-        return Exit.FAILED, f"out of memory: {one_line(error)}"
-    except Exception as error:  # a bug, or an unexpected error of a library
-        if os.environ.get("ONEHOT_FAST_DEBUG"):
-            raise
-        return Exit.FAILED, f"{type(error).__name__}: {one_line(error)}"
+        if isinstance(error, OSError):  # of a temporary file, or of standard output
+            name = error.filename or "standard output"
+            return Exit.OUTPUT, f"{name}: {error.strerror or one_line(error)}"
+        # Otherwise a bug, or an unexpected error of a library.
+        what = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
+        return Exit.FAILED, f"{what}: {one_line(error)}"
     return Exit.DONE, ""

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from onehot_fast.cli.errors import CommandError, Exit, encoding, writing
-from onehot_fast.cli.folders import MAX_OPEN, open_files
+from onehot_fast.cli.errors import CommandError, Exit, encoding
+from onehot_fast.cli.folders import MAX_OPEN, Files
 from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_within, new_output
 from onehot_fast.cli.places import place_of
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import STANDARD, InputFiles
 from onehot_fast.cli.writers import WRITERS, WriteOptions, Writer
-
-__all__ = ["MAX_ROWS", "Change", "ahead", "batch_rows", "convert", "no_rows"]
 
 T = TypeVar("T")
 
@@ -50,30 +49,45 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
     """
     form = output.format(source)
     _check_keys(source, change, output)
-    options = _options(source, change, output)
+    keys = [n for n in output.keys(source) if n in change.after.names and n not in change.new]
+    after = pa.schema([f for f in change.after if f.name not in keys], change.after.metadata)
+
+    def write(part: InputFiles, file: pa.NativeFile) -> AbstractContextManager[Writer]:
+        return open_writer(WRITERS[form.kind], file, after, _options(part, change, output))
+
+    @contextmanager
+    def begin(path: Path, part: InputFiles = source) -> Iterator[Writer]:
+        with new_file_within(path, form) as file, write(part, file) as writer:
+            yield writer
+
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
-            with (
-                new_file(output.path, form, output.may_replace) as file,
-                open_writer(file, output.path, change.after, options) as writer,
-            ):
+            opened = new_file(output.path, form, output.may_replace)
+            with opened as file, write(source, file) as writer:
                 return _write(source, change, output, writer, step)
         with new_output(output.path, output.may_replace, is_folder=True) as folder:
-            if not output.is_divided:
-                return _convert_files(source, change, output, folder, step)
-            after = _without(change.after, output.partition_by)
+            if output.is_divided:
 
-            @contextmanager
-            def begin(number: int, below: Path) -> Iterator[Writer]:
-                path = folder / below / f"part-{number:06}{form.suffix}"
-                with (
-                    new_file_within(path, form) as file,
-                    open_writer(file, output.path, after, options) as writer,
-                ):
-                    yield writer
+                def begin_below(below: Path) -> AbstractContextManager[Writer]:
+                    return begin(folder / f"{below}{form.suffix}")
 
-            with open_files(output.partition_by, output.file_rows, begin) as writer:
-                return _write(source, change, output, writer, step)
+                keys_and_rows = output.partition_by, output.file_rows
+                with open_writer(Files, *keys_and_rows, begin_below) as writer:
+                    return _write(source, change, output, writer, step)
+            n_rows, n_files = 0, len(source.readers)
+            for i, reader in enumerate(source.readers):
+                path = folder / name_within(source, reader.place, form)
+                if path.exists():
+                    text = f"{output.path}: {reader.name} and another file would both be"
+                    raise CommandError(Exit.OUTPUT, f"{text} {path.name}")
+
+                def step_of_part(share: float, rows: int, i: int = i, before: int = n_rows) -> None:
+                    step((i + share) / n_files, before + rows)
+
+                part = source.part(i)
+                with begin(path, part) as writer:
+                    n_rows += _write(part, change, output, writer, step_of_part, keys)
+            return n_rows
 
 
 def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
@@ -90,48 +104,15 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
             raise CommandError(Exit.USAGE, text)
 
 
-def _convert_files(
-    source: InputFiles, change: Change, output: Output, folder: Path, step: Step
-) -> int:
-    """Write a file for each input file, with the same name."""
-    form, n_rows, n_files = output.format(source), 0, len(source.readers)
-    keys = [n for n in output.keys(source) if n in change.after.names and n not in change.new]
-    after = _without(change.after, keys)
-    for i, reader in enumerate(source.readers):
-        path = folder / name_within(source, reader.place, form)
-        if path.exists():
-            text = f"{output.path}: {reader.name} and another file would both be {path.name}"
-            raise CommandError(Exit.OUTPUT, text)
-        part = source.part(i)
-        options = _options(part, change, output)
-
-        def step_of_part(share: float, rows: int, i: int = i, before: int = n_rows) -> None:
-            step((i + share) / n_files, before + rows)
-
-        with (
-            new_file_within(path, form) as file,
-            open_writer(file, output.path, after, options) as writer,
-        ):
-            n_rows += _write(part, change, output, writer, step_of_part, keys)
-    return n_rows
-
-
-def _without(schema: pa.Schema, names: Collection[str]) -> pa.Schema:
-    """Return a schema without some fields."""
-    return pa.schema([field for field in schema if field.name not in names], schema.metadata)
-
-
 @contextmanager
-def open_writer(
-    file: pa.NativeFile, name: str, schema: pa.Schema, options: WriteOptions
-) -> Iterator[Writer]:
-    """Give the writer of a format; if the block fails, the file stays incomplete."""
-    with writing(name):
-        writer = WRITERS[options.form.kind](file, schema, options)
+def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer]:
+    """Make and give a writer, and complete its file; if the block fails, it stays incomplete."""
+    with held():
+        writer = make(*arguments)
     try:
+        raise_if_received()
         yield writer
-        with writing(name):
-            writer.close()
+        writer.close()
     except BaseException:
         with held():
             writer.abandon()
@@ -167,26 +148,24 @@ def _write(
     coded = (*change.old, *output.partition_by)
     if output.format(source).kind == "parquet":
         coded += tuple(source.repeated)
-    schema = source.coded_schema(coded)
-    if change.reads is not None:
-        schema = pa.schema([field for field in schema if field.name in change.reads])
     with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
-        stream = pa.RecordBatchReader.from_batches(schema, batches)
-        with closing(ahead(_rejected(source.name, change.apply(stream)))) as parts:
+        first = next(batches, None)
+        if first is None:
+            return 0
+        stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
+
+        def changed() -> Iterator[pa.RecordBatch]:
+            with encoding(source.name):
+                yield from change.apply(stream)
+
+        with closing(ahead(changed())) as parts:
             for part in parts:
-                with writing(output.path):
-                    writer.write(part.drop_columns(list(dropped)))
+                writer.write(part.drop_columns(list(dropped)))
                 # The rows that were written, because writing takes most of the time.
                 n_rows = source.n_rows
                 share = source.share() if n_rows is None else writer.n_rows / max(1, n_rows)
                 step(share, writer.n_rows)
     return writer.n_rows
-
-
-def _rejected(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches; a value that an option rejects is an error of the file with this name."""
-    with encoding(name):
-        yield from batches
 
 
 def ahead(items: Iterable[T]) -> Generator[T, None, None]:

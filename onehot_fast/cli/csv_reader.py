@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,9 +15,7 @@ import pyarrow.csv as csv
 
 from onehot_fast.cli.errors import one_line
 from onehot_fast.cli.places import Format, Place
-from onehot_fast.cli.readers import Reader, position, sliced, unpacked
-
-__all__ = ["TextOptions", "TextReader"]
+from onehot_fast.cli.readers import Reader, sliced, unpacked
 
 # The text that is parsed at once; types of columns are inferred from the first such block.
 BLOCK_BYTES = 4 << 20
@@ -51,7 +48,6 @@ class TextReader(Reader):
     def __init__(self, place: Place, name: str, form: Format, text: TextOptions) -> None:
         super().__init__(place, name, form)
         self._text = text
-        self._file: Any = None
         self._nulls = list(text.nulls) or csv.ConvertOptions().null_values
         self._types: dict[str, pa.DataType] = {}
         self._check_start()
@@ -109,12 +105,12 @@ class TextReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with self.place.open() as self._file, _explained():
+        with self.place.open() as file, _explained():
             chosen = [name for name in self.schema.names if name in (columns or ())]
-            blocks = self._open(self._file, chosen)
-            # Before slicing: pyarrow 22 replaces texts in slices by other texts.
-            made = (self._without_missing(self._with_numbers(block), coded) for block in blocks)
-            yield from sliced(made, rows)
+            for block in self._open(file, chosen):
+                self.share: float = file.tell() / self.n_bytes
+                # Before slicing: pyarrow 22 replaces texts in slices by other texts.
+                yield from sliced(self._converted(block, coded), rows)
 
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
@@ -139,12 +135,19 @@ class TextReader(Reader):
             ),
         )
 
-    def _with_numbers(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch with texts converted to numbers; raise an error if digits would change."""
-        for name, kind in self._numbers.items():
-            i = batch.schema.get_field_index(name)
-            if i >= 0:
-                batch = batch.set_column(i, name, self._as_numbers(name, batch.column(i), kind))
+    def _converted(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
+        """Return a batch with numbers, and with null for missing values in encoded texts.
+
+        pyarrow's own option would change the other columns too.
+        """
+        for i, field in enumerate(batch.schema):
+            if field.name in self._numbers:
+                column = self._as_numbers(field.name, batch.column(i), self._numbers[field.name])
+            elif field.name in coded and pa.types.is_string(field.type):
+                column = self._nullified(batch.column(i))
+            else:
+                continue
+            batch = batch.set_column(i, field.name, column)
         return batch
 
     def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -171,26 +174,11 @@ class TextReader(Reader):
                 f" {one_line(error)}; pass --text-column {name!r} to read it as text"
             ) from error
 
-    def _without_missing(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
-        """Return a batch with null for missing values in the texts that are encoded.
-
-        pyarrow's own option would change the other columns too.
-        """
-        for name in coded:
-            i = batch.schema.get_field_index(name)
-            if i >= 0 and pa.types.is_string(batch.schema.field(i).type):
-                batch = batch.set_column(i, name, self._nullified(batch.column(i)))
-        return batch
-
     def _nullified(self, texts: pa.Array) -> pa.Array:
         """Return texts with null for marks of a missing value."""
         marks = pa.array(self._nulls, pa.string())
         present = pc.invert(pc.is_in(texts, marks))
         return pc.if_else(present, texts, pa.scalar(None, pa.string()))
-
-    def share(self) -> float:
-        """Return the share of the bytes."""
-        return position(self._file) / max(1, self.n_bytes)
 
 
 def _typed(delimiter: str) -> str:

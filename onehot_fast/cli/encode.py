@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from onehot_fast.adapter import reports
-from onehot_fast.cli.conversion import (
-    MAX_ROWS,
-    Change,
-    ahead,
-    convert,
-    no_rows,
-)
+from onehot_fast.cli.conversion import MAX_ROWS, Change, ahead, convert, no_rows
 from onehot_fast.cli.encoders import (
     ENCODER_KEY,
     Encoders,
@@ -36,8 +30,6 @@ from onehot_fast.cli.places import Format
 from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell
 from onehot_fast.cli.source import Input, InputFiles, open_source
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_table
-
-__all__ = ["EncoderSource", "chosen_columns", "learn", "notes_on", "run_decode", "run_encode"]
 
 # The estimated size of a decoded text and its code.
 TEXT_BYTES = 40
@@ -104,10 +96,12 @@ def _encoders(source: InputFiles, wanted: EncoderSource, output: Output, is_wide
     kinds = {name: source.schema.field(name).type for name in columns}
     encoders = new_encoders(kinds, wanted.typed)
     is_chosen = bool(wanted.columns) or not is_wide
-    are_grouped = wanted.typed.get("min_frequency") or wanted.typed.get("max_categories")
     limit = math.inf if is_chosen else wanted.max_features
+    # With these options, more rows can reduce the number of features.
+    are_grouped = wanted.typed.get("min_frequency") or wanted.typed.get("max_categories")
+    early_limit = math.inf if are_grouped else max(limit, reports.MAX_FEATURES)
     with showing("learning", output.is_quiet) as step:
-        learn(source, encoders, step, limit, is_early=not are_grouped)
+        learn(source, encoders, step, limit, early_limit)
     for text in () if is_chosen else notes_on(source, encoders):
         note(text, output.is_quiet)
     return encoders
@@ -127,10 +121,11 @@ def _loaded_encoders(
     texts = [one.name for one in encoders.labels if one.sep is not None]
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
     texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
-    if source.format.is_text or source.keys:
-        source.set_types(dict.fromkeys(texts, pa.string()))
+    source.set_types(dict.fromkeys(texts, pa.string()))
     if output.format(source).is_text:
         source.keep_text([*columns, *output.partition_by])
+    with encoding(source.name, Exit.SCHEMA):
+        list(with_labels([no_rows(source.schema)], encoders.labels))
     for name, categories in known.items():
         kind = source.schema.field(name).type
         kind = kind.value_type if has_lists(kind) else kind
@@ -181,58 +176,41 @@ def learn(
     source: InputFiles,
     encoders: Encoders,
     step: Step,
-    max_features: float = math.inf,
-    is_early: bool = False,
+    limit: float = math.inf,
+    early_limit: float = math.inf,
 ) -> None:
-    """Fit the encoders to all rows, and raise an error for too many features.
+    """Fit the encoders to all rows; raise an error for more features than `limit`.
 
-    If `is_early`, learning stops as soon as there are also more than inspect counts. More rows must
-    not be able to reduce the number of features.
+    Learning stops as soon as there are more than `early_limit`.
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
     with encoding(source.name, Exit.COLUMN):
         # Columns without rows are learned too, and the encoder stores the names of other columns.
-        _learn_batch(encoders, no_rows(source.schema))
+        encoders.learn(no_rows(source.schema))
         with closing(ahead(batches)) as parts:
             for part in parts:
-                _learn_batch(encoders, part)
+                encoders.learn(part)
                 n_rows += part.num_rows
                 step(source.share(), n_rows)
-                if is_early and max_features < math.inf:
-                    _check_features(source, encoders, max_features, n_rows)
-        for encoder in encoders.each:
-            _ = encoder.schema
-        _check_features(source, encoders, max_features)
-
-
-def _learn_batch(encoders: Encoders, rows: pa.RecordBatch) -> None:
-    """Learn from some rows."""
-    encoders.values.partial_fit(rows)
-    for column in encoders.labels:
-        column.learn(rows.column(column.name))
+                if early_limit < math.inf:
+                    with suppress(ValueError):  # later rows may contain the category to drop
+                        if encoders.n_features > early_limit:
+                            counted = f"counted in the first {n_rows:,} rows; "
+                            _check_features(source, encoders, limit, counted)
+        _check_features(source, encoders, limit)
 
 
 def _check_features(
-    source: InputFiles, encoders: Encoders, limit: float, n_rows: int | None = None
+    source: InputFiles, encoders: Encoders, limit: float, counted: str = ""
 ) -> None:
-    """Raise an error for too many features of columns that were chosen by default.
-
-    If only `n_rows` have been learned, the error requires more than inspect counts.
-    """
+    """Raise an error for too many features of columns that were chosen by default."""
+    columns = [column for encoder in encoders.each for column in encoder.schema.columns]
+    remedy = (
+        f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
+        " features, or --max-features for more"
+    )
     try:
-        columns = [column for encoder in encoders.each for column in encoder.schema.columns]
-    except ValueError:
-        if n_rows is not None:  # later rows may settle it, e.g. contain the category to drop
-            return
-        raise
-    least = 0 if n_rows is None else reports.MAX_FEATURES
-    if sum(column.n_outputs for column in columns) <= max(limit, least):
-        return
-    counted = "" if n_rows is None else f"counted in the first {n_rows:,} rows; "
-    remedy = "name the columns with -c, pass --max-categories or --min-frequency for fewer"
-    try:
-        remedy = f"{counted}{remedy} features, or --max-features for more"
         reports.check_features(columns, limit, remedy)
     except ValueError as error:
         raise CommandError(Exit.COLUMN, f"{source.name}: {error}") from error
@@ -284,14 +262,10 @@ def _schema_after(
         text = f"--layout {layout} cannot hold several labels a row, as in {names}"
         raise CommandError(Exit.USAGE, text)
     form: Any = "columns" if layout == "csr" else layout
-    after = encoded_schema(source.schema, encoders.values, layout=form)
-    values = map(str, encoders.values.columns or ())
-    new = {*(encoders.values.schema.names if form == "columns" else values)}
-    for column in encoders.labels:
-        i = after.get_field_index(column.name)
-        fields = column.fields()
-        after = pa.schema([*list(after)[:i], *fields, *list(after)[i + 1 :]], after.metadata)
-        new.update(field.name for field in fields)
+    empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
+    after = next(with_labels([empty], encoders.labels)).schema
+    features = {name for encoder in encoders.each for name in encoder.schema.names}
+    new = features if form == "columns" else set(encoders.columns)
     for name in new:
         if after.names.count(name) > 1:
             text = f"two columns of the output would be named {name!r}; pass --prefix to rename one"
@@ -351,12 +325,14 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
             raise CommandError(Exit.USAGE, "npz can only hold features; name another format")
         encoders = _find_encoders(source, encoder_file)
         layout = layout or _layout_of(source, encoders)
-        if source.format.is_text:
-            _set_types_of_empty(source, encoders, layout)
-        change = _decoding(source, encoders, layout)
+        old = _encoded_columns(source, encoders, layout)
+        # In CSV, the first rows of a column may have no value, and so no type.
+        kind = pa.float64() if layout == "columns" else pa.string()
+        nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
+        source.set_types(dict.fromkeys(set(nulls) & set(old), kind))
         if output.format(source).is_text:
-            source.keep_text([*change.old, *output.partition_by])
-            change = _decoding(source, encoders, layout)
+            source.keep_text([*old, *output.partition_by])
+        change = _decoding(source, encoders, layout, old)
         n_rows = convert(source, change, output)
     wrote = f"wrote {plural(n_rows, 'row')}, {plural(len(change.new), 'decoded column')}"
     tell(f"{output.path}: {wrote}", output.is_quiet)
@@ -390,29 +366,24 @@ def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
-def _set_types_of_empty(source: InputFiles, encoders: Encoders, layout: str) -> None:
-    """Give columns of CSV the type of features or values if the first rows have no value."""
-    kind = pa.float64() if layout == "columns" else pa.string()
-    names = [n for e in encoders.each for n in e.schema.names]
-    names = names if layout == "columns" else encoders.columns
-    empty = [f.name for f in source.schema if pa.types.is_null(f.type) and f.name in names]
-    source.set_types(dict.fromkeys(empty, kind))
-
-
-def _decoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
-    """Return how decoding changes the columns of a file."""
-    values = encoders.values
-    is_wide = layout == "columns"
-    old_names = set(values.schema.names if is_wide else map(str, values.columns or ()))
+def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> tuple[str, ...]:
+    """Return the columns of a file that contain features."""
     of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
     source.require(sorted(of_labels), Exit.SCHEMA)
-    old = tuple(name for name in source.schema.names if name in old_names | of_labels)
+    values = encoders.values
+    of_values = values.schema.names if layout == "columns" else map(str, values.columns or ())
+    old = of_labels.union(of_values)
+    return tuple(name for name in source.schema.names if name in old)
+
+
+def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: tuple[str, ...]) -> Change:
+    """Return how decoding changes the columns of a file."""
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        return without_features(decode(batches, values, layout=layout), encoders)
+        return without_features(decode(batches, encoders.values, layout=layout), encoders)
 
     try:
-        empty = decode(no_rows(source.schema), values, layout=layout)
+        empty = decode(no_rows(source.schema), encoders.values, layout=layout)
         after = next(without_features([no_rows(empty.schema)], encoders)).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error

@@ -22,12 +22,7 @@ from onehot_fast.adapter import CodedColumn, lookup, write
 from onehot_fast.cli.errors import CommandError, Exit, closest, one_line, reading
 from onehot_fast.cli.places import place_of
 from onehot_fast.encoder import Encoder
-from onehot_fast.integrations.arrow import encoded_schema, read_column
-
-__all__ = [
-    "ENCODER_KEY", "Encoders", "LabelColumn", "flag", "has_lists", "load_encoders", "new_encoders",
-    "parse_encoders", "with_labels", "without_features",
-]  # fmt: skip
+from onehot_fast.integrations.arrow import encoded_schema, flattened, read_column
 
 Offsets: TypeAlias = npt.NDArray[np.int64]
 
@@ -51,20 +46,17 @@ class LabelColumn:
     encoder: Encoder  # its table has one column, the labels, with this name
 
     def learn(self, column: Any) -> None:
-        """Learn from the labels of some rows, and from rows that are null."""
-        _, labels, is_null = self._read(column)
-        missing = pa.nulls(int(is_null.sum()), labels.type)
-        self.encoder.partial_fit(pa.table({self.name: pa.chunked_array([labels, missing])}))
+        """Learn from the labels of some rows."""
+        _, labels = self._read(column)
+        self.encoder.partial_fit(pa.table({self.name: labels}))
 
-    def fields(self) -> list[pa.Field]:
-        """Return the fields of the features."""
-        return list(encoded_schema(pa.schema([(self.name, pa.string())]), self.encoder))
-
-    def columns(self, column: Any) -> list[pa.Array]:
+    def encoded(self, column: Any) -> pa.RecordBatch:
         """Return the features of some rows as columns."""
         offsets, coded, dtype = self._coded(column)
         matrix = write.multi_hot(offsets, coded, dtype)
-        return [pa.array(column) for column in np.ascontiguousarray(matrix.T)]
+        schema = encoded_schema(pa.schema([(self.name, pa.string())]), self.encoder)
+        columns = [pa.array(column) for column in np.ascontiguousarray(matrix.T)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def rows(self, column: Any) -> Any:
         """Return the features of some rows as a `scipy.sparse.csr_array`."""
@@ -75,47 +67,36 @@ class LabelColumn:
         return csr_array(parts, shape=(len(offsets) - 1, coded.n_outputs))
 
     def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
-        """Return the codes of rows; a row that is null has one missing label."""
-        offsets, labels, is_null = self._read(column)
-        if is_null.any():
-            lengths = np.diff(offsets)
-            lengths[is_null] = 1
-            positions = offsets[:-1][is_null]
-            order = np.insert(np.arange(len(labels)), positions, -1)
-            labels = labels.take(pa.array(order, mask=order < 0))
-            offsets = np.concatenate([[0], np.cumsum(lengths)])
+        """Return the codes of some rows."""
+        offsets, labels = self._read(column)
         schema = self.encoder.schema.columns[0]
         coded = lookup.code_column(schema, read_column(labels))
         return offsets, coded, schema.options.dtype
 
-    def _read(self, column: Any) -> tuple[Offsets, Any, npt.NDArray[np.bool_]]:
-        """Return the offsets of the rows, all labels, and which rows are null."""
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
-        lists, sep = column, self.sep
-        if sep is not None:
-            lists = _split(column, sep, self.name)
-        elif not has_lists(lists.type):
-            raise TypeError(
-                f"column {self.name!r} must contain lists of values, or texts with --sep, got"
-                f" {lists.type}"
-            )
-        # Null rows of a fixed-size list have items too, which `list_flatten` skips.
-        lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        labels = pc.list_flatten(lists)
-        if sep is not None:
+    def _read(self, column: Any) -> tuple[Offsets, Any]:
+        """Return the offsets of rows, and all labels; a row that is null has one missing label."""
+        if self.sep is not None:
+            offsets, labels = flattened(_split(column, self.sep, self.name))
             is_label = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
             before = np.concatenate([[0], np.cumsum(is_label, dtype=np.int64)])
             offsets, labels = before[offsets], labels.filter(pa.array(is_label))
+        elif has_lists(column.type):
+            offsets, labels = flattened(column)
+        else:
+            expected = "must contain lists of values, or texts with --sep"
+            raise TypeError(f"column {self.name!r} {expected}, got {column.type}")
         is_null = column.is_null().to_numpy(zero_copy_only=False)
-        if is_null.any() and self.encoder.get_params()["handle_missing"] == "error":
+        if not is_null.any():
+            return offsets, labels
+        if self.encoder.get_params()["handle_missing"] == "error":
             row = int(np.argmax(is_null))
             raise ValueError(f"column {self.name!r}: the labels of row {row} are missing")
-        return offsets, labels, is_null
+        order = np.insert(np.arange(len(labels)), offsets[:-1][is_null], -1)
+        offsets[1:] += np.cumsum(is_null)
+        return offsets, labels.take(pa.array(order, mask=order < 0))
 
-    def decoded(self, features: pa.RecordBatch) -> Any:
-        """Return the labels of some rows as lists or texts, in the order of the features.
+    def decoded(self, features: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a column of the labels of some rows, in the order of the features.
 
         A null row is null again if missing values have a feature; otherwise it has no labels.
         Unknown and infrequent labels are lost.
@@ -136,15 +117,16 @@ class LabelColumn:
         offsets = np.searchsorted(row, np.arange(features.num_rows + 1))
         starts = pa.array(offsets.astype(np.int32), mask=np.append(is_null, False))
         lists = pa.ListArray.from_arrays(starts, values)
-        return lists if self.sep is None else pc.binary_join(lists, self.sep)
+        decoded = lists if self.sep is None else pc.binary_join(lists, self.sep)
+        return pa.record_batch([decoded], [self.name])
 
 
 def _split(column: Any, sep: str, name: str) -> Any:
     """Return lists of the labels of each text."""
+    if not _is_text(column.type):
+        raise TypeError(f"column {name!r} must contain texts for --sep, got {column.type}")
     if pa.types.is_dictionary(column.type):
         return _split(column.dictionary, sep, name).take(column.indices)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        raise TypeError(f"column {name!r} must contain texts for --sep, got {column.type}")
     return pc.split_pattern(column, sep)
 
 
@@ -170,10 +152,11 @@ class Encoders:
         """The number of features."""
         return sum(encoder.n_features for encoder in self.each)
 
-    def features(self) -> dict[str, list[str]]:
-        """Return the names of the features of each column."""
-        columns = [column for encoder in self.each for column in encoder.schema.columns]
-        return {str(column.name): column.names for column in columns}
+    def learn(self, rows: pa.RecordBatch) -> None:
+        """Learn from some rows."""
+        self.values.partial_fit(rows)
+        for column in self.labels:
+            column.learn(rows.column(column.name))
 
     def bytes(self, n_rows: int) -> dict[str, int]:
         """Return the approximate size of each output form, with one label a row."""
@@ -197,28 +180,27 @@ def load_encoders(path: str) -> Encoders:
     """Read encoders from a file."""
     try:
         with reading(path), place_of(path).open() as file:
-            text = bytes(file.read()).decode()
+            text = bytes(file.read())
     except CommandError as error:
         raise CommandError(Exit.SCHEMA, str(error)) from error
     return parse_encoders(text, path)
 
 
-def parse_encoders(text: str | bytes, name: str) -> Encoders:
-    """Return the encoders of a text."""
+def parse_encoders(text: bytes, name: str) -> Encoders:
+    """Return the encoders of a text, which is in a file with this name."""
     try:
         encoders = _parsed(text)
         for encoder in encoders.each:
             _ = encoder.schema.names
     except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        text = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
-        raise CommandError(Exit.SCHEMA, text) from error
+        message = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
+        raise CommandError(Exit.SCHEMA, message) from error
     return encoders
 
 
-def _parsed(text: str | bytes) -> Encoders:
+def _parsed(text: bytes) -> Encoders:
     """Return the encoders of a text; see `Encoders.to_json`."""
-    start = text[:100] if isinstance(text, str) else text[:100].decode("utf-8", "replace")
-    if FORMAT not in start:
+    if FORMAT.encode() not in text[:100]:
         return Encoders(Encoder.from_json(text))
     document: Any = json.loads(text)
     if document["version"] != VERSION:
@@ -247,8 +229,7 @@ def with_labels(
     for batch in batches:
         for column in columns:
             i = batch.schema.get_field_index(column.name)
-            new = column.columns(batch.column(i))
-            batch = _replaced(batch, i, [i], column.fields(), new)
+            batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
         yield batch
 
 
@@ -266,23 +247,17 @@ def without_features(
                 earlier = set(order[: order.index(column.name)])
                 found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
                 first = max(found, default=-1) + 1
-            decoded = column.decoded(batch)
-            field = pa.field(column.name, decoded.type)
-            batch = _replaced(batch, first, places, [field], [decoded])
+            batch = _replaced(batch, first, places, column.decoded(batch))
         yield batch
 
 
 def _replaced(
-    batch: pa.RecordBatch,
-    first: int,
-    places: Sequence[int],
-    fields: Sequence[pa.Field],
-    new: Sequence[Any],
+    batch: pa.RecordBatch, first: int, places: Sequence[int], new: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Return a batch without the columns at some places, and with new ones at the first."""
     pairs = list(zip(batch.schema, batch.columns, strict=True))
     pairs = [pair for i, pair in enumerate(pairs) if i not in places]
-    pairs[first:first] = zip(fields, new, strict=True)
+    pairs[first:first] = zip(new.schema, new.columns, strict=True)
     schema = pa.schema([field for field, _ in pairs], batch.schema.metadata)
     return pa.RecordBatch.from_arrays([column for _, column in pairs], schema=schema)
 
@@ -298,10 +273,22 @@ HINTS = {
 
 def _frequency(text: str) -> int | float:
     """Return a number of rows, or a share of them."""
-    return float(text) if "." in text or "e" in text else int(text)
+    try:
+        return float(text) if "." in text or "e" in text else int(text)
+    except ValueError:
+        expected = "a number of rows, e.g. 10, or a share of them, e.g. 0.01"
+        raise ValueError(f"must be {expected}") from None
 
 
-PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": int}
+def _integer(text: str) -> int:
+    """Return an integer."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("must be an integer") from None
+
+
+PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": _integer}
 
 
 def flag(name: str) -> str:
@@ -310,21 +297,10 @@ def flag(name: str) -> str:
 
 
 def new_encoders(kinds: Mapping[str, pa.DataType], typed: dict[str, Sequence[str]]) -> Encoders:
-    """Return unfitted encoders of some columns.
+    """Return unfitted encoders of columns with these types; labels are encoded one by one.
 
-    Parameters
-    ----------
-    kinds : dict of str to pyarrow.DataType
-        The columns to encode, and their types. Lists, and texts with a separator, are encoded by
-        their labels.
-    typed : dict of str to sequence of str
-        For each option of `Encoder`, and for ``sep``, the typed values: ``VALUE`` or
-        ``COLUMN=VALUE``; the last one counts.
-
-    Raises
-    ------
-    CommandError
-        A value is invalid.
+    `typed` contains, for each option of `Encoder` and for ``sep``, the typed values: ``VALUE`` or
+    ``COLUMN=VALUE``; the last one counts.
     """
     columns = list(kinds)
     options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
@@ -384,12 +360,11 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
         column, value = _split_option(columns, text, typed)
         try:
             parsed = PARSERS.get(option, str)(value)
-        except ValueError:
-            numbers = "a number of rows, e.g. 10, or a share of them, e.g. 0.01"
-            expected = numbers if option == "min_frequency" else "an integer"
-            raise CommandError(Exit.USAGE, f"{typed}: must be {expected}") from None
-        try:
-            _check(columns, option, parsed if column is None else {column: parsed})
+            if option != "sep":
+                keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
+                Encoder(columns, **keyword)
+            elif not parsed:
+                raise ValueError("the separator must not be empty")
         except (TypeError, ValueError) as error:
             text = f"{typed}: {one_line(error)}{HINTS.get(option, '')}"
             raise CommandError(Exit.USAGE, text) from error
@@ -400,15 +375,6 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     if not special:
         return common[0]
     return {name: special.get(name, *common) for name in columns if common or name in special}
-
-
-def _check(columns: Sequence[str], option: str, value: Any) -> None:
-    """Raise an error if an option does not accept a value."""
-    if option != "sep":
-        keyword: dict[str, Any] = {option: value}
-        Encoder(columns, **keyword)
-    elif "" in (value, *(value.values() if isinstance(value, dict) else ())):
-        raise ValueError("the separator must not be empty")
 
 
 def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:

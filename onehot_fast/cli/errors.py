@@ -13,19 +13,6 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-__all__ = [
-    "CommandError",
-    "Exit",
-    "PipeClosed",
-    "closest",
-    "encoding",
-    "one_line",
-    "plural",
-    "printable",
-    "reading",
-    "writing",
-]
-
 
 class Exit(enum.IntEnum):
     """The exit codes and their meanings; that of a signal is 128 plus its number, as in shells."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from re import compile as pattern
@@ -18,8 +19,6 @@ import pyarrow.compute as pc
 from onehot_fast.cli.errors import CommandError, Exit, plural
 from onehot_fast.cli.writers import Writer
 
-__all__ = ["MAX_OPEN", "folder_name", "key_type", "keys_of", "open_files"]
-
 # Files open at the same time; the one that was written longest ago is closed for another.
 MAX_OPEN = 64
 # Bytes waiting in all partitions together; if there are more, the largest are written.
@@ -32,29 +31,17 @@ MISSING = "__HIVE_DEFAULT_PARTITION__"
 ROW = ""
 WHOLE_NUMBER = pattern(r"-?(0|[1-9][0-9]{0,17})")
 
-Begin: TypeAlias = Callable[[int, Path], AbstractContextManager[Writer]]
+Begin: TypeAlias = Callable[[Path], AbstractContextManager[Writer]]
 
 
 def keys_of(folders: Iterable[str]) -> dict[str, str | None]:
-    """Return the keys and values in the names of folders; None is a missing value.
-
-    Examples
-    --------
-    >>> keys_of(["year=2013", "raw", "carrier=U%20A", "gate=__HIVE_DEFAULT_PARTITION__"])
-    {'year': '2013', 'carrier': 'U A', 'gate': None}
-    """
+    """Return the keys and values in names of folders such as year=2013; None is a missing value."""
     pairs = [name.split("=", 1) for name in folders if "=" in name[1:]]
     return {unquote(key): None if value == MISSING else unquote(value) for key, value in pairs}
 
 
 def folder_name(key: str, value: str | None) -> str:
-    """Return the name of a folder; characters that a system may not accept are percent-encoded.
-
-    Examples
-    --------
-    >>> folder_name("from/to", "é 1=2"), folder_name("gate", None), folder_name("size", "XL.")
-    ('from%2Fto=é 1%3D2', 'gate=__HIVE_DEFAULT_PARTITION__', 'size=XL%2E')
-    """
+    """Return the name of a folder, e.g. from%2Fto=XL%2E for the key "from/to" and value "XL."."""
     text = MISSING if value is None else _encoded(value)
     if text[-1:] in (".", " "):  # Windows ignores these at the end
         text = f"{text[:-1]}%{ord(text[-1]):02X}"
@@ -82,36 +69,21 @@ class _Partition:
     n_bytes: int = 0
     n_files: int = 0
     n_rows: int = 0  # in the open file
-    writer: Writer | None = None
-    file: ExitStack = field(default_factory=ExitStack)
+    writer: Writer | None = None  # of the open file
+    file: Any = None  # the context of its writer
 
 
-@contextmanager
-def open_files(keys: Sequence[str], rows: int | None, begin: Begin) -> Iterator[Writer]:
-    """Give a writer that divides rows into files of at most `rows`, in folders named by `keys`.
+class Files(Writer):
+    """Files of at most `rows` rows, in folders named by `keys`, and rows that wait for them.
 
-    `begin` opens the file with a number, from 0, in a folder. The keys are not written into files.
+    `begin` opens a file in a folder. The keys are not written into files.
     """
-    writer = _Files(keys, rows, begin)
-    try:
-        yield writer
-        writer.close()
-    except BaseException as error:
-        writer.abandon_all(error)
-        raise
-
-
-class _Files(Writer):
-    """Files, and rows that wait to be written into them."""
 
     def __init__(self, keys: Sequence[str], rows: int | None, begin: Begin) -> None:
         self._keys, self._rows, self._begin = list(keys), rows, begin
         self._partitions: dict[Path, _Partition] = {}
         self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
         self._n_bytes = 0
-        if not keys:  # a folder without keys has a file even without rows
-            self._partitions[Path()] = _Partition(Path())
-            self._writer_of(self._partitions[Path()])
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows, and write the largest partitions if too many wait."""
@@ -141,13 +113,11 @@ class _Files(Writer):
 
     def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
         """Let the rows of a folder wait."""
-        if folder not in self._partitions:
-            if len(self._partitions) == MAX_PARTITIONS:
-                names = ", ".join(self._keys)
-                text = f"--partition-by {names}: more than {plural(MAX_PARTITIONS, 'folder')}"
-                raise CommandError(Exit.VALUE, text)
-            self._partitions[folder] = _Partition(folder)
-        partition = self._partitions[folder]
+        partition = self._partitions.setdefault(folder, _Partition(folder))
+        if len(self._partitions) > MAX_PARTITIONS:
+            names = ", ".join(self._keys)
+            text = f"--partition-by {names}: more than {plural(MAX_PARTITIONS, 'folder')}"
+            raise CommandError(Exit.VALUE, text)
         partition.batches.append(rows)
         partition.n_bytes += rows.nbytes + 1
         self._n_bytes += rows.nbytes + 1
@@ -175,8 +145,9 @@ class _Files(Writer):
         if partition.writer is None:
             if len(self._open) == MAX_OPEN:
                 self._close(next(iter(self._open.values())))
-            opened = self._begin(partition.n_files, partition.folder)
-            partition.writer = partition.file.enter_context(opened)
+            path = Path(partition.folder, f"part-{partition.n_files:06}")
+            partition.file = self._begin(path)
+            partition.writer = partition.file.__enter__()
             partition.n_files, partition.n_rows = partition.n_files + 1, 0
         self._open.pop(partition.folder, None)
         self._open[partition.folder] = partition
@@ -185,21 +156,22 @@ class _Files(Writer):
     def _close(self, partition: _Partition) -> None:
         """Complete the file of a partition."""
         del self._open[partition.folder]
-        partition.writer, file, partition.file = None, partition.file, ExitStack()
-        file.close()
+        partition.writer = None
+        partition.file.__exit__(None, None, None)
 
     def close(self) -> None:
         """Write all waiting rows, and complete all files."""
         for partition in self._partitions.values():
-            if partition.batches:
-                self._flush(partition)
+            self._flush(partition)
+        if not self._keys and not self.n_rows:  # a folder without keys always has a file
+            self._writer_of(_Partition(Path()))
         while self._open:
             self._close(next(iter(self._open.values())))
 
-    def abandon_all(self, error: BaseException) -> None:
+    def abandon(self) -> None:
         """Leave all open files incomplete."""
         for partition in self._open.values():
-            partition.file.__exit__(type(error), error, error.__traceback__)
+            partition.file.__exit__(*sys.exc_info())
 
 
 def _texts(column: Any) -> Any:

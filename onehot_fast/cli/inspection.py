@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import os
@@ -24,8 +25,6 @@ from onehot_fast.cli.errors import CommandError, plural, printable, reading
 from onehot_fast.cli.progress import note, showing
 from onehot_fast.cli.source import Input, InputFiles, open_source
 from onehot_fast.encoder import Encoder
-
-__all__ = ["InspectOptions", "run_inspect"]
 
 BAR_WIDTH, LABEL_WIDTH = 24, 40
 
@@ -52,63 +51,48 @@ class ColumnFacts:
             self.values, self.is_large = None, True
 
 
-@dataclass(frozen=True)
-class InspectOptions:
-    """The options of inspect."""
+def run_inspect(
+    spec: Input,
+    columns: Sequence[str],
+    typed: dict[str, Sequence[str]],
+    limit: int,
+    top: int,
+    as_json: bool,
+    is_quiet: bool,
+) -> None:
+    """Print the columns of a file, at most `limit` distinct values and `top` categories of each.
 
-    columns: Sequence[str]  # the columns to encode; if empty, all texts
-    typed: dict[str, Sequence[str]]  # the options of the encoder as they were typed
-    limit: int  # the maximum number of distinct values that are counted
-    top: int  # the number of the most frequent categories to show
-    as_json: bool
-    is_quiet: bool
-
-
-def run_inspect(spec: Input, options: InspectOptions) -> None:
-    """Print the columns of a file."""
-    named = options.columns
+    `columns` are those to encode; if empty, all texts. `typed` are the options of the encoder.
+    """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        chosen = chosen_columns(source, named) if named else _texts(source)
-        n_rows, facts = _facts(source, options.limit, options.is_quiet)
-        kinds = {name: source.schema.field(name).type for name in chosen}
+        chosen: tuple[str, ...] = ()
+        try:
+            chosen = chosen_columns(source, columns)
+        except CommandError:
+            if columns:
+                raise
+        n_rows, facts = _facts(source, limit, is_quiet)
         # Categories of large columns are not shown. The labels of lists have not been counted.
-        large = {name for name, one in zip(source.schema.names, facts, strict=True) if one.is_large}
-        kinds = {n: k for n, k in kinds.items() if n not in large or has_lists(k)}
-        encoders, top = _learned(source, kinds, options, n_rows)
-        report = _report(source, n_rows, facts, chosen, options.limit, encoders, top)
-    for text in () if named else notes_on(source, encoders):
-        note(text, options.is_quiet)
-    if options.as_json:
+        kinds = {
+            field.name: field.type
+            for field, one in zip(source.schema, facts, strict=True)
+            if field.name in chosen and (has_lists(field.type) or not one.is_large)
+        }
+        encoders = new_encoders(kinds, typed)
+        with showing("learning", is_quiet) as step:
+            learn(source, encoders, step)
+        frequencies: dict[str, Any] = {}
+        for encoder in encoders.each:
+            frequencies |= _frequencies(encoder, n_rows, top)
+        report = _report(source, n_rows, facts, chosen, limit, encoders, frequencies)
+    for text in () if columns else notes_on(source, encoders):
+        note(text, is_quiet)
+    if as_json:
         click.echo(json.dumps(report, indent=1))
     else:
-        click.echo("\n".join([_as_text(report), *_frequency_lines(top, sys.stdout.isatty())]))
-
-
-def _learned(
-    source: InputFiles, kinds: dict[str, Any], options: InspectOptions, n_rows: int
-) -> tuple[Encoders, dict[str, Any]]:
-    """Return the encoders of the columns, and the frequencies of their categories."""
-    typed = {name: texts for name, texts in options.typed.items() if texts}
-    plain = {name: texts for name, texts in typed.items() if name == "sep"}
-    learned = []
-    for each in [plain] if typed == plain else [plain, typed]:
-        encoders = new_encoders(kinds, each)
-        with showing("learning", options.is_quiet) as step:
-            learn(source, encoders, step)
-        learned.append(encoders)
-    found: dict[str, Any] = {}
-    for one, other in zip(learned[0].each, learned[-1].each, strict=True):
-        found |= _frequencies(one, other, n_rows, options.top)
-    return learned[-1], found
-
-
-def _texts(source: InputFiles) -> tuple[str, ...]:
-    """Return the columns that are encoded by default; there may be none."""
-    try:
-        return chosen_columns(source, ())
-    except CommandError:
-        return ()
+        lines = _frequency_lines(frequencies, sys.stdout.isatty())
+        click.echo("\n".join([_as_text(report), *lines]))
 
 
 def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[ColumnFacts]]:
@@ -151,9 +135,16 @@ def _report(
         }
         for field, one in zip(source.schema, facts, strict=True)
     ]
-    names, n_features = encoders.columns, encoders.n_features
-    sizes = encoders.bytes(n_rows)
-    encoding = {"columns": names, "features": n_features, "bytes": sizes, "frequencies": top}
+    encoding = {
+        "columns": encoders.columns,
+        "features": encoders.n_features,
+        "bytes": encoders.bytes(n_rows),
+        "frequencies": top,
+    }
+    text = (source.schema.metadata or {}).get(ENCODER_KEY)
+    earlier = [] if text is None else parse_encoders(text, source.name).each
+    earlier_columns = [column for encoder in earlier for column in encoder.schema.columns]
+    made_from = {str(column.name): column.names for column in earlier_columns}
     return {
         "file": source.name,
         "format": source.format.kind,
@@ -162,17 +153,9 @@ def _report(
         "bytes": source.n_bytes,
         "limit": limit,
         "columns": columns,
-        "encoding": encoding if names else None,
-        "made_from": _made_from(source),
+        "encoding": encoding if encoders.columns else None,
+        "made_from": made_from,
     }
-
-
-def _made_from(source: InputFiles) -> dict[str, list[str]]:
-    """Return the features of each column that the command encoded."""
-    text = (source.schema.metadata or {}).get(ENCODER_KEY)
-    if text is None:
-        return {}
-    return parse_encoders(text, source.name).features()
 
 
 def _as_text(report: dict[str, Any]) -> str:
@@ -224,20 +207,17 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _frequencies(plain: Encoder, chosen: Encoder, n_rows: int, top: int) -> dict[str, Any]:
-    """Return the most frequent categories of each column, and which would be infrequent.
-
-    Both encoders are fitted to the same rows, `plain` without options.
-    """
-    listing, kept = plain.features, chosen.vocabulary
+def _frequencies(encoder: Encoder, n_rows: int, top: int) -> dict[str, Any]:
+    """Return the most frequent categories of each column, and which are infrequent."""
+    ungrouped = copy.copy(encoder).set_params(drop=None, min_frequency=None, max_categories=None)
+    listing, infrequent = ungrouped.features, encoder.infrequent_categories
     found: dict[str, Any] = {}
-    for column in chosen.schema.columns:
+    for column in encoder.schema.columns:
         name = str(column.name)
         here = (listing["column"] == column.name) & (listing["kind"] == "category")
         categories, counts = listing["category"][here], listing["count"][here]
-        is_own = (kept["column"] == column.name) & (kept["kind"] == "category")
-        own = set(kept["category"][is_own].tolist())
-        is_rare = np.array([one not in own for one in categories.tolist()], bool)
+        rare = set(infrequent[column.name].tolist())
+        is_rare = np.array([one in rare for one in categories.tolist()], bool)
         order = np.argsort(-counts, kind="stable")[:top]
         found[name] = {
             "categories": len(categories),
@@ -283,11 +263,8 @@ def _frequency_lines(found: dict[str, Any], has_bars: bool) -> list[str]:
             cells.append(f"{each['share']:>7.2%}")
             if has_bars:
                 bar = "█" * round(BAR_WIDTH * each["count"] / most)
-                cells.append(
-                    click.style(
-                        bar.ljust(BAR_WIDTH), fg=None if "NO_COLOR" in os.environ else "cyan"
-                    )
-                )
+                colour = None if "NO_COLOR" in os.environ else "cyan"
+                cells.append(click.style(bar.ljust(BAR_WIDTH), fg=colour))
             lines.append(" ".join([*cells, *["infrequent"] * each["infrequent"]]).rstrip())
         more, rare = n_categories - len(one["top"]), one["infrequent"]
         lines += [f"  {more:,} more"] if more else []

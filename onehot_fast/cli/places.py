@@ -20,18 +20,6 @@ from pyarrow import fs
 
 from onehot_fast.cli.errors import CommandError, Exit, one_line
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "Place",
-    "format_of_content",
-    "format_of_name",
-    "parse_format",
-    "place_of",
-    "uploading",
-    "without_suffix",
-]
-
 KINDS = {
     "parquet": "parquet", "pq": "parquet",
     "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
@@ -204,22 +192,22 @@ def _upload(local: Path, place: Place) -> None:
     Files of an old folder that the new one does not have are removed last.
     """
     system: Any = place.system.handler.fs
-    paths = sorted(one for one in local.rglob("*") if one.is_file()) if local.is_dir() else [local]
-    keys = [f"{place.path}/{one.relative_to(local).as_posix()}" for one in paths]
-    keys = keys if local.is_dir() else [place.path]
-    old = set(system.find(place.path)) if local.is_dir() else set()
-    done: list[str] = []
+    if local.is_file():
+        system.put_file(str(local), place.path)
+        return
+    paths = [path for path in sorted(local.rglob("*")) if path.is_file()]
+    new = {f"{place.path}/{path.relative_to(local).as_posix()}": path for path in paths}
+    old, done = set(system.find(place.path)), []
     try:
-        for path, key in zip(paths, keys, strict=True):
-            if local.is_dir():
-                system.makedirs(key.rpartition("/")[0], exist_ok=True)
+        for key, path in new.items():
+            system.makedirs(key.rpartition("/")[0], exist_ok=True)
             # Not through `pyarrow.fs`, which may complete an object whose upload failed.
             system.put_file(str(path), key)
             done.append(key)
     except BaseException:
-        for key in done if local.is_dir() else ():
+        for key in done:
             with suppress(Exception):
                 system.rm_file(key)
         raise
-    for key in old - set(keys):
+    for key in old - set(new):
         system.rm_file(key)

@@ -11,8 +11,6 @@ from typing import Any
 
 from onehot_fast.cli.errors import printable
 
-__all__ = ["Step", "note", "noting_warnings", "showing", "tell"]
-
 # Takes the share of the work that is done, and the rows.
 Step = Callable[[float, int], None]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import itertools
 import os
 import struct
 from abc import ABC, abstractmethod
@@ -17,20 +17,11 @@ import pyarrow.parquet as pq
 
 from onehot_fast.cli.places import Format, Place
 
-__all__ = [
-    "ArrowReader",
-    "ParquetReader",
-    "Reader",
-    "StreamReader",
-    "position",
-    "sliced",
-    "unpacked",
-]
-
 # The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
 # The size of a value in memory, for each type of Parquet.
-BYTES_OF_PHYSICAL = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+VALUE_BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+TEXT = "BYTE_ARRAY"
 # The length before each text that is stored without a dictionary.
 BYTES_OF_LENGTH = 4
 # A dictionary of numbers is useless if the column takes more than this share of its plain size.
@@ -52,6 +43,7 @@ class Reader(ABC):
     plain: Collection[str] = ()
     # The texts that repeat so often that they are read and written as dictionaries.
     repeated: Collection[str] = ()
+    share: float = 0.0  # how much of the file has been read
 
     def __init__(self, place: Place, name: str, form: Format) -> None:
         self.place: Place = place
@@ -76,14 +68,6 @@ class Reader(ABC):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows; see `InputFiles.batches`."""
 
-    @abstractmethod
-    def share(self) -> float:
-        """Return the share of the file that has been read."""
-
-    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
-        """Return the schema of the batches."""
-        return self.schema
-
     def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files have fixed types
         """Read the columns of a text file as these types."""
 
@@ -97,69 +81,45 @@ class ParquetReader(Reader):
             self.schema: pa.Schema = file.schema_arrow
             self.metadata: pq.FileMetaData = file.metadata
         self.n_rows: int = self.metadata.num_rows
-        self._n_done = 0
-        if self.metadata.num_row_groups and self.metadata.num_columns:
-            first = self.metadata.row_group(0)
-            self.group_rows: int | None = first.num_rows or None
-            codec: str = first.column(0).compression.lower()
+        groups = self._groups()
+        if groups and groups[0]:
+            self.group_rows: int | None = self.metadata.row_group(0).num_rows or None
+            codec: str = groups[0][0].compression.lower()
             self.compression: str | None = codec.replace("uncompressed", "none")
-            chunks = [first.column(i) for i in range(first.num_columns)]
-            self.plain: Collection[str] = {c.path_in_schema for c in chunks if _is_plain(c)}
-            self.repeated: Collection[str] = self._repeated()
+            self.plain: Collection[str] = {c.path_in_schema for c in groups[0] if _is_plain(c)}
+            # Repeated texts take less in each row group than their lengths alone would.
+            others = {
+                chunk.path_in_schema
+                for chunk in itertools.chain.from_iterable(groups)
+                if chunk.total_uncompressed_size >= BYTES_OF_LENGTH * chunk.num_values
+            }
+            self.repeated: Collection[str] = set(self._texts(self.schema.names)) - others
 
-    def _repeated(self) -> set[str]:
-        """Return the texts that take less in each row group than their lengths alone would."""
-        found = set(self._texts(self.schema.names))
-        for number in range(self.metadata.num_row_groups):
-            group = self.metadata.row_group(number)
-            for chunk in (group.column(i) for i in range(group.num_columns)):
-                if chunk.total_uncompressed_size >= BYTES_OF_LENGTH * chunk.num_values:
-                    found.discard(chunk.path_in_schema)
-        return found
+    def _groups(self) -> list[list[pq.ColumnChunkMetaData]]:
+        """Return the column chunks of each row group."""
+        groups = map(self.metadata.row_group, range(self.metadata.num_row_groups))
+        return [[group.column(i) for i in range(group.num_columns)] for group in groups]
 
     @cached_property
     def row_bytes(self) -> float:
         """About how many bytes a row takes in memory, without compression and dictionaries."""
-        groups = [self.metadata.row_group(i) for i in range(self.metadata.num_row_groups)]
-        n_bytes: int = sum(group.total_byte_size for group in groups)
-        fixed = max((self._fixed_bytes(group) for group in groups), default=0.0)
-        # Rows in which all texts are the longest are rare, but 64 MB of them do no harm.
-        return max(2 * n_bytes / max(1, self.n_rows), fixed, self._longest_texts() / 4)
-
-    def _fixed_bytes(self, group: pq.RowGroupMetaData) -> float:
-        """Return the bytes of the numbers in a row; lists may have any number of them."""
-        values = (group.column(i) for i in range(group.num_columns))
-        n_bytes = sum(c.num_values * BYTES_OF_PHYSICAL.get(c.physical_type, 0) for c in values)
-        return float(n_bytes / max(1, group.num_rows))
-
-    def _longest_texts(self) -> float:
-        """Return the bytes of the texts of a row, all as long as the longest of a dictionary."""
-        parquet = self.metadata.schema
-        leaves = [parquet.column(i) for i in range(self.metadata.num_columns)]
-        paths = [leaf.path for leaf in leaves]
-        texts = [
-            i
-            for i, leaf in enumerate(leaves)
-            if leaf.physical_type == "BYTE_ARRAY" and paths.count(leaf.path) == 1
-        ]
-        longest, named = 0.0, [paths[i] for i in texts]
-        with self.open(named) as file:
-            for number in range(self.metadata.num_row_groups) if texts else ():
-                group = self.metadata.row_group(number)
+        groups, largest, total = self._groups(), 0.0, 0.0
+        texts = [c.path_in_schema for c in groups[0] if c.physical_type == TEXT] if groups else []
+        with self.open(texts) as file:
+            for number, chunks in enumerate(groups):
+                n_rows = max(1, self.metadata.row_group(number).num_rows)
+                total += self.metadata.row_group(number).total_byte_size
+                fixed = sum(c.num_values * VALUE_BYTES.get(c.physical_type, 0) for c in chunks)
                 # Reading one value reads the whole dictionary.
-                first = next(file.iter_batches(64, row_groups=[number], columns=named), None)
-                found = [] if first is None else [*_longest_of(first.columns)]
-                if len(found) == len(texts):
-                    n_values = [group.column(i).num_values for i in texts]
-                    pairs = zip(n_values, found, strict=True)
-                    n_bytes = sum(n * length for n, length in pairs)
-                    longest = max(longest, n_bytes / max(1, group.num_rows))
-        return longest
-
-    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
-        """Return the schema of the batches, with dictionaries."""
-        with self.open(self._texts(coded)) as file:
-            return file.schema_arrow
+                first = next(file.iter_batches(64, row_groups=[number], columns=texts), None)
+                lengths = [] if first is None else [*_longest_of(first.columns)]
+                coded = [c.num_values for c in chunks if c.physical_type == TEXT]
+                longest = 0
+                if len(lengths) == len(coded):
+                    longest = sum(n * length for n, length in zip(coded, lengths, strict=True))
+                # Rows in which all texts are the longest are rare; 64 MB of them do no harm.
+                largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
+        return max(2 * total / max(1, self.n_rows), largest)
 
     def _texts(self, names: Sequence[str]) -> list[str]:
         """Return the columns that Parquet can read as dictionaries."""
@@ -181,15 +141,12 @@ class ParquetReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
-        self._n_done = 0
+        n_rows = 0
         with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
-                self._n_done += batch.num_rows
+                n_rows += batch.num_rows
+                self.share: float = n_rows / max(1, self.n_rows)
                 yield batch
-
-    def share(self) -> float:
-        """Return the share of the rows."""
-        return self._n_done / max(1, self.n_rows)
 
 
 class ArrowReader(Reader):
@@ -204,9 +161,7 @@ class ArrowReader(Reader):
         with place.open() as file:
             reader = pa.ipc.open_file(file)
             self.schema: pa.Schema = reader.schema
-            self._n_batches: int = reader.num_record_batches
             self._is_mapped = place.local is not None and _largest_batch(file) > MAX_READ_BYTES
-        self._n_done = 0
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
@@ -216,26 +171,20 @@ class ArrowReader(Reader):
         with opened as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
             for i in range(reader.num_record_batches):
-                self._n_done = i
+                self.share: float = i / reader.num_record_batches
                 self._require_size()
-                batch = reader.get_batch(i)
-                if not self._is_mapped:
-                    yield from sliced([_valid(batch)], rows)
-                    continue
-                for part in sliced([batch], rows):
+                for part in sliced(reader.get_batch(i), rows):
                     self._require_size()
-                    arrays = [_copied(array) for array in _valid(part).columns]
-                    yield pa.RecordBatch.from_arrays(arrays, schema=part.schema)
-        self._n_done = self._n_batches
+                    part.validate(full=True)  # it refers to its own memory only
+                    if self._is_mapped:
+                        arrays = [_copied(array) for array in part.columns]
+                        part = pa.RecordBatch.from_arrays(arrays, schema=part.schema)
+                    yield part
 
     def _require_size(self) -> None:
         """Raise an error if the file is smaller than it was."""
         if self._is_mapped and os.stat(self.place.path).st_size < self.n_bytes:
             raise EOFError("the file was truncated while it was read")
-
-    def share(self) -> float:
-        """Return the share of the batches."""
-        return self._n_done / max(1, self._n_batches)
 
 
 def _largest_batch(file: pa.NativeFile) -> int:
@@ -269,7 +218,6 @@ class StreamReader(Reader):
 
     def __init__(self, place: Place, name: str, form: Format) -> None:
         super().__init__(place, name, form)
-        self._file: Any = None
         with place.open() as file:
             self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, form)).schema
 
@@ -277,11 +225,15 @@ class StreamReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with self.place.open() as self._file:
-            file = unpacked(self._file, self.format)
+        with self.place.open() as packed:
+            file = unpacked(packed, self.format)
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
-                yield from sliced([_valid(batch)], rows)
+                self.share: float = packed.tell() / self.n_bytes
+                batch.validate(
+                    full=True
+                )  # it refers to its own memory only, whatever the file says
+                yield from sliced(batch, rows)
             file.read()  # a compressed file ends with its length or checksum
             self._require_end()
 
@@ -293,35 +245,16 @@ class StreamReader(Reader):
                 if bytes(file.read()) != END_OF_STREAM:
                     raise EOFError("the stream has no end mark; it is truncated")
 
-    def share(self) -> float:
-        """Return the share of the bytes."""
-        return position(self._file) / max(1, self.n_bytes)
-
 
 def unpacked(file: pa.NativeFile, form: Format) -> Any:
     """Return what a file contains without its compression."""
     return file if form.compression is None else pa.CompressedInputStream(file, form.compression)
 
 
-def position(file: Any) -> int:
-    """Return how far a file has been read."""
-    try:
-        return 0 if file is None else int(file.tell())
-    except (ValueError, io.UnsupportedOperation):  # closed
-        return 0
-
-
-def sliced(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
     """Yield batches of at most `rows` rows, each a view."""
-    for batch in batches:
-        for start in range(0, batch.num_rows, rows):
-            yield batch.slice(start, rows)
-
-
-def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch that refers to its own memory only, whatever the file says."""
-    batch.validate(full=True)
-    return batch
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
 
 
 def _copied(array: pa.Array) -> pa.Array:
@@ -350,7 +283,7 @@ def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
     if not any("DICTIONARY" in encoding for encoding in chunk.encodings):
         return True
     n_null = chunk.statistics.null_count if chunk.is_stats_set else None
-    n_bytes = BYTES_OF_PHYSICAL.get(chunk.physical_type, 0) * (chunk.num_values - (n_null or 0))
+    n_bytes = VALUE_BYTES.get(chunk.physical_type, 0) * (chunk.num_values - (n_null or 0))
     return bool(0 < MAX_DICTIONARY_SHARE * n_bytes < chunk.total_uncompressed_size)
 
 

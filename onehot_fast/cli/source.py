@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -20,12 +20,10 @@ from onehot_fast.cli.folders import key_type, keys_of
 from onehot_fast.cli.places import Format, Place, format_of_content, format_of_name, place_of
 from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
 
-__all__ = ["STANDARD", "Input", "InputFiles", "open_source"]
-
 # Standard input or output.
 STANDARD = "-"
 KEY_BYTES = 16
-READERS: dict[str, type[ParquetReader] | type[ArrowReader] | type[StreamReader]] = {
+READERS: dict[str, type[Reader]] = {
     "parquet": ParquetReader,
     "arrow": ArrowReader,
     "arrows": StreamReader,
@@ -49,8 +47,10 @@ class InputFiles:
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the rows."""
-        return self._with_keys(self.readers[0].schema)
+        """The schema of the rows, with the keys at its end."""
+        keys = [pa.field(name, kind) for name, kind in self.keys.items()]
+        schema = self.readers[0].schema
+        return pa.schema([*schema, *keys], schema.metadata)
 
     @property
     def format(self) -> Format:
@@ -97,7 +97,7 @@ class InputFiles:
         """
         n_rows = 0
         for i, reader in enumerate(self.readers):
-            self._n_done = i
+            self._n_done, reader.share = i, 0.0
             with reading(reader.name):
                 for batch in self._batches(i, rows, columns, coded):
                     n_rows += batch.num_rows
@@ -124,24 +124,11 @@ class InputFiles:
                 batch = batch.append_column(pa.field(name, column.type), column)
             yield batch
 
-    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
-        """Return the schema of the batches of all columns."""
-        with reading(self.readers[0].name):
-            return self._with_keys(self.readers[0].coded_schema(coded), coded)
-
-    def _with_keys(self, schema: pa.Schema, coded: Sequence[str] = ()) -> pa.Schema:
-        """Return a schema with the keys at its end."""
-        for name, kind in self.keys.items():
-            is_coded = name in coded and pa.types.is_string(kind)
-            kind = pa.dictionary(pa.int32(), pa.string()) if is_coded else kind
-            schema = schema.append(pa.field(name, kind))
-        return schema
-
     def share(self) -> float:
         """Return the share of the rows that has been read."""
         if self._n_done >= len(self.readers):
             return 1.0
-        return (self._n_done + self.readers[self._n_done].share()) / len(self.readers)
+        return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
     def keep_text(self, typed: Sequence[str]) -> None:
         """Read the columns of text files as bytes in any encoding, except some columns."""
@@ -190,8 +177,7 @@ def open_source(spec: Input, resources: ExitStack) -> InputFiles:
     if source.format.is_text:
         source.require(text.text_columns)
     texts = source.schema.names if text.is_text else text.text_columns
-    if source.format.is_text or source.keys:
-        source.set_types(dict.fromkeys(texts, pa.string()))
+    source.set_types(dict.fromkeys(texts, pa.string()))
     return source
 
 
@@ -199,9 +185,13 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
     """Open a file, a folder or standard input."""
     if spec.path == STANDARD:
         folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
-        path = Path(folder, "standard-input")
-        _copy_stdin(path)
-        return InputFiles("standard input", [_open(place_of(str(path)), "standard input", spec)])
+        path, name = Path(folder, "standard-input"), "standard input"
+        if sys.stdin is None:
+            raise CommandError(Exit.INPUT, f"{name} is closed")
+        with reading(name), path.open("wb") as copy:  # because it cannot be read twice
+            while block := os.read(sys.stdin.fileno(), 1 << 20):
+                copy.write(block)
+        return InputFiles(name, [_open(place_of(str(path)), name, spec)])
     with reading(spec.path):
         place = place_of(spec.path)
         kind = place.kind
@@ -210,15 +200,6 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
     if kind == fs.FileType.Directory:
         return _open_folder(place, spec)
     return InputFiles(spec.path, [_open(place, spec.path, spec)])
-
-
-def _copy_stdin(path: Path) -> None:
-    """Copy standard input to a file, because it cannot be read twice."""
-    if sys.stdin is None:
-        raise CommandError(Exit.INPUT, "standard input is closed")
-    with reading("standard input"), path.open("wb") as copy:
-        while block := os.read(sys.stdin.fileno(), 1 << 20):
-            copy.write(block)
 
 
 def _open(place: Place, name: str, spec: Input) -> Reader:
@@ -246,7 +227,8 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
     data = [
         (place, below)
         for place, below in files
-        if not _is_hidden(below) and (spec.format or format_of_name(place.name)) is not None
+        if not any(part.startswith((".", "_")) for part in below.parts)
+        and (spec.format or format_of_name(place.name)) is not None
     ]
     if not data:
         raise CommandError(Exit.INPUT, f"{folder.address}: the folder contains no data file")
@@ -271,11 +253,6 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
     own = [name for name in values[0] if name not in first.schema.names]
     kinds = {name: key_type([keys[name] for keys in values]) for name in own}
     return InputFiles(folder.address, readers, folder, kinds, values)
-
-
-def _is_hidden(path: PurePath) -> bool:
-    """Tell whether the name of a file or a folder says that it contains no data."""
-    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _difference(one: pa.Schema, two: pa.Schema) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +18,6 @@ import pyarrow.parquet as pq
 
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format
-
-__all__ = ["WRITERS", "WriteOptions", "Writer"]
 
 # The rows of a row group wait in memory while the one before is written. This is their size, in
 # all files that are written at the same time.
@@ -53,10 +51,6 @@ class Writer(ABC):
     """A file that is being written."""
 
     n_rows = 0
-
-    @abstractmethod
-    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
-        """Begin a file."""
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
@@ -331,7 +325,8 @@ def _copy(
             member.write(np.frombuffer(block, old).astype(new, copy=False).tobytes())
 
 
-WRITERS: dict[str, type[Writer]] = {
+# Each begins a file, with its schema and `WriteOptions`.
+WRITERS: dict[str, Callable[..., Writer]] = {
     "parquet": ParquetWriter,
     "arrow": ArrowWriter,
     "arrows": ArrowWriter,

@@ -153,6 +153,8 @@ def small(table: Any, tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Run each test in a folder of its own, so that it names files as one types them."""
+    pytest.importorskip("click")
+    pytest.importorskip("rich")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

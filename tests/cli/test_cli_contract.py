@@ -23,11 +23,9 @@ import pytest
 import signalling
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 arrow = pytest.importorskip("onehot_fast.integrations.arrow")
-atomic = pytest.importorskip("onehot_fast.cli.atomic")
+outputs = pytest.importorskip("onehot_fast.cli.outputs")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 from onehot_fast import Encoder  # noqa: E402
@@ -78,26 +76,6 @@ def disk_error(patch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
-def interrupted(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Send a signal before the rows are written."""
-    place = "before onehot_fast.cli.conversion.open_writer"
-    signalling.send_at(place, signal.SIGINT, patch.setattr)
-    # A shell starts its background jobs with this signal ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def terminated(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Send a signal when everything is written, before the output is in its place."""
-    signalling.send_at("before os.fsync", signal.SIGTERM, patch.setattr)
-    yield
-
-
-@contextmanager
 def unknown_value(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Read another value than the encoder knows; see `arguments_for`."""
     yield
@@ -106,8 +84,6 @@ def unknown_value(patch: pytest.MonkeyPatch) -> Iterator[None]:
 OUTPUT_FAULTS = [
     (no_room, Exit.OUTPUT),
     (disk_error, Exit.OUTPUT),
-    (interrupted, 130),
-    (terminated, 143),
     (unknown_value, Exit.VALUE),
 ]
 
@@ -157,14 +133,13 @@ def test_a_fault_of_the_output(
     ("place", "is_new"),
     [
         ("before onehot_fast.cli.conversion.open_writer", False),
-        ("before {rename}", False),
-        ("after {rename}", True),
+        ("before os.replace", False),
+        ("after os.replace", True),
     ],
 )
 def test_killed(place: str, is_new: bool, target: str, small: Path, call: Any, files: Any) -> None:
     """After `kill -9` there is no output or a whole one; the next run cleans up."""
     out = small.parent / target
-    place = place.format(rename="os.rename" if target == "parts" else "os.replace")
     arguments = *arguments_for(target, small, out), *COLUMNS
 
     assert signalling.run(place, signal.SIGKILL, *arguments) == (-signal.SIGKILL, "")
@@ -404,7 +379,7 @@ def test_a_temporary_file_that_is_not_locked_yet(
             removed.extend(files.leftovers(here))
             os.unlink(removed[0])
 
-    signalling.replace_at("before onehot_fast.cli.atomic._locked", remove, monkeypatch.setattr)
+    signalling.replace_at("before onehot_fast.cli.outputs._locked", remove, monkeypatch.setattr)
     done("encode in.parquet -o out.parquet")
     assert len(removed) == 1
     assert sorted(os.listdir()) == ["in.parquet", "out.parquet"]
@@ -458,7 +433,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
         rename(source, target)
 
-    monkeypatch.setattr(atomic, "locks", None)
+    monkeypatch.setattr(outputs, "locks", None)
     monkeypatch.setattr(os, "open", checked_open)
     monkeypatch.setattr(os, "replace", checked_replace)
     monkeypatch.setattr(os, "rename", checked_rename)

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])

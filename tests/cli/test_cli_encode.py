@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 csv = pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
 arrow = pytest.importorskip("onehot_fast.integrations.arrow")

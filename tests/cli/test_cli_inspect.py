@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 
 from onehot_fast import Encoder  # noqa: E402
 

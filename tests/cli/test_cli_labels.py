@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +13,15 @@ from hypothesis import strategies as st
 from strategies import examples
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 sparse = pytest.importorskip("scipy.sparse")
 parquet = pytest.importorskip("pyarrow.parquet")
 main = pytest.importorskip("onehot_fast.cli").main
+Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 from onehot_fast import multi_hot  # noqa: E402
 
 LABELS = st.sampled_from(["a", "b", "é|", "", " ", "a,b"])
 ROWS = st.lists(st.none() | st.lists(LABELS, max_size=4), min_size=1, max_size=12)
-
-
-def features(rows: list[Any], names: list[str], sep: str | None) -> Any:
-    """Return what rows are in features of these names, by the operator of the package."""
-    labels = [name.removeprefix("tags_") for name in names]
-    texts = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
-    return multi_hot(texts, categories=labels, sep=sep, dtype=bool)
 
 
 @examples(0.2)
@@ -42,38 +33,37 @@ def features(rows: list[Any], names: list[str], sep: str | None) -> Any:
     indicator=st.booleans(),
 )
 def test_labels(
-    rows: list[Any], sep: str | None, suffix: str, is_coded: bool, indicator: bool
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[Any],
+    sep: str | None,
+    suffix: str,
+    is_coded: bool,
+    indicator: bool,
 ) -> None:
     """Features are what `multi_hot` says, in columns and in a matrix; they come back as a set."""
-    with tempfile.TemporaryDirectory() as name:
-        texts = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
-        tags = pa.array(texts, pa.string() if sep else pa.list_(pa.string()))
-        tags = tags.dictionary_encode() if sep and is_coded else tags
-        table = pa.table({"tags": tags, "size": ["S"] * len(rows)})
-        check_labels(table, rows, sep, suffix, indicator, Path(name))
-
-
-def check_labels(
-    table: Any, rows: list[Any], sep: str | None, suffix: str, indicator: bool, folder: Path
-) -> None:
-    """Encode a file of these rows in both forms, and decode it."""
+    folder = tmp_path_factory.mktemp("labels")
+    texts = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
+    tags = pa.array(texts, pa.string() if sep else pa.list_(pa.string()))
+    tags = tags.dictionary_encode() if sep and is_coded else tags
+    table = pa.table({"tags": tags, "size": ["S"] * len(rows)})
     source, out = str(folder / "in.parquet"), str(folder / f"out.{suffix}")
     matrix, saved = str(folder / "out.npz"), str(folder / "encoder.json")
-    again = str(folder / "again.parquet")
+    again, wide = str(folder / "again.parquet"), str(folder / "x.parquet")
     parquet.write_table(table, source)
     options = ["--sep", f"tags={sep}"] if sep else []
     options += ["--handle-missing", "tags=indicator"] if indicator else []
     columns = ["-c", "size,tags", "--save-encoder", saved]
     assert main(["encode", source, *columns, *options, "-o", out]) == 0
     assert main(["encode", source, "--encoder", saved, "-o", matrix]) == 0
-    assert main(["encode", source, "--encoder", saved, "-o", str(folder / "x.parquet")]) == 0
+    assert main(["encode", source, "--encoder", saved, "-o", wide]) == 0
     assert main(["decode", out, "-o", again]) == 0
 
-    encoded = parquet.read_table(folder / "x.parquet")
-    assert main(["decode", str(folder / "x.parquet"), "--overwrite", "-o", again]) == 0
+    encoded = parquet.read_table(wide)
+    assert main(["decode", wide, "--overwrite", "-o", again]) == 0
     missing = ["tags_(missing)"] if indicator and None in rows else []
     names = [n for n in encoded.column_names if n.startswith("tags_") and n not in missing]
-    expected = features(rows, names, sep)
+    labels = [name.removeprefix("tags_") for name in names]
+    expected = multi_hot(texts, categories=labels, sep=sep, dtype=bool)
     found = np.column_stack([encoded[n].to_numpy() for n in names] or [expected])
     np.testing.assert_array_equal(found, expected)
     if missing:
@@ -84,9 +74,7 @@ def check_labels(
     assert csr.has_canonical_format
     np.testing.assert_array_equal(csr.toarray(), dense)
 
-    whole = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
-    if sep is not None:
-        whole = [None if text is None else text.split(sep) for text in whole]
+    whole = [text.split(sep) if sep is not None and text is not None else text for text in texts]
     decoded = parquet.read_table(again)["tags"].to_pylist()
     for one, row in zip(decoded, whole, strict=True):
         known = set(row or ()) - ({""} if sep else set())
@@ -136,3 +124,12 @@ def test_a_null_among_labels_comes_back_in_its_row(done: Any) -> None:
     done("decode encoded.parquet -o out.parquet")
     expected = [["x"], ["y", None], None, ["x", None], [], ["x", "y"]]
     assert parquet.read_table("out.parquet")["tags"].to_pylist() == expected
+
+
+def test_an_encoder_of_lists_does_not_fit_texts(done: Any, refused: Any) -> None:
+    """The error says what the column must contain, and that the encoder does not fit."""
+    parquet.write_table(pa.table({"tags": [["a"]]}), "lists.parquet")
+    parquet.write_table(pa.table({"tags": ["a"]}), "texts.parquet")
+    done("encode lists.parquet -c tags --save-encoder e.json -o x.parquet")
+    line = "encode texts.parquet --encoder e.json -o y.parquet"
+    refused(line, Exit.SCHEMA, "texts.parquet: column 'tags' must contain lists of values")

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 errors = pytest.importorskip("onehot_fast.cli.errors")
 Exit = errors.Exit
@@ -46,6 +44,7 @@ LINES = [
     # Columns.
     ("encode t.csv -c c -o o.csv", Exit.COLUMN, "no column 'c'; its columns are: a, b"),
     ("encode t.csv -c b,c -o o.csv", Exit.COLUMN, "no column 'c'"),
+    ("inspect t.csv -c c", Exit.COLUMN, "no column 'c'; its columns are: a, b"),
     (f"{IDS} -c sise -o o.csv", Exit.COLUMN, "no column 'sise'; did you mean 'size'?\n"),
     ("encode twice.csv -c a -o o.parquet", Exit.COLUMN, "2 columns 'a'\n"),
     ("encode numbers.parquet -o o.parquet", Exit.COLUMN, "no column contains texts"),

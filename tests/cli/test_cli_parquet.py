@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 from strategies import examples
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 arrow = pytest.importorskip("onehot_fast.integrations.arrow")
 
@@ -165,16 +163,6 @@ def test_nothing_is_kept(run: Any) -> None:
     assert ended.code == 0
     assert "pyarrow.parquet" in ended.error
     assert "pandas" not in ended.error
-
-
-def test_filters_use_the_metadata(done: Any) -> None:
-    """Readers that skip row groups by statistics, and pages by index, find the rows."""
-    table = pa.table({"key": list(range(1000)), "size": ["S"] * 500 + ["L"] * 500})
-    parquet.write_table(table, "in.parquet", row_group_size=250, write_page_index=True)
-    done("encode in.parquet -c size -o out.parquet")
-
-    found = parquet.read_table("out.parquet", filters=[("size_L", "==", True), ("key", "<", 600)])
-    assert found["key"].to_pylist() == list(range(500, 600))
 
 
 def test_corrupt_kept_columns_are_noticed(refused: Any) -> None:

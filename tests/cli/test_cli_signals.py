@@ -19,8 +19,6 @@ import pytest
 import signalling
 
 pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -37,12 +35,12 @@ PLACES = [
     "before onehot_fast.cli.readers.ParquetReader.batches",
     "before onehot_fast.encoder.Encoder.partial_fit",
     "after onehot_fast.cli.encode._check_features",
-    "before onehot_fast.cli.readers.ParquetReader.coded_schema",
-    "after onehot_fast.cli.atomic._locked",
-    "after onehot_fast.cli.writers.{sink}.__init__",
-    "before onehot_fast.cli.writers.{sink}.write",
-    "after onehot_fast.cli.writers.{sink}.write",
-    "after onehot_fast.cli.writers.{sink}.close",
+    "before onehot_fast.cli.conversion.batch_rows",
+    "after onehot_fast.cli.outputs._locked",
+    "after onehot_fast.cli.{sink}.__init__",
+    "before onehot_fast.cli.{sink}.write",
+    "after onehot_fast.cli.{sink}.write",
+    "after onehot_fast.cli.{sink}.close",
     "before os.fsync",
 ]
 
@@ -58,20 +56,30 @@ def send_at(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     ("target", "sink"),
-    [("out.parquet", "ParquetWriter"), ("out.arrow", "ArrowWriter"), ("out.csv.gz", "TextWriter")],
+    [
+        ("out.parquet", "writers.ParquetWriter"),
+        ("out.arrow", "writers.ArrowWriter"),
+        ("out.csv.gz", "writers.TextWriter"),
+        ("out.npz", "writers.MatrixWriter"),
+        ("out/ --rows-per-file 300", "folders.Files"),
+    ],
 )
 @pytest.mark.usefixtures("small")
 def test_a_signal_at_any_step(
-    place: str, target: str, sink: str, call: Any, files: Any, here: Path, send_at: Any
+    place: str, target: str, sink: str, call: Any, here: Path, send_at: Any
 ) -> None:
     """The run ends with the code of the signal and one line, and nothing else is left."""
-    Path(target).write_bytes(OLD)
+    path = Path(target.split()[0])
+    if "rows" in target:
+        path.mkdir()
+    old = path / "old.parquet" if path.is_dir() else path
+    old.write_bytes(OLD)
     threads, handler = threading.active_count(), signal.getsignal(signal.SIGINT)
     send_at(place.format(sink=sink))
 
     assert call(f"{LINE} --overwrite -o {target}") == INTERRUPTED
-    assert Path(target).read_bytes() == OLD
-    assert files.leftovers(here) == []
+    assert old.read_bytes() == OLD
+    assert sorted(os.listdir(here)) == sorted(["in.parquet", path.name])
     assert (threading.active_count(), signal.getsignal(signal.SIGINT)) == (threads, handler)
 
 
@@ -133,7 +141,7 @@ def test_a_second_signal(call: Any, files: Any, here: Path, send_at: Any) -> Non
     """A second signal right after the first does not interrupt the clean-up."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGINT)
     send_at("before onehot_fast.cli.writers.ParquetWriter.abandon", signal.SIGINT)
-    send_at("before onehot_fast.cli.atomic._remove", signal.SIGTERM)
+    send_at("before onehot_fast.cli.outputs._remove", signal.SIGTERM)
 
     assert call(f"{LINE} -o out.parquet") == INTERRUPTED
     assert files.leftovers(here) == []

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("click")
-pytest.importorskip("rich")
 pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit

@@ -7,13 +7,9 @@ the numbers of ``parquet.thrift``.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
-
-__all__ = [
-    "BINARY", "I16", "I32", "I64", "LIST", "STRUCT", "Chunk", "Group", "Struct", "bits_chunk",
-    "chunks_of", "decode", "encode", "footer_with", "page_header",
-]  # fmt: skip
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 RAW = -STRUCT
@@ -30,22 +26,12 @@ Struct: TypeAlias = dict[int, tuple[int, Any]]
 
 
 class Chunk(NamedTuple):
-    """A column chunk: its metadata, encoded or not, its position, and its sizes."""
+    """A column chunk in a file: its encoded metadata, its position, and its sizes."""
 
-    described: Any
+    described: bytes
     offset: int
     n_plain: int
     n_packed: int
-
-    def moved(self, start: int) -> Chunk:
-        """Return the chunk, encoded, in a file where its piece begins at a position."""
-        inner: Struct = {
-            i: (I64, value + start) if i in POSITIONS else (kind, value)
-            for i, (kind, value) in self.described.items()
-        }
-        # Field 2 of the outer structure is deprecated, and readers ignore it.
-        described = encode({2: (I64, 0), 3: (STRUCT, inner)})
-        return self._replace(described=described, offset=self.offset + start)
 
 
 class Group(NamedTuple):
@@ -53,6 +39,15 @@ class Group(NamedTuple):
 
     n_rows: int
     chunks: list[Chunk]
+
+
+def placed(described: Struct, start: int) -> Chunk:
+    """Return a chunk with this metadata, in a file where its piece begins at a position."""
+    moved = {i: (I64, described[i][1] + start) for i in POSITIONS if i in described}
+    # Field 2 of the outer structure is deprecated, and readers ignore it.
+    encoded = encode({2: (I64, 0), 3: (STRUCT, {**described, **moved})})
+    offset = min(position for _, position in moved.values())
+    return Chunk(encoded, offset, described[6][1], described[7][1])
 
 
 def page_header(n_values: int, n_plain: int, n_packed: int) -> bytes:
@@ -70,7 +65,7 @@ def bits_chunk(
     n_pages: int,
     n_values: int,
     n_true: int,
-) -> Chunk:
+) -> Struct:
     """Return the metadata of a column of Booleans without nulls in a row group.
 
     `sizes` are the bytes of pages and headers before and after compression.
@@ -81,7 +76,7 @@ def bits_chunk(
         6: (BINARY, bytes([n_true == n_values])),  # minimum
     }
     pages: Struct = {1: (I32, DATA_PAGE), 2: (I32, PLAIN), 3: (I32, n_pages)}
-    described: Struct = {
+    return {
         1: (I32, BOOLEAN),
         2: (LIST, (I32, [PLAIN])),
         3: (LIST, (BINARY, [name.encode()])),
@@ -93,28 +88,14 @@ def bits_chunk(
         12: (STRUCT, statistics),
         13: (LIST, (STRUCT, [pages])),
     }
-    return Chunk(described, offset, *sizes)
 
 
-def chunks_of(footer: bytes, n_rows: int, start: int) -> list[Chunk]:
-    """Return the chunks of a file of one row group, with positions relative to `start`.
-
-    Raises
-    ------
-    RuntimeError
-        The file has other row groups.
-    """
+def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
+    """Return the metadata of the chunks of a file of one row group."""
     groups = decode(footer)[4][1][1]
     if [group[3][1] for group in groups] != [n_rows]:
         raise RuntimeError("pyarrow wrote other row groups than requested")
-    chunks = []
-    for described in (chunk[3][1] for chunk in groups[0][1][1][1]):
-        for i in POSITIONS:
-            if i in described:
-                described[i] = I64, described[i][1] - start
-        offset = min(described[i][1] for i in POSITIONS if i in described)
-        chunks.append(Chunk(described, offset, described[6][1], described[7][1]))
-    return chunks
+    return [chunk[3][1] for chunk in groups[0][1][1][1]]
 
 
 def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
@@ -142,121 +123,84 @@ def _row_group(number: int, group: Group) -> bytes:
 
 def encode(struct: Struct) -> bytes:
     """Return a structure as bytes; its fields must be in the order of their numbers."""
-    out = bytearray()
-    _add_struct(out, struct)
-    return bytes(out)
-
-
-def decode(data: bytes) -> Struct:
-    """Return the structure that some bytes begin with.
-
-    Raises
-    ------
-    ValueError, IndexError
-        The bytes are no structure, or one with a map.
-    """
-    return _Decoder(data).struct()
-
-
-def _add_struct(out: bytearray, struct: Struct) -> None:
-    """Add a structure: for each field the difference of its number, its type and its value."""
-    before = 0
+    out, before = bytearray(), 0
     for number, (kind, value) in struct.items():
-        code = (TRUE if value else FALSE) if kind in (TRUE, FALSE) else abs(kind)
+        # A Boolean field has no value except its type.
+        code = (TRUE if value else FALSE) if kind in (TRUE, FALSE) else kind
         if 0 < number - before <= MAX_NIBBLE:
             out.append((number - before) << 4 | code)
         else:
             out.append(code)
-            _add_number(out, number)
+            out += _encoded(I16, number)
+        out += b"" if code in (TRUE, FALSE) else _encoded(kind, value)
         before = number
-        if code not in (TRUE, FALSE):
-            _add(out, kind, value)
-    out.append(0)
+    return bytes(out) + b"\0"
 
 
-def _add(out: bytearray, kind: int, value: Any) -> None:
-    """Add a value; a Boolean field has none."""
-    if kind in (I16, I32, I64):
-        _add_number(out, value)
-    elif kind == BINARY:
-        _add_size(out, len(value))
-        out += value
-    elif kind == STRUCT:
-        _add_struct(out, value)
-    elif kind in (LIST, SET):
+def _encoded(kind: int, value: Any) -> bytes:
+    """Return a value as bytes."""
+    if kind in (I16, I32, I64):  # in zigzag encoding, small negative numbers are short too
+        return _encoded_size(value << 1 if value >= 0 else ~(value << 1))
+    if kind == BINARY:
+        return _encoded_size(len(value)) + bytes(value)
+    if kind == STRUCT:
+        return encode(value)
+    if kind in (LIST, SET):
         item_kind, items = value
         short = min(len(items), MAX_NIBBLE)
-        out.append(short << 4 | abs(item_kind))
-        if short == MAX_NIBBLE:
-            _add_size(out, len(items))
-        for item in items:
-            _add(out, item_kind, item)
-    elif kind in (TRUE, FALSE):
-        out.append(TRUE if value else FALSE)
-    else:  # RAW, BYTE, DOUBLE
-        out += value
+        size = _encoded_size(len(items)) if short == MAX_NIBBLE else b""
+        encoded = b"".join(_encoded(item_kind, item) for item in items)
+        return bytes([short << 4 | abs(item_kind)]) + size + encoded
+    return bytes(value)  # RAW, BYTE, DOUBLE
 
 
-def _add_number(out: bytearray, value: int) -> None:
-    """Add a signed number in zigzag encoding, in which small negative numbers are short too."""
-    _add_size(out, value << 1 if value >= 0 else ~(value << 1))
-
-
-def _add_size(out: bytearray, value: int) -> None:
-    """Add an unsigned number, 7 bits a byte."""
+def _encoded_size(value: int) -> bytes:
+    """Return an unsigned number, 7 bits a byte."""
+    out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7
-    out.append(value)
+    return bytes([*out, value])
 
 
-class _Decoder:
-    """Bytes and a position in them."""
+def decode(data: bytes) -> Struct:
+    """Return the structure that some bytes begin with; raise an error if there is none."""
+    return _struct(io.BytesIO(data))
 
-    def __init__(self, data: bytes) -> None:
-        self._data, self._next = data, 0
 
-    def struct(self) -> Struct:
-        found: Struct = {}
-        number = 0
-        while header := self._byte():
-            kind = header & 15
-            number = number + (header >> 4) if header >> 4 else self._number()
-            found[number] = kind, kind == TRUE if kind in (TRUE, FALSE) else self._value(kind)
-        return found
+def _struct(data: io.BytesIO) -> Struct:
+    """Read a structure."""
+    found: Struct = {}
+    number = 0
+    while header := data.read(1)[0]:
+        kind = header & 15
+        number = number + (header >> 4) if header >> 4 else _value(I16, data)
+        found[number] = kind, kind == TRUE if kind in (TRUE, FALSE) else _value(kind, data)
+    return found
 
-    def _value(self, kind: int) -> Any:
-        if kind in (I16, I32, I64):
-            return self._number()
-        if kind == BINARY:
-            return self._take(self._size())
-        if kind == STRUCT:
-            return self.struct()
-        if kind in (LIST, SET):
-            header = self._byte()
-            size = header >> 4 if header >> 4 < MAX_NIBBLE else self._size()
-            return header & 15, [self._value(header & 15) for _ in range(size)]
-        if kind in (TRUE, FALSE):
-            return self._byte() == TRUE
-        if kind in (BYTE, DOUBLE):
-            return self._take(1 if kind == BYTE else 8)
-        raise ValueError(f"unexpected type {kind}")
 
-    def _byte(self) -> int:
-        self._next += 1
-        return self._data[self._next - 1]
-
-    def _take(self, size: int) -> bytes:
-        self._next += size
-        return self._data[self._next - size : self._next]
-
-    def _number(self) -> int:
-        value = self._size()
+def _value(kind: int, data: io.BytesIO) -> Any:
+    """Read a value."""
+    if kind in (I16, I32, I64):
+        value = _size(data)
         return value >> 1 ^ -(value & 1)
+    if kind == BINARY:
+        return data.read(_size(data))
+    if kind == STRUCT:
+        return _struct(data)
+    if kind in (LIST, SET):
+        header = data.read(1)[0]
+        size = header >> 4 if header >> 4 < MAX_NIBBLE else _size(data)
+        return header & 15, [_value(header & 15, data) for _ in range(size)]
+    if kind in (BYTE, DOUBLE):
+        return data.read(1 if kind == BYTE else 8)
+    raise ValueError(f"unexpected type {kind}")
 
-    def _size(self) -> int:
-        value = shift = 0
-        while (byte := self._byte()) > 0x7F:
-            value |= (byte & 0x7F) << shift
-            shift += 7
-        return value | byte << shift
+
+def _size(data: io.BytesIO) -> int:
+    """Read an unsigned number."""
+    value = shift = 0
+    while (byte := data.read(1)[0]) > 0x7F:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+    return value | byte << shift

@@ -16,15 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from onehot_fast.cli.parquet.footer import (
-    Chunk,
     Group,
+    Struct,
     bits_chunk,
     chunks_of,
     footer_with,
     page_header,
+    placed,
 )
-
-__all__ = ["CODECS", "GroupWriter"]
 
 MAGIC = b"PAR1"
 TAIL_BYTES = 8  # the size of the footer, and the magic
@@ -44,28 +43,16 @@ WRITE_BATCH_ROWS = 1 << 16
 PIECE_BYTES = 4 << 20
 MAX_THREADS = 4
 
-# The content of a piece, and its column chunks, whose positions are relative to it.
-_Piece: TypeAlias = tuple[pa.Buffer | bytes, list[Chunk]]
+# The content of a piece, and the metadata of its column chunks, as in a file of its own.
+_Piece: TypeAlias = tuple[pa.Buffer | bytes, list[Struct]]
 
 
 class GroupWriter:
-    """A Parquet file, which is written row group by row group.
+    """A Parquet file, which is written row group by row group; the caller closes `file`.
 
-    Parameters
-    ----------
-    file : pyarrow.NativeFile
-        Written from its beginning, and not closed.
-    schema : pyarrow.Schema
-    features : collection of str
-        The names of the columns that are written as bits if they are Booleans without nulls.
-    compression : str
-        A codec of `pyarrow.parquet.ParquetWriter`.
-    n_files : int, default 1
-        The number of files that are written at the same time and share the threads.
-    page_rows : int, default 1048576
-        The maximum number of rows of a page of bits; a multiple of 8.
-    **options
-        Other options of `pyarrow.parquet.ParquetWriter`.
+    The columns in `features` are written as bits if they are Booleans without nulls. `n_files`
+    files are written at the same time and share the threads. A page of bits has at most `page_rows`
+    rows, a multiple of 8. `compression` and `options` are those of `pyarrow.parquet.ParquetWriter`.
     """
 
     def __init__(
@@ -85,8 +72,13 @@ class GroupWriter:
             "write_batch_size": WRITE_BATCH_ROWS,
         }
         self._codec_number, self._codec_name = CODECS.get(compression, (-1, None))
-        has_codec = self._codec_number >= 0
-        is_bits = [has_codec and f.name in features and _is_required(f) for f in schema]
+        is_bits = [
+            self._codec_number >= 0
+            and field.name in features
+            and pa.types.is_boolean(field.type)
+            and not field.nullable
+            for field in schema
+        ]
         runs = itertools.groupby(range(len(schema)), is_bits.__getitem__)
         self._runs = [(kind, list(columns)) for kind, columns in runs]
         self._groups: list[Group] = []
@@ -113,7 +105,7 @@ class GroupWriter:
         """Write the next piece, or raise its error."""
         group, coming = self._coming.popleft()
         content, chunks = coming.result()
-        group.chunks.extend(chunk.moved(self._offset) for chunk in chunks)
+        group.chunks.extend(placed(chunk, self._offset - len(MAGIC)) for chunk in chunks)
         self._write(content)
 
     def _write(self, content: pa.Buffer | bytes) -> None:
@@ -127,15 +119,15 @@ class GroupWriter:
         with pq.ParquetWriter(out, rows.schema, store_schema=False, **self._options) as writer:
             writer.write_table(rows, rows.num_rows)
         content, footer = _split(out.getvalue())
-        return content, chunks_of(footer, rows.num_rows, len(MAGIC))
+        return content, chunks_of(footer, rows.num_rows)
 
     def _bits(self, rows: pa.Table) -> _Piece:
         """Return Boolean columns as pages with their headers."""
         # One codec for each piece, because that of gzip has a state.
         codec = None if self._codec_name is None else pa.Codec(self._codec_name)
         content: list[bytes] = []
-        chunks: list[Chunk] = []
-        start = 0
+        chunks: list[Struct] = []
+        start = len(MAGIC)
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
             pages, n_plain, n_true = _pages(column, codec, self._page_rows)
             sizes = n_plain, sum(map(len, pages))
@@ -168,11 +160,6 @@ def _split(file: pa.Buffer) -> tuple[pa.Buffer, bytes]:
     end = file.size - TAIL_BYTES
     start = end - int.from_bytes(file[end : end + 4].to_pybytes(), "little")
     return file[len(MAGIC) : start], file[start:end].to_pybytes()
-
-
-def _is_required(field: pa.Field) -> bool:
-    """Tell whether a column contains Booleans that are never null."""
-    return bool(pa.types.is_boolean(field.type) and not field.nullable)
 
 
 def _pieces(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
