@@ -26,17 +26,6 @@ from onehot_fast.adapter import (
     write,
 )
 
-__all__ = [
-    "COPY_ON_WRITE",
-    "AnyDtype",
-    "block_frame",
-    "check_length",
-    "dense_frame",
-    "side_by_side",
-    "sparse_frame",
-    "wrap",
-]
-
 AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 
 # From pandas 3 on, frames share columns until one of the frames is modified.
