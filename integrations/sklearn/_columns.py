@@ -48,7 +48,7 @@ class EncodedColumn(NamedTuple):
     @property
     def has_missing(self) -> bool:
         """Whether the column has a missing value."""
-        return self.codes.dtype.kind == "i" and bool(self.codes.min() < 0)
+        return bool(self.codes.min() < 0)
 
 
 class InputColumn(NamedTuple):
