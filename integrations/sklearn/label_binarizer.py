@@ -351,7 +351,10 @@ def _uniform(y: Sequence[Any]) -> AnyArray:
 
 def _as_text(categories: AnyArray) -> AnyArray:
     """Return texts in NumPy's fixed-width string dtype, which compares faster than objects."""
-    return np.asarray(categories.tolist())
+    texts = categories.tolist()
+    if any(text.endswith("\0") for text in texts):  # NumPy would remove it
+        raise SklearnFallback
+    return np.asarray(texts)
 
 
 def _as_rows(y: Any) -> Any:

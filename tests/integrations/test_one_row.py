@@ -166,13 +166,6 @@ def test_written_rows_change_no_other_result() -> None:
     assert fresh.columns.name is None
 
 
-def test_named_labels_of_a_category_dtype_are_not_shared() -> None:
-    series = pd.Series(["b", "a"], dtype=pd.CategoricalDtype(["b", "a", "c"], ordered=True))
-    series.onehot().columns.name = "level"
-    for again in (series, series.iloc[:1], series.cat.rename_categories(["x", "y", "z"])):
-        pd.testing.assert_frame_equal(again.onehot(), pd.get_dummies(again))
-
-
 @every_table
 @pytest.mark.parametrize("shape", ["one dtype", "several dtypes", "another order"])
 def test_features_of_any_dtype_in_any_order_are_decoded(library: Library, shape: str) -> None:

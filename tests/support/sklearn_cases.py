@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,9 @@ SERIES = {
     "int64": (NUMBERS, "int64"),
     "Int64": ([1, 2, None], "Int64"),
     "boolean": ([True, False, None], "boolean"),
-    "float": ([1.5, None, -2.0], "float64"),
+    "float": ([1.5, None, -2.0, 1.0], "float64"),
+    "int8": ([1, -3, 100], "int8"),
+    "Int8": ([1, -3, 100], "Int8"),
     "bool": ([True, False], "bool"),
     "time": (["2024-02-29", "1970-01-01"], "datetime64[ns]"),
 }  # fmt: skip
@@ -63,6 +66,7 @@ COLUMNS = {
     "Categorical": [*TEXTS[:3], None],
     "Int64": [1, 2, -3, None],
     "UInt8": [1, 2],
+    "Int8": [0, 1, -3, 100],
     "Float64": [0.5, None, float("nan")],
     "Boolean": [True, False, None],
     "Date": [None],
@@ -212,14 +216,16 @@ def outcome(work: Any) -> Any:
         try:
             result = work()
         except Exception as error:
-            return type(error), str(error)
-    return result, [str(each.message) for each in caught if each.category is UserWarning]
+            return type(error), re.sub("0x[0-9a-f]+", "", str(error))
+    # Which of two equally spelled labels is named first depends on a set.
+    texts = [sorted(str(each.message)) for each in caught if each.category is UserWarning]
+    return result, texts
 
 
 def plain(value: Any) -> Any:
     """Return a result as what can be compared, down to the types of objects; NaN as a word."""
     if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
+        return [type(value), [plain(each) for each in value]]
     if sparse.issparse(value):
         parts = value.indptr, value.indices, value.data
         return [type(value), value.shape, *map(plain, parts), value.dtype]
