@@ -148,13 +148,11 @@ def parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any]:
         "sparse_output": st.booleans(),
         "feature_name_combiner": st.sampled_from(["concat", lambda f, c: f"{f}={c!r}"]),
     }
-    names = draw(st.lists(st.sampled_from(sorted(chosen)), unique=True, max_size=4))
-    params = {name: draw(chosen[name]) for name in names}
+    params = draw(st.fixed_dictionaries({}, optional=chosen))
     if draw(st.integers(0, 3)) == 0:
-        lists = st.tuples(
-            *(st.lists(st.sampled_from(pool), min_size=1, max_size=5) for pool in pools)
-        )
-        params["categories"] = list(draw(lists))
+        params["categories"] = [
+            draw(st.lists(st.sampled_from(pool), min_size=1, max_size=5)) for pool in pools
+        ]
     return params
 
 
