@@ -19,7 +19,7 @@ from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import multi_hot
-from onehot_fast.adapter import Categories, CodedColumn, Rows, reader_of, write
+from onehot_fast.adapter import Categories, CodedColumn, Rows, read_values, reader_of, write
 
 from ._category_encoder import CategoryCodes, learn
 from ._columns import (
@@ -28,10 +28,10 @@ from ._columns import (
     AnyArray,
     DType,
     EncodedColumn,
+    InputColumn,
     SklearnFallback,
     python_type,
     read_array,
-    read_text,
     wrap_csr,
 )
 from ._originals import LabelBinarizer as SklearnLabelBinarizer
@@ -300,7 +300,7 @@ def read_labels(y: Any) -> Labels:
     elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1:
         # Columns of other values than texts are left to scikit-learn's `check_array`.
         with suppress(TypeError, ValueError):
-            return _as_labels(read_text(values, None).encode(), None)
+            return _as_labels(InputColumn(read_values(values), OBJECT, None).encode(), None)
     raise SklearnFallback
 
 
