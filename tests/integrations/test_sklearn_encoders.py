@@ -656,13 +656,3 @@ def test_names_of_features_are_checked_as_by_scikit_learn(kind: Any, n_rows: int
         other.transform(array[:n_rows, :1])
     with pytest.warns(UserWarning, match="was fitted without feature names"):
         other.transform(frame[:n_rows])
-
-
-@pytest.mark.skipif("sparse_interface" not in sklearn.get_config(), reason="new in 1.9")
-@pytest.mark.parametrize("n_rows", [1, 1000])
-def test_sparse_results_follow_the_configuration(n_rows: int) -> None:
-    rows = np.array([["a"]] * n_rows, object)
-    encoder = OneHotEncoder().fit(rows)
-    with sklearn.config_context(sparse_interface="sparray"):
-        assert type(encoder.transform(rows)) is sparse.csr_array
-    assert type(encoder.transform(rows)) is sparse.csr_matrix

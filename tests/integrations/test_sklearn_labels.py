@@ -50,7 +50,6 @@ class Case:
 
 
 def draw_labels(draw: st.DrawFn, pool: list[Any], min_size: int = 0) -> list[Any]:
-    """Return labels, of which most repeat."""
     few = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=4))
     return draw(st.lists(st.sampled_from(few), min_size=min_size, max_size=12))
 
@@ -75,7 +74,6 @@ def labels(draw: st.DrawFn, kind: str) -> Any:
 
 @st.composite
 def indicators(draw: st.DrawFn, n_columns: int, form: str) -> Any:
-    """Return an indicator matrix, sometimes an invalid one."""
     low, high = draw(st.sampled_from([(0, 1), (0, 1), (0, 1), (0, 2), (-1, 1)]))
     cell = st.integers(low, high)
     row = st.lists(cell, min_size=n_columns, max_size=n_columns)
@@ -89,7 +87,6 @@ def indicators(draw: st.DrawFn, n_columns: int, form: str) -> Any:
 
 @st.composite
 def scores(draw: st.DrawFn, n_columns: int) -> Any:
-    """Return decisions about rows, dense or sparse."""
     cell = st.sampled_from([-1.5, 0.0, 0.0, 0.25, 0.5, 1.0, 2.0])
     row = st.lists(cell, min_size=n_columns, max_size=n_columns)
     rows = draw(st.lists(row, min_size=1, max_size=6))
@@ -110,7 +107,6 @@ PARAMETERS = {
 
 @st.composite
 def cases(draw: st.DrawFn, source: Any, pool: list[Any]) -> Case:
-    """Return a task on two sets of labels from a source."""
     classes = draw(st.lists(st.sampled_from(pool), unique_by=repr, max_size=5))
     params = draw(st.fixed_dictionaries({}, optional=PARAMETERS))
     threshold = draw(st.sampled_from([None, None, 0, 0.5, -1, 1.5]))
@@ -235,7 +231,6 @@ INDICATORS = [np.array, sparse.csr_matrix, sparse.csc_array, sparse.lil_array]
 
 @st.composite
 def set_tables(draw: st.DrawFn, pool: list[Any]) -> Callable[[], Any]:
-    """Return a function that returns rows of labels."""
     spec = draw(st.lists(st.lists(st.sampled_from(pool), max_size=5), max_size=6))
     kind, table = draw(st.sampled_from(ROWS)), draw(st.sampled_from(TABLES))
     is_hashable = all(label.__hash__ for label in pool)
@@ -381,12 +376,16 @@ def test_results_stay_arrays(binarizer: Any) -> None:
 
 
 @pytest.mark.parametrize("interface", ["spmatrix", "sparray"])
-@pytest.mark.parametrize("kind", [LabelBinarizer, MultiLabelBinarizer])
-def test_sparse_results_are_compact(kind: Any, interface: str) -> None:
+@pytest.mark.parametrize("n_rows", [1, 1000])
+@pytest.mark.parametrize("kind", [LabelBinarizer, MultiLabelBinarizer, ours.OneHotEncoder])
+def test_sparse_results_are_compact(kind: Any, n_rows: int, interface: str) -> None:
     """Canonical, with 32-bit indices; scikit-learn is configured to return an array or a matrix."""
     settings = {"sparse_interface": interface} if "sparse_interface" in get_config() else {}
+    rows: Any = [*LABELS] * n_rows
     with config_context(**settings):
-        encoded = kind(sparse_output=True).fit_transform(LABELS)
+        estimator = kind(sparse_output=True)
+        rows = np.array(rows, object)[:, None] if kind is ours.OneHotEncoder else rows
+        encoded = estimator.fit(rows).transform(rows[:n_rows])
 
     assert (encoded.indices.dtype, encoded.indptr.dtype) == (np.int32, np.int32)
     assert encoded.has_canonical_format

@@ -110,22 +110,16 @@ def arrays(draw: st.DrawFn, n_columns: int, kind: str, *, as_list: bool) -> Any:
 
 
 @st.composite
-def frames(draw: st.DrawFn, kinds: list[str]) -> Any:
-    """Return a DataFrame of pandas whose columns are of these kinds."""
-    pandas = pytest.importorskip("pandas")
-    n_rows = draw(st.integers(0, 12))
-    columns = {}
-    for i, kind in enumerate(kinds):
-        pool, dtype = SERIES[kind]
-        columns[f"c{i}"] = pandas.Series(rows(draw, pool, n_rows), dtype=dtype)
-    return pandas.DataFrame(columns)
-
-
-@st.composite
 def tables(draw: st.DrawFn, kinds: list[str], library: str) -> Any:
-    """Return a table of polars or Arrow whose columns are of these kinds."""
-    polars = pytest.importorskip("polars")
+    """Return a table of a library whose columns are of these kinds."""
     n_rows = draw(st.integers(0, 12))
+    if library == "pandas":
+        pandas = pytest.importorskip("pandas")
+        columns = [
+            pandas.Series(rows(draw, SERIES[k][0], n_rows), dtype=SERIES[k][1]) for k in kinds
+        ]
+        return pandas.DataFrame({f"c{i}": column for i, column in enumerate(columns)})
+    polars = pytest.importorskip("polars")
     table = polars.DataFrame(
         polars.Series(f"c{i}", rows(draw, COLUMNS[kind], n_rows), getattr(polars, kind))
         for i, kind in enumerate(kinds)
@@ -158,7 +152,6 @@ def parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any]:
 
 @st.composite
 def ordinal_parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any]:
-    """Return the parameters of an OrdinalEncoder."""
     numbers = st.sampled_from([np.nan, -1, -2, 0, 3, 100, 300])
     params = draw(parameters(pools))
     names = "min_frequency", "max_categories", "categories"
@@ -175,7 +168,6 @@ def ordinal_parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any
 
 @st.composite
 def target_parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any]:
-    """Return the parameters of a TargetEncoder."""
     declared = draw(parameters(pools))
     params = {name: declared[name] for name in ("categories",) if name in declared}
     if draw(st.booleans()):
@@ -202,7 +194,7 @@ def table_cases(draw: st.DrawFn, parameters: Any = parameters) -> Case:
     library = draw(st.sampled_from(["pandas", "pandas", "pandas", "polars", "arrow"]))
     known = SERIES if library == "pandas" else COLUMNS
     kinds = draw(st.lists(st.sampled_from(sorted(known)), min_size=1, max_size=3))
-    source = frames(kinds) if library == "pandas" else tables(kinds, library)
+    source = tables(kinds, library)
     pools = [known[kind][0] if library == "pandas" else known[kind] for kind in kinds]
     return Case(draw(source), draw(source), draw(parameters(pools)))
 
