@@ -133,7 +133,8 @@ def _code_texts(series: "pd.Series[Any]") -> Coding | None:
 
         offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
         found = pa.LargeStringArray.from_buffers(len(texts), offsets, data).cast(array.type)
-        return pd.Index(cast(Any, dtype).__from_arrow__(found))
+        restored: pd.Index[Any] = pd.Index(cast(Any, dtype).__from_arrow__(found))
+        return restored
 
     return _sorted(column, levels)
 

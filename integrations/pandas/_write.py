@@ -304,7 +304,7 @@ def _extension_arrays(
     """Return the features as extension arrays, or None if pandas must convert to the dtype."""
     if not isinstance(dtype, ExtensionDtype):
         return None
-    if dtype == "bool[pyarrow]":
+    if cast(Any, dtype) == "bool[pyarrow]":
         import pyarrow as pa
 
         rows = [[None, pa.py_buffer(bits)] for bits in write.columns(columns, bool, packed=True)]

@@ -12,7 +12,6 @@ pytest.importorskip("sklearn")
 
 import sklearn
 from sklearn import preprocessing
-from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
 from onehot_fast.integrations.sklearn import (
@@ -69,15 +68,6 @@ ESTIMATORS = [
     MultiLabelBinarizer(sparse_output=True),
     MultiLabelBinarizer(classes=[2, 0, 1]),
 ]
-CHECKS = [
-    "check_estimator_repr",
-    "check_get_params_invariance",
-    "check_mixin_order",
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_set_params",
-    "check_valid_tag_types",
-]
 
 
 @pytest.mark.long
@@ -116,10 +106,3 @@ def test_scikit_learn_accepts_the_estimator(estimator: Any) -> None:
 
     assert outcomes == wanted
     assert "passed" in outcomes.values()
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-@pytest.mark.parametrize("check", CHECKS)
-def test_parameters_are_those_of_an_estimator(check: str, estimator: Any) -> None:
-    """The checks of scikit-learn that need no fit pass."""
-    getattr(estimator_checks, check)(type(estimator).__name__, estimator)
