@@ -1,8 +1,7 @@
 """Read the codes and levels of a Series, and its values as NumPy, Arrow or Python objects."""
 
 from collections.abc import Callable
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +27,6 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
 TEXT_TYPES = ("string", "large_string", "string_view")
-# The levels of a categorical dtype are cached if it has at most this many categories.
-MAX_CACHED_LEVELS = 1000
 # Integers whose range is smaller are used as codes; a larger look-up table exceeds the CPU caches.
 MAX_RANGE = 1 << 16
 # Up to this many rows are inspected to infer the kind of objects.
@@ -40,18 +37,13 @@ def code_series(series: "pd.Series[Any]") -> Coding:
     """Return the codes and levels of a Series, like those of ``pandas.Categorical(series)``."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _coding(category_codes(series), _category_levels(dtype))
-    if is_arrow_string(dtype):
-        return _code_arrow_strings(series)
+        each_once = pd.Categorical.from_codes(np.arange(len(dtype.categories)), dtype=dtype)
+        return _coding(category_codes(series), pd.CategoricalIndex(each_once))
     if is_arrow_dictionary(dtype):
         return _code_dictionary(series)
-    coding = None
-    if isinstance(dtype, np.dtype) and dtype.kind in "iub":
-        values = series.to_numpy()
-        coding = _code_whole(values) or (_code_integers(values) if dtype.kind != "b" else None)
-    elif dtype == np.dtype(object) or isinstance(dtype, pd.StringDtype):
-        coding = _code_objects(series)
-    return coding or _factorize(series)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and len(series):
+        return _code_integers(series.to_numpy())
+    return _code_texts(series) or _factorize(series)
 
 
 def prefixed(levels: "pd.Index[Any]", prefix: object, prefix_sep: object) -> "pd.Index[Any]":
@@ -63,31 +55,6 @@ def _coding(
     codes: Codes, levels: "pd.Index[Any]", lut: npt.NDArray[np.int32] | None = None
 ) -> Coding:
     return CodedColumn(codes, lut, len(levels)), levels
-
-
-class _Same(NamedTuple):
-    """A dtype compared by identity: comparing all categories takes too long."""
-
-    dtype: pd.CategoricalDtype
-
-    def __hash__(self) -> int:
-        return id(self.dtype)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.dtype is other.dtype
-
-
-def _category_levels(dtype: pd.CategoricalDtype) -> "pd.Index[Any]":
-    """Return the categories of a dtype as a categorical index, cached if it is short."""
-    if len(dtype.categories) > MAX_CACHED_LEVELS:
-        return _new_levels.__wrapped__(_Same(dtype))
-    return _new_levels(_Same(dtype)).view()
-
-
-@lru_cache(maxsize=16)
-def _new_levels(same: _Same) -> "pd.Index[Any]":
-    each_once = np.arange(len(same.dtype.categories))
-    return pd.CategoricalIndex(pd.Categorical.from_codes(each_once, dtype=same.dtype))
 
 
 def _factorize(series: "pd.Series[Any]") -> Coding:
@@ -119,14 +86,13 @@ def _sorted(column: Column, levels: "Callable[[npt.NDArray[np.int64]], pd.Index[
     return _coding(column.codes, levels(order), lut)
 
 
-def _code_whole(values: npt.NDArray[Any]) -> Coding | None:
-    """Return the codes of integers by subtraction, or None if their range is too large."""
-    if not len(values):
-        return None
+def _code_integers(values: npt.NDArray[Any]) -> Coding:
+    """Return the codes of integers: by subtraction in a small range, else by hashing."""
     unsigned = np.dtype(f"u{values.itemsize}")
     low, high = values.min(), values.max()
     if int(high) - int(low) >= MAX_RANGE:
-        return None
+        column = Values([values]).encode()
+        return _sorted(column, lambda order: pd.Index(column.categories[order]))
     codes, base = values.view(unsigned), low.reshape(1).view(unsigned)
     if low < 0 or int(high) >= MAX_RANGE:
         codes = codes - base  # correct modulo the width, also if `low` is negative
@@ -141,43 +107,33 @@ def _code_whole(values: npt.NDArray[Any]) -> Coding | None:
     return _coding(codes, pd.Index(levels), lut)
 
 
-def _code_integers(values: npt.NDArray[Any]) -> Coding:
-    """Return the codes of integers of any range by hashing."""
-    column = Values([values]).encode()
-    return _sorted(column, lambda order: pd.Index(column.categories[order]))
-
-
-def _code_objects(series: "pd.Series[Any]") -> Coding | None:
-    """Return the codes of Python strings, or None for other objects."""
-    if isinstance(series.dtype, pd.StringDtype):
-        values = python_texts(series)
+def _code_texts(series: "pd.Series[Any]") -> Coding | None:
+    """Return the codes of strings in the memory of Arrow or Python, or None for other values."""
+    dtype = series.dtype
+    array = pa_array(series) if is_arrow_string(dtype) else None
+    if array is not None:
+        chunks = arrow_chunks(array)
+    elif isinstance(dtype, pd.StringDtype):
+        chunks = [python_texts(series)]
+    elif dtype == np.dtype(object):
+        chunks = [np.asarray(series.array, dtype=object)]
+        if infer_dtype(chunks[0][:MAX_INSPECTED_ROWS], skipna=True) != "string":
+            return None
     else:
-        values = np.asarray(series.array, dtype=object)
-    if infer_dtype(values[:MAX_INSPECTED_ROWS], skipna=True) != "string":
         return None
-    column = Values([values]).encode()
-    texts = column.stored
-    if not isinstance(texts, Strings):
+    column = Values(chunks).encode()
+    if not isinstance(column.stored, Strings):
         return None
-    return _sorted(
-        column, lambda order: pd.Index(texts.take(order).to_object(), dtype=series.dtype)
-    )
-
-
-def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
-    """Return the codes of strings in Arrow memory."""
-    import pyarrow as pa
-
-    array = pa_array(series)
-    column = Values(arrow_chunks(array)).encode()
 
     def levels(order: npt.NDArray[np.int64]) -> "pd.Index[Any]":
-        texts = cast(Strings, column.stored.take(order))
+        texts = cast(Strings, column.stored).take(order)
+        if array is None:
+            return pd.Index(texts.to_object(), dtype=dtype)
+        import pyarrow as pa
+
         offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
-        sorted_array = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
-        if array.type != sorted_array.type:
-            sorted_array = sorted_array.cast(array.type)
-        restored: pd.Index[Any] = pd.Index(cast(Any, series.dtype).__from_arrow__(sorted_array))
+        found = pa.LargeStringArray.from_buffers(len(texts), offsets, data).cast(array.type)
+        restored: pd.Index[Any] = pd.Index(cast(Any, dtype).__from_arrow__(found))
         return restored
 
     return _sorted(column, levels)

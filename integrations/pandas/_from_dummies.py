@@ -122,24 +122,17 @@ def _variables(columns: "pd.Index[Any]", sep: str | None) -> dict[str, list[int]
             f"Received 'sep' of type: {type(sep).__name__}"
         )
     variables: dict[str, list[int]] = {"": []} if sep is None else {}
-    repeated = _repeated_names(columns)
-    for position, name in enumerate(columns):
+    names = [*columns]
+    # As in pandas, which looks up columns by name, a 1 in a duplicated column counts several times.
+    positions: dict[Hashable, list[int]] = {}
+    for position, name in enumerate(names):
+        positions.setdefault(name, []).append(position)
+    for name in names:
         variable = "" if sep is None else name.split(sep)[0]
         if sep is not None and len(variable) == len(name):
             raise ValueError(f"Separator not specified for column: {name}")
-        variables.setdefault(variable, []).extend(repeated.get(name, [position]))
+        variables.setdefault(variable, []).extend(positions[name])
     return variables
-
-
-def _repeated_names(columns: "pd.Index[Any]") -> dict[Hashable, list[int]]:
-    """Return all positions of each duplicated column name.
-
-    As in pandas, which looks up columns by name, a 1 in such a column counts several times.
-    """
-    positions: dict[Hashable, list[int]] = {}
-    for position in np.flatnonzero(columns.duplicated(keep=False)).tolist():
-        positions.setdefault(columns[position], []).append(position)
-    return positions
 
 
 def _defaults(defaults: Any, variables: dict[str, list[int]]) -> dict[str, Hashable]:

@@ -1,7 +1,8 @@
 """`get_dummies`, a faster drop-in for `pandas.get_dummies`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby, repeat
+from operator import attrgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -107,9 +108,9 @@ def get_dummies(
     if isinstance(data, pd.DataFrame):
         return _encode_table(data, prefix, prefix_sep, columns, options)
     variable = _variable(data, prefix, prefix_sep, options)
-    index = data.index if isinstance(data, pd.Series) else None
+    index = data.index if isinstance(data, pd.Series) else pd.RangeIndex(len(data))
     if not variable.column.n_outputs:
-        return pd.DataFrame(index=pd.RangeIndex(len(data)) if index is None else index)
+        return pd.DataFrame(index=index)
     return _build([variable], sparse, index, variable.names)
 
 
@@ -132,7 +133,9 @@ def _encode_table(
 
     # Before pandas 3 a part of a frame may be a view of it.
     frames = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
-    frames += [_build(run, options.sparse, data.index) for run in _runs_of_one_dtype(variables)]
+    with_columns = (variable for variable in variables if variable.column.n_outputs)
+    runs = groupby(with_columns, key=attrgetter("dtype"))
+    frames += [_build([*run], options.sparse, data.index) for _, run in runs]
     if not frames and not variables:
         raise ValueError("No objects to concatenate")
     result = side_by_side(frames) if frames else pd.DataFrame(index=data.index)
@@ -221,17 +224,10 @@ def _result_dtype(source: Any, options: _Options) -> AnyDtype:
     return np.dtype(bool)
 
 
-def _runs_of_one_dtype(variables: Sequence[_Variable]) -> Iterator[list[_Variable]]:
-    """Yield runs of adjacent variables whose indicators have the same dtype."""
-    with_columns = (variable for variable in variables if variable.column.n_outputs)
-    for _, run in groupby(with_columns, key=lambda variable: variable.dtype):
-        yield list(run)
-
-
 def _build(
     variables: Sequence[_Variable],
     sparse: bool,
-    index: "pd.Index[Any] | None",
+    index: "pd.Index[Any]",
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
     """Return the indicators of variables of one dtype as a frame."""

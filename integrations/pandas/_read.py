@@ -26,14 +26,8 @@ from ._codes import (
     without_missing,
 )
 
-__all__ = ["read_column", "read_labels", "read_lists", "read_table"]
-
-# Up to this many columns, creating all Series at once is faster than two by position.
-MAX_LISTED_COLUMNS = 64
 # Up to this many rows, reading single cells is faster than creating a Series.
 MAX_CELL_ROWS = 4
-# A frame of at most this many cells is converted as a whole, for which pandas may copy it.
-MAX_BLOCK_CELLS = 1 << 20
 
 
 def read_table(table: Any) -> Table:
@@ -57,14 +51,6 @@ class PandasTable(Table):
     def _dtypes(self) -> list[Any]:
         return self.source.dtypes.tolist()
 
-    @cached_property
-    def _every_series(self) -> list["pd.Series[Any]"]:
-        return [series for _, series in self.source.items()]
-
-    def _series(self, position: int) -> "pd.Series[Any]":
-        is_wide = self.source.shape[1] > MAX_LISTED_COLUMNS
-        return self.source.iloc[:, position] if is_wide else self._every_series[position]
-
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column has texts, objects or categories."""
         return is_encodable(self._dtypes[position])
@@ -79,11 +65,11 @@ class PandasTable(Table):
 
     def read(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
-        return read_column(self._series(position))
+        return read_column(self.source.iloc[:, position])
 
     def values(self, position: int) -> npt.NDArray[Any]:
         """Return a column as a NumPy array, converted by pandas."""
-        return self._series(position).to_numpy()
+        return self.source.iloc[:, position].to_numpy()
 
     def numbers(self, position: int) -> npt.NDArray[Any] | None:
         """Return a dense or sparse column of numbers or Booleans, or None for other columns."""
@@ -94,21 +80,13 @@ class PandasTable(Table):
 
     def block(self, positions: Sequence[int]) -> npt.NDArray[Any] | None:
         """Return columns as the rows of an array, or None if their dtypes differ."""
-        part = self._part(list(positions))
-        rows = part.to_numpy().T if part.size <= MAX_BLOCK_CELLS else None
-        # A Boolean result implies Boolean columns; checking all dtypes would take 0.1 ms.
-        if rows is not None and rows.dtype == bool:
-            return rows
-        if len(set(part.dtypes.tolist())) > 1:
-            return None
-        return part.to_numpy().T if rows is None else rows
-
-    def _part(self, positions: list[int]) -> pd.DataFrame:
-        first, stop = positions[0], positions[-1] + 1
-        if positions != [*range(first, stop)]:
-            return self.source.iloc[:, positions]
-        is_whole = len(positions) == self.source.shape[1]
-        return self.source if is_whole else self.source.iloc[:, first:stop]
+        part, first, stop = self.source, positions[0], positions[-1] + 1
+        if [*positions] != [*range(first, stop)]:
+            part = part.iloc[:, [*positions]]
+        elif len(positions) < part.shape[1]:
+            part = part.iloc[:, first:stop]
+        dtypes = part.dtypes.tolist()
+        return part.to_numpy().T if dtypes.count(dtypes[0]) == len(dtypes) else None
 
     def cells(self, position: int) -> list[Any] | None:
         """Return the cells of a column as a list, or None if reading the column is faster."""
@@ -146,17 +124,17 @@ def read_column(values: Any) -> Column | Values:
         return read
     if isinstance(dtype, pd.DatetimeTZDtype):
         instants = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-        return Values([instants], lambda found: _in_zone(found, dtype.tz))
+
+        def in_zone(found: npt.NDArray[np.datetime64]) -> npt.NDArray[Any]:
+            times = pd.DatetimeIndex(found).tz_localize("UTC").tz_convert(dtype.tz)
+            return times.to_numpy(object)
+
+        return Values([instants], in_zone)
     if hasattr(dtype, "numpy_dtype"):  # integers, floats and Booleans with a mask
         numbers = series.array.to_numpy(dtype.numpy_dtype, na_value=0)
         return Values([np.ma.MaskedArray(numbers, series.isna().to_numpy())])
     coded, levels = code_series(series)
     return Column(coded.outputs(), numpy_values(levels))
-
-
-def _in_zone(instants: npt.NDArray[np.datetime64], zone: Any) -> npt.NDArray[Any]:
-    """Return UTC times as pandas Timestamps in a time zone."""
-    return pd.DatetimeIndex(instants).tz_localize("UTC").tz_convert(zone).to_numpy(object)
 
 
 def read_lists(rows: Any) -> Rows:

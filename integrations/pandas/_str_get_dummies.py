@@ -173,9 +173,7 @@ def _split_pattern(texts: Sequence[str], sep: str) -> Rows:
     pattern = re.compile(sep)
     tags = sorted(set().union(*map(pattern.split, framed)) - {""})
     rows = [[i for i, tag in enumerate(tags) if f"{sep}{tag}{sep}" in text] for text in framed]
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    codes = np.fromiter((i for row in rows for i in row), np.int32, offsets[-1])
+    offsets, codes = Rows.read(rows)
     return Rows(offsets, Column(codes, np.array(tags, object), source="dictionary"))
 
 

@@ -19,23 +19,11 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     Decoded,
-    Outputs,
     Part,
     PassThrough,
     Table,
     write,
 )
-
-__all__ = [
-    "COPY_ON_WRITE",
-    "AnyDtype",
-    "block_frame",
-    "check_length",
-    "dense_frame",
-    "side_by_side",
-    "sparse_frame",
-    "wrap",
-]
 
 AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 
@@ -84,8 +72,6 @@ def wrap(
     if "pandas" not in memo:
         memo["pandas"] = _labels(table, parts, source)
     labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
-    if len(parts) == 1 and isinstance(parts[0], Outputs) and not sparse and dtype is None:
-        return _outputs_frame(parts[0], table.n_rows, index, labels, num_threads)
     frames = list(_frames(table, parts, source, index, num_threads, sparse, dtype))
     if not frames:
         return pd.DataFrame(index=index)
@@ -124,10 +110,9 @@ def _frames(
             yield pd.DataFrame({0: values}, index=index, copy=False)
         elif sparse and part.names:
             yield sparse_frame(part.columns, part.dtype, index)
-        elif dtype is not None and part.names:
-            yield dense_frame(part.columns, dtype, index)
         else:
-            yield _outputs_frame(part, table.n_rows, index, None, num_threads)
+            kind = part.dtype if dtype is None else dtype
+            yield dense_frame(part.columns, kind, index, num_threads=num_threads)
 
 
 def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
@@ -143,24 +128,13 @@ def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
         yield [part for _, part in run]
 
 
-def _outputs_frame(
-    part: Outputs,
-    n_rows: int,
-    index: "pd.Index[Any]",
-    names: "pd.Index[Any] | None",
-    num_threads: int | None,
-) -> pd.DataFrame:
-    block = write.columns(part.columns, part.dtype, n_rows=n_rows, num_threads=num_threads)
-    return block_frame(block, index, names)
-
-
 def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFrame:
     """Return adjacent columns of decoded values as a frame."""
     arrays = _text_arrays(run) or [
         _fitted_array(part) if part.positions is None else _fitted_array(part).take(part.positions)
         for part in run
     ]
-    return _assemble(arrays, len(index), index, None)
+    return _assemble(arrays, index)
 
 
 def _fitted_array(part: Decoded) -> Any:
@@ -242,16 +216,6 @@ def check_length(values: Any, name: str, n_columns: int) -> None:
         )
 
 
-def block_frame(
-    block: npt.NDArray[Any], index: "pd.Index[Any] | None", columns: "pd.Index[Any] | None"
-) -> pd.DataFrame:
-    """Return the rows of a C-contiguous block as the columns of a frame, without a copy."""
-    is_plain = block.dtype.kind in NATIVE_KINDS and len(block) > 0
-    if FROM_BLOCKS is not None and is_plain and index is not None and columns is not None:
-        return cast(pd.DataFrame, FROM_BLOCKS([(block, slice(len(block)))], index, columns))
-    return pd.DataFrame(block.T, index=index, columns=columns, copy=False)
-
-
 @collector_paused()
 def side_by_side(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate frames with the same rows horizontally, without a copy.
@@ -267,24 +231,27 @@ def side_by_side(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def dense_frame(
     columns: Sequence[CodedColumn],
     dtype: AnyDtype,
-    index: "pd.Index[Any] | None" = None,
+    index: "pd.Index[Any]",
     names: "pd.Index[Any] | None" = None,
+    num_threads: int | None = None,
 ) -> pd.DataFrame:
     """Return the features of columns as a dense frame, in one block of memory if possible.
 
     Masked dtypes have a second block for the masks. For uncommon dtypes, pandas converts Booleans.
     """
+    n_rows, off_on = len(index), np.array([False, True])
+    if isinstance(dtype, np.dtype) and dtype.kind in NATIVE_KINDS:
+        block = write.columns(columns, dtype, n_rows=n_rows, num_threads=num_threads)
+        if FROM_BLOCKS is None or not len(block):
+            return pd.DataFrame(block.T, index=index, columns=names, copy=False)
+        labels = pd.RangeIndex(len(block)) if names is None else names
+        return cast(pd.DataFrame, FROM_BLOCKS([(block, slice(len(block)))], index, labels))
     if isinstance(dtype, np.dtype) and not dtype.hasobject:
-        if dtype.kind in NATIVE_KINDS:
-            return block_frame(write.columns(columns, dtype), index, names)
         off_on = np.zeros(2, dtype)
         off_on[1] = 1
-        block = write.columns(columns, off_on.dtype, on=off_on[1], off=off_on[0])
-        return pd.DataFrame(block.T, index=index, columns=names, dtype=cast(Any, dtype))
-    arrays = _extension_arrays(columns, dtype)
-    if arrays is not None:
-        return _assemble(arrays, len(columns[0].codes), index, names)
-    block = write.columns(columns, bool)
+    elif (arrays := _extension_arrays(columns, dtype, n_rows)) is not None:
+        return _assemble(arrays, index, names)
+    block = write.columns(columns, off_on.dtype, n_rows=n_rows, on=off_on[1], off=off_on[0])
     return pd.DataFrame(block.T, index=index, columns=names, dtype=cast(Any, dtype))
 
 
@@ -292,19 +259,21 @@ def dense_frame(
 def sparse_frame(
     columns: Sequence[CodedColumn],
     dtype: np.dtype[Any],
-    index: "pd.Index[Any] | None" = None,
+    index: "pd.Index[Any]",
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
     """Return the features of columns as a frame of sparse columns, which share one CSC matrix."""
-    if _goes_by_matrix(dtype):
+    n_rows = len(index)
+    # Before pandas 3.1 the fill value would differ, and SciPy has no half-precision matrices.
+    is_plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
+    if FROM_INDICES is not None and is_plain and find_spec("scipy") is not None:
         from scipy.sparse import csc_array
 
-        shape = len(columns[0].codes), sum(column.n_outputs for column in columns)
+        shape = n_rows, sum(column.n_outputs for column in columns)
         matrix = csc_array(write.sparse_parts("csc", columns, dtype), shape=shape)
         matrix.has_sorted_indices = True
         accessor = cast(Any, pd.DataFrame).sparse
         return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=names))
-    n_rows = len(columns[0].codes)
     ones, rows, ends = write.sparse_parts("csc", columns, dtype)
     rows = rows.astype(np.int32, copy=False)  # the dtype that an IntIndex requires
     fill_value = 0 if is_integer_dtype(dtype) else False if dtype == np.dtype(bool) else 0.0
@@ -312,16 +281,7 @@ def sparse_frame(
         _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)
         for start, end in pairwise(ends.tolist())
     ]
-    return _assemble(arrays, n_rows, index, names)
-
-
-def _goes_by_matrix(dtype: np.dtype[Any]) -> bool:
-    """Tell whether pandas can convert a SciPy matrix to the columns, which is four times as fast.
-
-    Before pandas 3.1 their fill value would differ, and SciPy has no half-precision matrices.
-    """
-    plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
-    return FROM_INDICES is not None and plain and find_spec("scipy") is not None
+    return _assemble(arrays, index, names)
 
 
 def _sparse_array(
@@ -338,12 +298,18 @@ def _sparse_array(
     )
 
 
-def _extension_arrays(columns: Sequence[CodedColumn], dtype: AnyDtype) -> list[Any] | None:
+def _extension_arrays(
+    columns: Sequence[CodedColumn], dtype: AnyDtype, n_rows: int
+) -> list[Any] | None:
     """Return the features as extension arrays, or None if pandas must convert to the dtype."""
     if not isinstance(dtype, ExtensionDtype):
         return None
-    if isinstance(dtype, pd.ArrowDtype):
-        return _arrow_booleans(columns) if dtype.name == "bool[pyarrow]" else None
+    if cast(Any, dtype) == "bool[pyarrow]":
+        import pyarrow as pa
+
+        rows = [[None, pa.py_buffer(bits)] for bits in write.columns(columns, bool, packed=True)]
+        arrays = [pa.Array.from_buffers(pa.bool_(), n_rows, row, null_count=0) for row in rows]
+        return [pd.arrays.ArrowExtensionArray(array) for array in arrays]
     kind = cast(Any, dtype.construct_array_type())
     if not issubclass(kind, MASKED):
         return None
@@ -352,28 +318,11 @@ def _extension_arrays(columns: Sequence[CodedColumn], dtype: AnyDtype) -> list[A
     return [kind(values, mask) for values, mask in zip(block, masks, strict=True)]
 
 
-def _arrow_booleans(columns: Sequence[CodedColumn]) -> list[Any]:
-    """Return the features as immutable Arrow Booleans, which are written as bits."""
-    import pyarrow as pa
-
-    n_rows = len(columns[0].codes)
-    arrays = (
-        pa.Array.from_buffers(pa.bool_(), n_rows, [None, pa.py_buffer(bits)], null_count=0)
-        for bits in write.columns(columns, bool, packed=True)
-    )
-    return [pd.arrays.ArrowExtensionArray(array) for array in arrays]
-
-
 @collector_paused()
 def _assemble(
-    arrays: Sequence[Any],
-    n_rows: int,
-    index: "pd.Index[Any] | None",
-    names: "pd.Index[Any] | None",
+    arrays: Sequence[Any], index: "pd.Index[Any]", names: "pd.Index[Any] | None" = None
 ) -> pd.DataFrame:
     """Return the arrays as the columns of a frame, without a copy."""
-    if index is None:
-        index = pd.RangeIndex(n_rows)
     if FROM_BLOCKS is not None and all(isinstance(a, ExtensionArray) for a in arrays):
         labels = pd.RangeIndex(len(arrays)) if names is None else names
         blocks = [*zip(arrays, np.arange(len(arrays))[:, np.newaxis], strict=True)]

@@ -24,12 +24,11 @@ from onehot_fast.adapter import (
     columns_only,
     number_dtype,
     with_article,
-    write,
 )
 
 from ._codes import as_series, code_series, prefixed, python_values, without_missing
 from ._read import read_labels, read_table
-from ._write import AnyDtype, block_frame, check_length, dense_frame, sparse_frame, wrap
+from ._write import AnyDtype, check_length, dense_frame, sparse_frame, wrap
 
 __all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]
 
@@ -96,16 +95,15 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         in_numpy = element if isinstance(element, np.dtype) else np.dtype(bool)
         column, labels_of = self._coded(categories, in_numpy, options, prefix, prefix_sep)
         labels = pd.Index(labels_of(), tupleize_cols=False)
-        index = self._data.index if isinstance(self._data, pd.Series) else None
+        is_series = isinstance(self._data, pd.Series)
+        index = self._data.index if is_series else pd.RangeIndex(len(self._data))
         if not column.n_outputs:
-            return pd.DataFrame(index=pd.RangeIndex(len(self._data)) if index is None else index)
+            return pd.DataFrame(index=index)
         if sparse:
             check_sparse([column])
             # pandas creates a Series for each sparse column, and infers the dtype of the labels.
             return sparse_frame([column], in_numpy, index, pd.Index(python_values(labels)))
-        if not isinstance(element, np.dtype):
-            return dense_frame([column], element, index, labels)
-        return block_frame(write.columns([column], element, num_threads=num_threads), index, labels)
+        return dense_frame([column], element, index, labels, num_threads)
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Callable[[], Any]]:
         series = self._series()
@@ -207,10 +205,9 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
     ) -> pd.DataFrame:
         dtype = options.get("dtype", bool)
         element = None if isinstance(dtype, Mapping) else frame_dtype(dtype)
-        if isinstance(element, np.dtype) or element is None:
-            if not sparse:
-                return super().__call__(columns, num_threads=num_threads, **options)
-        elif not sparse:
+        if not sparse and not isinstance(element, ExtensionDtype):
+            return super().__call__(columns, num_threads=num_threads, **options)
+        if not sparse:
             options["dtype"] = bool
         table = read_table(self._data).coded_once()
         if isinstance(columns, Encoder):

@@ -16,7 +16,6 @@ from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, cached
 
 from ._columns import (
     KIND_TYPES,
-    MAX_CELL_ROWS,
     OBJECT,
     AnyArray,
     DType,
@@ -86,11 +85,7 @@ class CategoryLookup:
         """Return the rows of a column as codes, with their positions in the categories."""
         source, dtype = column.source, column.dtype
         if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
-            codes = None
-            if self.type is str and len(source) <= MAX_CELL_ROWS and column.array is not None:
-                codes = self.present.lookup_few(column.array.tolist())
-            if codes is None:
-                codes = source.lookup(self.present)
+            codes = source.lookup(self.present)
             if codes is not None:
                 return self._of_lookup(codes, column)
         encoded = column.encode()
@@ -108,7 +103,7 @@ class CategoryLookup:
 
     def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CategoryCodes:
         """Convert codes of `present.lookup`: -1 is a missing value, -2 an unknown value."""
-        lowest = min(codes.tolist()) if len(codes) <= MAX_CELL_ROWS else int(codes.min())
+        lowest = int(codes.min())
         has_unknown, lut = lowest < -1, self._luts[0]
         if lowest == -1 or (has_unknown and bool((codes == -1).any())):
             missing = column.missing_value(codes)
@@ -306,11 +301,9 @@ def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, Categor
 
 def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[np.int64]:
     """Return the number of rows of each category."""
-    in_rows = CodedColumn(rows.codes, None, len(rows.lut) - 1).counts()
-    in_rows = np.append(in_rows, len(rows.codes) - in_rows.sum())
-    counts = np.zeros(len(categories) + 1, np.int64)
-    counts[rows.lut] = in_rows
-    return counts[:-1]
+    n_codes = len(categories) + 1
+    positions = CodedColumn(rows.codes, rows.lut, n_codes).outputs()
+    return CodedColumn(positions, None, n_codes).counts()[:-1]
 
 
 def _is_nan(value: Any) -> bool:

@@ -48,7 +48,7 @@ class EncodedColumn(NamedTuple):
     @property
     def has_missing(self) -> bool:
         """Whether the column has a missing value."""
-        return self.codes.dtype.kind == "i" and bool(self.codes.min() < 0)
+        return bool(self.codes.min() < 0)
 
 
 class InputColumn(NamedTuple):
@@ -106,8 +106,10 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
     cells: list[InputColumn | None] = [None] * shape[1]
     if shape[0] <= MAX_CELL_ROWS:
         cells[0] = _read_cells(named, 0)
-        if cells[0] is None and library == "pandas" and _has_one_dtype_of_numbers(table):
-            return named.names, [*map(read_array, table.to_numpy().T)]
+        if cells[0] is None and library == "pandas":
+            dtype, *others = set(table.dtypes.tolist())
+            if not others and isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+                return named.names, [*map(read_array, table.to_numpy().T)]
         cells[1:] = [_read_cells(named, i) for i in range(1, shape[1])]
     if None not in cells:
         return named.names, cells  # type: ignore[return-value]
@@ -130,11 +132,6 @@ def read_array(values: AnyArray) -> InputColumn:
     if not dtype.isnative or not (dtype.kind in "OUbiu" or dtype in FLOATS):
         raise SklearnFallback
     return InputColumn(Values([values]), dtype, array=values)
-
-
-def read_text(source: Any, missing: float | None) -> InputColumn:
-    """Return a column of texts; `missing` is NaN or None."""
-    return InputColumn(read_values(source), OBJECT, missing)
 
 
 def python_type(values: AnyArray | Strings) -> type | None:
@@ -167,12 +164,6 @@ def _array_of_rows(rows: Sequence[Any]) -> AnyArray:
         raise SklearnFallback from error
 
 
-def _has_one_dtype_of_numbers(frame: Any) -> bool:
-    """Tell whether all columns of a DataFrame have the same numeric or Boolean NumPy dtype."""
-    first, *others = set(frame.dtypes.tolist())
-    return not others and isinstance(first, np.dtype) and first.kind in "biuf"
-
-
 def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
     """Return a short column of texts and missing values, or None if it has other values."""
     values = table.cells(position) or ()
@@ -199,7 +190,7 @@ def _read_series(series: Any) -> InputColumn:
     if hasattr(dtype, "categories"):
         return _read_category(series)
     if dtype == "str":
-        return read_text(series, np.nan)
+        return InputColumn(read_values(series), OBJECT)
     return read_array(_check_series(series))
 
 
@@ -229,7 +220,7 @@ def _check_series(series: Any) -> AnyArray:
 def _read_library_column(series: Any) -> InputColumn:
     """Return a polars or Arrow column as scikit-learn reads it from an array of objects."""
     if _is_text(series):
-        return read_text(series, None)
+        return InputColumn(read_values(series), OBJECT, None)
     values = series.to_numpy()
     if not isinstance(values, np.ndarray):
         raise SklearnFallback

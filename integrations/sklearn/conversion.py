@@ -21,6 +21,10 @@ UNKNOWN = {
     "warn": "warn",
     "infrequent_if_exist": "infrequent",
 }
+AS_INFREQUENT = (
+    ": scikit-learn would encode missing values as infrequent; use"
+    " set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
+)
 
 
 def check_one_hot_encoder(encoder: Any) -> None:
@@ -35,8 +39,7 @@ def from_sklearn(encoder: Any) -> Encoder:
     check_one_hot_encoder(encoder)
     if encoder.feature_name_combiner != "concat":
         raise ValueError("feature_name_combiner must be 'concat': Encoder cannot call a function")
-    is_named = hasattr(encoder, "feature_names_in_")
-    n_columns = len(encoder.categories_)
+    is_named, n_columns = hasattr(encoder, "feature_names_in_"), len(encoder.categories_)
     names = [*encoder.feature_names_in_] if is_named else [f"x{i}" for i in range(n_columns)]
     columns = {name: _options_of(encoder, i, name) for i, name in enumerate(names)}
     options: dict[str, Any] = {
@@ -67,10 +70,7 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
     infrequent = encoder._infrequent_indices[i] if encoder._infrequent_enabled else None
     if infrequent is not None:
         if rule not in ("error", "ignore"):
-            raise ValueError(
-                f"column {name!r}: scikit-learn would encode missing values as infrequent; use"
-                " set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
-            )
+            raise ValueError(f"column {name!r}{AS_INFREQUENT}")
         if has_missing and not (drops_missing and dropped not in infrequent):
             raise ValueError(
                 f"column {name!r} has the output for infrequent categories after the output for"
@@ -101,7 +101,10 @@ def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
     rules = {_rule(column, column.name in complete) for column in columns}
     if len(rules) != 1:
         raise ValueError(f"handle_unknown must be the same for all columns, got {rules!r}")
-    categories = [_categories(column) for column in columns]
+    categories: list[Any] = [column.known.to_array() for column in columns]
+    for i, column in enumerate(columns):
+        if Special.MISSING in column.specials:
+            categories[i] = np.append(categories[i], np.nan)
     known = preprocessing.OneHotEncoder(
         categories=categories,
         drop=_drop(columns),
@@ -134,12 +137,6 @@ def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
     known._n_features_outs = known._compute_n_features_outs()
 
 
-def _categories(column: ColumnSchema) -> Any:
-    """Return the categories of a column, with NaN last if missing values have a feature."""
-    array = column.known.to_array()
-    return np.append(array, np.nan) if Special.MISSING in column.specials else array
-
-
 def _rule(column: ColumnSchema, is_complete: bool) -> str:
     """Return scikit-learn's handle_unknown for a column; raise ValueError if none is equivalent."""
     name, options, specials = column.name, column.options, set(column.specials)
@@ -153,10 +150,7 @@ def _rule(column: ColumnSchema, is_complete: bool) -> str:
     has_infrequent = bool(column.is_infrequent.any())
     unknown = options.handle_unknown
     if has_infrequent and unknown not in ("error", "ignore"):
-        raise ValueError(
-            f"column {name!r}: scikit-learn would encode missing values as infrequent; use"
-            " set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
-        )
+        raise ValueError(f"column {name!r}{AS_INFREQUENT}")
     if Special.MISSING in specials:
         if column.known.dtype is None or column.known.dtype.kind != "f":
             raise ValueError(

@@ -19,18 +19,19 @@ from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import multi_hot
-from onehot_fast.adapter import Categories, CodedColumn, Rows, Strings, reader_of, write
+from onehot_fast.adapter import Categories, CodedColumn, Rows, read_values, reader_of, write
 
+from ._category_encoder import CategoryCodes, learn
 from ._columns import (
     OBJECT,
     VERSION,
     AnyArray,
     DType,
     EncodedColumn,
+    InputColumn,
     SklearnFallback,
     python_type,
     read_array,
-    read_text,
     wrap_csr,
 )
 from ._originals import LabelBinarizer as SklearnLabelBinarizer
@@ -108,7 +109,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
             labels = self._read(y)
             self.y_type_: str = labels.target_type
             self.sparse_input_ = False
-            self.classes_: AnyArray = labels.classes()
+            self.classes_: AnyArray = labels.classes
             return labels
         super().fit(y)
         return None
@@ -133,14 +134,15 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         n = len(classes)
         if not n or len(np.unique(classes)) < n or (classes != classes).any():
             raise SklearnFallback
-        columns = Categories.of(classes).find(Categories.of(labels.categories))
+        columns = Categories.of(classes).find(Categories.of(labels.classes))
         if n < 3 and labels.target_type == "binary":
             columns, n = np.where(columns == 1, 0, -1), 1
-        column = CodedColumn(labels.codes, np.append(columns, -1).astype(np.int32), n)
+        lut = np.append(columns, -1).astype(np.int32).take(labels.rows.lut)
+        column = CodedColumn(labels.rows.codes, lut, n)
         if self.sparse_output:
             parts = write.sparse_parts("csr", [column], np.int64)
             parts[0].fill(self.pos_label)
-            return wrap_csr(parts, (len(labels.codes), n))
+            return wrap_csr(parts, (len(column.codes), n))
         dtype = labels.dtype
         dtype = dtype if dtype is not None and dtype.kind in KEPT_KINDS else np.dtype(np.int64)
         # As in scikit-learn, an integer outside a narrow dtype wraps around. scikit-learn raises
@@ -273,19 +275,14 @@ def label_binarize(
 class Labels(NamedTuple):
     """The labels of all rows, one per row, without missing labels."""
 
-    codes: AnyArray  # the position of each row's label in `categories`
-    categories: AnyArray  # distinct labels in any order; texts have a NumPy string dtype
-    used: AnyArray  # the categories that occur in a row
+    rows: CategoryCodes  # `rows.lut` maps the code of a label to its position in `classes`
+    classes: AnyArray  # the sorted labels; texts have a NumPy string dtype
     dtype: DType | None  # the dtype of the input array, or None for a list
 
     @property
     def target_type(self) -> str:
         """The result of `sklearn.utils.multiclass.type_of_target`."""
-        return "multiclass" if len(self.used) > 2 else "binary"
-
-    def classes(self) -> AnyArray:
-        """Return the result of `sklearn.utils.multiclass.unique_labels`."""
-        return np.sort(self.used).astype(self.used.dtype.newbyteorder("="), copy=False)
+        return "multiclass" if len(self.classes) > 2 else "binary"
 
 
 def read_labels(y: Any) -> Labels:
@@ -303,7 +300,7 @@ def read_labels(y: Any) -> Labels:
     elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1:
         # Columns of other values than texts are left to scikit-learn's `check_array`.
         with suppress(TypeError, ValueError):
-            return _as_labels(read_text(values, None).encode(), None)
+            return _as_labels(InputColumn(read_values(values), OBJECT, None).encode(), None)
     raise SklearnFallback
 
 
@@ -317,32 +314,28 @@ def _as_classes(declared: Any, labels: Labels) -> AnyArray:
         raise SklearnFallback from error
     if classes.dtype == OBJECT and classes.ndim == 1 and python_type(classes) is str:
         classes = _as_text(classes)
-    dtype, kind = labels.dtype, python_type(labels.categories)
+    dtype, kind = labels.dtype, python_type(labels.classes)
     # scikit-learn compares values of different types as NumPy does.
     if classes.ndim != 1 or classes.dtype == OBJECT or python_type(classes) is not kind:
         raise SklearnFallback
     if VERSION >= (1, 9) and dtype is not None and dtype.kind in "iu":
         classes = classes.astype(dtype, copy=False)
-    if np.result_type(classes, labels.categories).kind == "f" and kind is not float:
+    if np.result_type(classes, labels.classes).kind == "f" and kind is not float:
         raise SklearnFallback
     return classes
 
 
 def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
     """Return the labels of a column; raise SklearnFallback unless all are texts or integers."""
-    categories: Any = column.values
-    is_text = python_type(categories) is str
+    classes, rows = learn(column)
+    is_text = python_type(classes) is str
     if column.has_missing or (column.dtype == OBJECT and not is_text):
         raise SklearnFallback
-    counts = CodedColumn(column.codes, None, len(categories)).counts()
-    if is_text:
-        categories = _as_text(categories)
-    elif categories.dtype.kind == "f" and not _is_whole(categories):
+    # Floats are labels if they are whole numbers that fit in int64.
+    is_float = classes.dtype.kind == "f"
+    if is_float and not ((classes == np.trunc(classes)) & (np.abs(classes) < INT64_END)).all():
         raise SklearnFallback
-    used = categories if counts.all() else categories[counts > 0]
-    if is_text and used is not categories:
-        used = _as_text(used)  # as wide as the longest text in use
-    return Labels(column.codes, categories, used, dtype)
+    return Labels(rows, _as_text(classes) if is_text else classes, dtype)
 
 
 def _uniform(y: Sequence[Any]) -> AnyArray:
@@ -356,14 +349,12 @@ def _uniform(y: Sequence[Any]) -> AnyArray:
     return numbers
 
 
-def _is_whole(numbers: AnyArray) -> bool:
-    """Tell whether floats are class labels: whole numbers that fit in int64."""
-    return bool(((numbers == np.trunc(numbers)) & (np.abs(numbers) < INT64_END)).all())
-
-
-def _as_text(categories: AnyArray | Strings) -> AnyArray:
+def _as_text(categories: AnyArray) -> AnyArray:
     """Return texts in NumPy's fixed-width string dtype, which compares faster than objects."""
-    return np.asarray(categories.tolist())
+    texts = categories.tolist()
+    if any(text.endswith("\0") for text in texts):  # NumPy would remove it
+        raise SklearnFallback
+    return np.asarray(texts)
 
 
 def _as_rows(y: Any) -> Any:

@@ -104,11 +104,11 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
         """Return the one-hot matrix of coded rows, and warn about unknown values."""
         with_unknown = [i for i, codes in enumerate(rows) if codes.has_unknown]
-        if with_unknown and self._warns:
-            zeros = self._unknown == "ignore" or VERSION < (
-                1,
-                8,
-            )  # before 1.8 the message is the same for both
+        # Zeros may also encode a dropped category.
+        is_ambiguous = self.drop is not None and self.handle_unknown != "error"
+        if with_unknown and (is_ambiguous or self.handle_unknown == "warn"):
+            # Before 1.8 the message is the same for both.
+            zeros = self._unknown == "ignore" or VERSION < (1, 8)
             name = "all zeros" if zeros else "the infrequent category."
             warnings.warn(
                 f"Found unknown categories in columns {with_unknown} during transform. These"
@@ -169,12 +169,6 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
             # Before 1.8 scikit-learn writes zeros, although its documentation says otherwise.
             return "infrequent_if_exist" if VERSION >= (1, 8) else "ignore"
         return str(self.handle_unknown)
-
-    @property
-    def _warns(self) -> bool:
-        """Whether to warn about unknown values, e.g. if zeros also encode a dropped category."""
-        word = self.handle_unknown
-        return word == "warn" or (self.drop is not None and word != "error")
 
 
 def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:

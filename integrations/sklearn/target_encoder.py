@@ -54,7 +54,8 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         encoded = empty((len(rows[0].codes), len(self.encodings_)), dtype)
         for i, codes in enumerate(rows):
             part = slice(i * len(means), (i + 1) * len(means))
-            encoded[:, part] = codes.map(partial(_encode, self.encodings_[part], means))
+            encode = partial(_encode, self.encodings_[part], means, codes.has_unknown)
+            encoded[:, part] = codes.map(encode)
         return encoded
 
     def _fit_encodings_all(self, X: Any, y: Any) -> Any:
@@ -93,18 +94,19 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
             return super()._transform_X_ordinal(
                 X_out, X_ordinal, X_unknown_mask, row_indices, encodings, target_mean
             )
-        positions = X_ordinal[row_indices]
-        encoded = np.empty((len(positions), len(encodings)))
-        n_classes = len(encodings) // positions.shape[1]
-        for i in range(positions.shape[1]):
+        n_classes = len(encodings) // X_ordinal.shape[1]
+        for i, positions in enumerate(X_ordinal[row_indices].T):
             part = slice(i * n_classes, (i + 1) * n_classes)
-            encoded[:, part] = np.column_stack(encodings[part]).take(positions[:, i], axis=0)
-        X_out[row_indices] = encoded
+            X_out[row_indices, part] = np.column_stack(encodings[part]).take(positions, axis=0)
 
 
-def _encode(encodings: Sequence[AnyArray], means: AnyArray, positions: Positions) -> AnyArray:
+def _encode(
+    encodings: Sequence[AnyArray], means: AnyArray, has_unknown: bool, positions: Positions
+) -> AnyArray:
     """Return the encodings of each position, and `means` for an unknown value."""
-    columns = [values.take(positions, mode="clip") for values in encodings]
-    rows = np.stack(columns, axis=1)
-    rows[positions == len(encodings[0])] = means
-    return rows
+    encoded = np.empty((len(positions), len(encodings)))
+    for i, values in enumerate(encodings):
+        encoded[:, i] = values.take(positions, mode="clip")
+    if has_unknown:
+        encoded[positions == len(encodings[0])] = means
+    return encoded

@@ -37,9 +37,8 @@ def written_to(result: Any) -> list[Any]:
     """Return the arrays of a result; those of a frame of one block are views of it."""
     if isinstance(result, pd.DataFrame):
         return [result.to_numpy()]
-    return [result] if isinstance(result, np.ndarray) else [
-        result.data, result.indices, result.indptr
-    ]  # fmt: skip
+    is_array = isinstance(result, np.ndarray)
+    return [result] if is_array else [result.data, result.indices, result.indptr]
 
 
 def overwrite(result: Any) -> None:

@@ -99,17 +99,11 @@ def test_other_separators_are_rejected(sep):
         from_dummies(pd.DataFrame({"a_b": [1]}), sep=sep)
 
 
-def test_default_where_a_column_is_named_0():
-    """The default of pandas hides behind a column of the name 0; ours does not."""
+def test_names_that_confuse_pandas():
+    """Its default hides behind a column named 0, and a name may occur twice and never be on."""
     table = pd.DataFrame([[1, 0], [0, 0]], columns=[0, 1])
-
     assert from_dummies(table, default_category=5)[""].tolist() == [0, 5]
-
-
-def test_one_name_twice_and_never_on():
-    """A name that is there twice is no reason to refuse rows that are on elsewhere."""
     table = pd.DataFrame([[0, 0, 1]], columns=list("aab"))
-
     assert from_dummies(table)[""].tolist() == ["b"]
 
 

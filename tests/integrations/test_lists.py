@@ -43,9 +43,18 @@ LISTS = {
         pd.ArrowDtype(pa.list_(pa.string())),
         pd.ArrowDtype(pa.large_list(pa.large_string())),
         pd.ArrowDtype(pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+        pd.ArrowDtype(pa.list_(pa.string(), 2)),
     ],
-    "polars": [pl.List(pl.String), pl.List(pl.Categorical), pl.List(LABELS)],
-    "arrow": [pa.list_(pa.string()), pa.list_(pa.dictionary(pa.int8(), pa.string()))],
+    "polars": [
+        pl.List(pl.String),
+        pl.List(pl.Categorical),
+        pl.List(LABELS),
+        pl.Array(pl.String, 2),
+    ],
+    "arrow": [
+        *(pa.list_(pa.string()), pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+        pa.list_(pa.string(), 2),
+    ],
 }
 TEXTS = {
     "pandas": [*TEXT, "category"],
@@ -58,11 +67,6 @@ WHOLE = {
     "polars": lambda name: pl.List(getattr(pl, name)),
     "arrow": lambda name: pa.list_(getattr(pa, name.lower())()),
 }
-
-
-def a_view() -> Any:
-    """Return a list view, of which early versions know little more than the name."""
-    return pa.array([[1]], pa.list_view(pa.int32()))
 
 
 def read_lists(library: Library, column: Any) -> Any:
@@ -105,9 +109,15 @@ def assert_counted(column: Any, expected: dict[str, list[int]], **options: Any) 
     data=st.data(),
 )
 def test_lists_are_counted(library, rows, start, cut, data):
-    """Sliced and chunked ones too; missing rows and labels count nothing."""
-    rows = [["cut off"], *rows]
-    whole = SERIES[library.name](rows, data.draw(st.sampled_from(LISTS[library.name])))
+    """Sliced and chunked ones too; missing rows and labels count nothing.
+
+    In lists of one size, a null list has room for elements.
+    """
+    dtype = data.draw(st.sampled_from(LISTS[library.name]))
+    if dtype == LISTS[library.name][-1]:
+        rows = [row if row is None else [*row, None, None][:2] for row in rows]
+    rows = [["cut off", None], *rows]
+    whole = SERIES[library.name](rows, dtype)
     column = in_chunks(whole[start:], cut)
     expected = counted(rows[start:])
 
@@ -139,9 +149,7 @@ def test_separated_texts_are_counted(library, rows, cut, data):
     texts = [None if row is None else "|".join(row) for row in rows]
     dtype = data.draw(st.sampled_from(TEXTS[library.name]))
     column = SERIES[library.name](texts, object if library.name == "pandas" else dtype)
-    column = column.astype(dtype) if library.name == "pandas" else column
-
-    column = in_chunks(column, cut)
+    column = in_chunks(column.astype(dtype) if library.name == "pandas" else column, cut)
 
     assert_counted(column, counted(rows), sep="|")
     if library.name != "arrow":
@@ -163,28 +171,20 @@ def test_numbers_are_labels_too(library, dtype):
     assert classes.tolist() == [[0, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 1]]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pa.large_list(pa.int64()),
-        *([pa.list_view(pa.int32())] if can(lambda: pc.list_value_length(a_view())) else []),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("kind", [pa.large_list(pa.int64()), pa.list_view(pa.int32())], ids=str)
 @pytest.mark.parametrize("chunked", [False, True])
 def test_classes_in_rare_lists_of_arrow(kind, chunked):
     """A null list is empty, a null in a list is no class; slices and chunks change nothing."""
+    # Early versions know little more of a list view than the name.
+    if not can(lambda: pc.list_value_length(pa.array([[1]], kind))):
+        pytest.skip("this pyarrow cannot read list views")
     lists = pa.array([[2], [2, 0], None, [], [1, None, 1]], kind).slice(1)
     lists = pa.chunked_array([lists.slice(0, 2), lists.slice(2)]) if chunked else lists
+    items = pa.array([0, 1, 2, 2, 1, 1])
+    sized = pa.FixedSizeListArray.from_arrays(items, 2, mask=pa.array([False, True, False]))
 
     assert onehot_fast.multi_hot(lists, 3).tolist() == [[1, 0, 1], [0, 0, 0], [0, 0, 0], [0, 1, 0]]
-
-
-def test_elements_beneath_a_null_list_do_not_count():
-    items = pa.array([0, 1, 2, 2, 1, 1])
-    lists = pa.FixedSizeListArray.from_arrays(items, 2, mask=pa.array([False, True, False]))
-
-    assert onehot_fast.multi_hot(lists, 3).tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
+    assert onehot_fast.multi_hot(sized, 3).tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
 
 
 @every_accessor
@@ -197,19 +197,6 @@ def test_integers_are_not_copied(library):
         own = column.explode().to_numpy()
 
     assert np.shares_memory(read_lists(library, column).elements, own)
-
-
-@every_library
-def test_lists_of_one_size(library):
-    """A null list has room for elements, which do not count."""
-    dtypes = {"pandas": pd.ArrowDtype(pa.list_(pa.string(), 2)), "polars": pl.Array(pl.String, 2)}
-    dtype = dtypes.get(library.name, pa.list_(pa.string(), 2))
-    column = SERIES[library.name]([["a", "b"], None, ["b", None]], dtype)
-
-    assert_counted(column, {"a": [1, 0, 0], "b": [1, 0, 1]})
-    if library.name != "arrow":
-        frame = column.onehot.multi_hot(dtype=int)
-        assert library.columns(frame) == {"a": [1, 0, 0], "b": [1, 0, 1]}
 
 
 @every_accessor
@@ -256,12 +243,8 @@ def test_invalid_arguments_are_rejected(library, rows, options, error, message):
 def test_lists_are_rejected_as_categories(library):
     """One list is not one value: the error says what takes lists."""
     column = SERIES[library.name]([["a"]])
-
-    for call in (
-        column.onehot,
-        column.onehot.to_csr,
-        lambda: column.to_frame("k").onehot(["k"]),
-    ):
+    frame = column.to_frame("k")
+    for call in (column.onehot, column.onehot.to_csr, lambda: frame.onehot(["k"])):
         with pytest.raises(TypeError, match=r"multi_hot (encodes|for|to encode)"):
             call()
 
@@ -272,6 +255,8 @@ def test_dtypes_of_polars_or_of_numpy(dtype):
 
     assert frame.to_dict(as_series=False) == {"a": [0, 1], "b": [2, 0]}
     assert set(frame.dtypes) == {pl.UInt8 if dtype == pl.UInt8 else pl.Float32}
+    with pytest.raises(ValueError, match="column names must be unique in polars, got '1' twice"):
+        pl.Series([["1"]]).onehot.multi_hot(categories=["1", 1])  # two labels of one name
 
 
 @pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt64])
@@ -299,11 +284,3 @@ def test_a_series_of_polars_may_have_any_name(library, name):
     assert rows.onehot.multi_hot().to_dict(as_series=False) == expected
     assert texts.onehot.multi_hot("|").to_dict(as_series=False) == expected
     assert read_lists(library, integers).elements.tolist() == [3, -1]
-
-
-def test_labels_of_one_name_in_polars():
-    """A text and a number are two labels, and one name."""
-    column = pl.Series([["1"]])
-
-    with pytest.raises(ValueError, match="column names must be unique in polars, got '1' twice"):
-        column.onehot.multi_hot(categories=["1", 1])

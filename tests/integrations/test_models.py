@@ -76,29 +76,23 @@ def test_lightgbm_takes_categories_and_codes() -> None:
         assert booster.predict(new)[:2].round().tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_xgboost_takes_categories(library: str) -> None:
+@pytest.mark.parametrize("form", ["pandas", "polars", "codes"])
+def test_xgboost_takes_categories_and_codes(form: str) -> None:
     """Unknown and missing values are missing to it, and categories the same in every table."""
     xgboost = pytest.importorskip("xgboost")
-    learned, rows = frames(library)
-    target = tables()[2]
-    model = xgboost.XGBClassifier(n_estimators=30, enable_categorical=True, n_jobs=1)
+    train, test, target = tables()
+    options: dict[str, Any] = {}
+    if form == "codes":
+        encoder = Encoder(handle_unknown="ignore").fit(train)
+        learned, rows = encoder.transform(train, "codes"), encoder.transform(test, "codes")
+        options["feature_types"] = ["c", "c"]
+    else:
+        learned, rows = frames(form)
+    model = xgboost.XGBClassifier(n_estimators=30, enable_categorical=True, n_jobs=1, **options)
 
     model.fit(learned, target)
 
     np.testing.assert_array_equal(model.predict(learned), target)
-    assert model.predict(rows)[:2].tolist() == [0, 0]
-
-
-def test_xgboost_takes_codes() -> None:
-    xgboost = pytest.importorskip("xgboost")
-    train, test, target = tables()
-    encoder = Encoder(handle_unknown="ignore").fit(train)
-    model = xgboost.XGBClassifier(
-        n_estimators=30, enable_categorical=True, feature_types=["c", "c"], n_jobs=1
-    )
-
-    model.fit(encoder.transform(train, "codes"), target)
-
-    np.testing.assert_array_equal(model.predict(encoder.transform(train, "codes")), target)
-    assert model.predict(encoder.transform(test, "codes")).shape == (4,)
+    predicted = model.predict(rows)
+    assert predicted.shape == (4,)
+    assert form == "codes" or predicted[:2].tolist() == [0, 0]

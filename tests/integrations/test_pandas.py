@@ -52,8 +52,7 @@ def test_equals_get_dummies(data, prefix, prefix_sep, dtype):
 
 
 @given(data=series(), prefix=st.none() | st.just("x"))
-def test_drop_first_is_that_of_pandas(data, prefix):
-    """Values and labels, whose dtype stays that of the categories."""
+def test_drop_first_equals_get_dummies(data, prefix):
     assume(len(data.dropna().unique()))
 
     actual = data.onehot(prefix=prefix, drop="first")
@@ -71,14 +70,10 @@ def test_an_index_equals_get_dummies(data):
 
 
 def test_codes_of_an_index_are_its_own():
-    """A CategoricalIndex is not hashed, nor are its codes copied."""
+    """A CategoricalIndex is not hashed, nor are its codes copied; a MultiIndex is rejected."""
     index = pd.CategoricalIndex(list("ba"))
 
     assert np.shares_memory(index.onehot.codes(), index.codes)
-
-
-def test_a_multiindex_is_rejected():
-    """The error tells how to get one of its levels."""
     with pytest.raises(TypeError, match="get_level_values"):
         pd.MultiIndex.from_tuples([("a", 1)]).onehot()
 
@@ -92,19 +87,13 @@ def test_every_dtype_that_pandas_encodes(data):
     np.testing.assert_array_equal(data.onehot.to_numpy(dtype="uint8"), frame.to_numpy())
 
 
-def test_zeros_of_two_signs_are_one_category_in_arrow_memory_too():
-    data = pd.Series([-0.0, 0.0, None, 2.0], dtype=pd.ArrowDtype(pa.float64()))
-
-    assert data.onehot(dtype="uint8").to_dict("list") == {0.0: [1, 1, 0, 0], 2.0: [0, 0, 0, 1]}
-
-
-def test_nan_in_arrow_memory_is_missing_under_options():
-    """Without options it is a value, as in pandas' own function."""
-    pa = pytest.importorskip("pyarrow")
+def test_special_floats_in_arrow_memory():
+    """NaN is a value, as in pandas' own function, but missing under options; -0.0 is 0.0."""
+    zeros = pd.Series([-0.0, 0.0, None, 2.0], dtype=pd.ArrowDtype(pa.float64()))
+    assert zeros.onehot(dtype="uint8").to_dict("list") == {0.0: [1, 1, 0, 0], 2.0: [0, 0, 0, 1]}
     floats = pa.array([float("nan"), 0.5, None])
     series = pd.Series(pd.arrays.ArrowExtensionArray(floats), name="c")
     assert series.onehot().shape == pd.get_dummies(series).shape
-
     encoded = series.onehot(prefix="c", handle_missing="indicator", dtype="uint8")
     assert encoded.to_dict("list") == {"c_0.5": [0, 1, 0], "c_(missing)": [1, 0, 1]}
     with pytest.raises(ValueError, match="column 'c', row 0: the value is missing"):
@@ -127,8 +116,11 @@ def test_types_that_arrow_cannot_sort(kind):
 
 
 def test_labels_that_arrow_cannot_hold():
+    """A lone surrogate, and a number and a text that are two categories, but one name."""
     series = pd.Series(["\ud800|a"], dtype=object)
     assert series.onehot.multi_hot("|").columns.tolist() == ["a", "\ud800"]
+    with pytest.raises(ValueError, match="two columns would be named '1'"):
+        pd.Series([1, "1"], dtype=object).onehot.to_arrow()
 
 
 @given(data=series() | st.sampled_from([*OTHER.values()]))
@@ -150,12 +142,9 @@ def test_arrow_strings_in_slices_and_chunks(dtype):
 
 
 def test_accessor_keeps_no_state():
-    """An accessor that was kept sees the Series as it is when it is called."""
     data = pd.Series(["a", "a"])
     kept = data.onehot
-
     data.iloc[0] = "b"
-
     assert kept().columns.tolist() == ["a", "b"]
 
 
@@ -194,12 +183,6 @@ def test_a_list_of_prefixes_is_as_long_as_there_are_columns():
     assert frame.onehot.fit(prefix=["p", "q"]).get_feature_names_out().tolist() == ["p_x", "q_u"]
     with pytest.raises(ValueError, match=r"Length of 'prefix' \(1\) did not match the length"):
         frame.onehot(prefix=["p"])
-
-
-def test_two_names_in_arrow_that_are_one_text():
-    """A number and a text are two categories, but one name."""
-    with pytest.raises(ValueError, match="two columns would be named '1'"):
-        pd.Series([1, "1"], dtype=object).onehot.to_arrow()
 
 
 def test_works_without_pyarrow():
@@ -299,11 +282,8 @@ def test_times_outside_the_range_of_python_are_rejected(
 ) -> None:
     """They are refused by the name of their column, and never rounded."""
     table: Any = pa.table({"c": pa.array(values, kind)})
-    table = (
-        pd.DataFrame({"c": pd.arrays.ArrowExtensionArray(table["c"])})
-        if library == "pandas"
-        else table
-    )
+    if library == "pandas":
+        table = pd.DataFrame({"c": pd.arrays.ArrowExtensionArray(table["c"])})
     with pytest.raises(ValueError, match=says):
         Encoder(["c"]).fit(table)
 
@@ -311,8 +291,8 @@ def test_times_outside_the_range_of_python_are_rejected(
 @pytest.mark.parametrize("kind", ["category", "dictionary"])
 def test_nan_among_categories_in_arrow_memory_is_missing(kind):
     floats = pa.array([1.0, float("nan"), 2.0])
-    arrays = {"category": floats, "dictionary": floats.dictionary_encode()}
-    series = pd.Series(pd.arrays.ArrowExtensionArray(arrays[kind]))
+    array = floats if kind == "category" else floats.dictionary_encode()
+    series = pd.Series(pd.arrays.ArrowExtensionArray(array))
     frame = pd.DataFrame({"c": series.astype("category") if kind == "category" else series})
 
     encoded = Encoder(["c"], handle_missing="indicator").fit_transform(frame, output="numpy")

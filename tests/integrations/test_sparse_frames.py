@@ -71,7 +71,6 @@ def test_a_frame_is_the_dense_one(rows: Any) -> None:
 
 
 def test_an_encoder_fills_sparse_columns() -> None:
-    """As it fills dense ones."""
     encoder = BARE.onehot.fit(["kind"], handle_unknown="ignore", dtype="uint8")
 
     frame = pd.DataFrame({"kind": ["z", "y"], "n": [1, 2]}).onehot(encoder, sparse=True)
@@ -94,13 +93,8 @@ def test_the_function_is_the_accessor() -> None:
     """`onehot(data)` is `data.onehot()`, for those whose type checker knows no accessors."""
     for data in (BARE, BARE["size"], pd.Index(["b", "a"])):
         pd.testing.assert_frame_equal(onehot(data), data.onehot())
-    assert onehot(BARE, ["size"], prefix="is").columns.tolist() == [
-        "n",
-        "is_L",
-        "is_S",
-        "kind",
-        "m",
-    ]
+    encoded = onehot(BARE, ["size"], prefix="is")
+    assert encoded.columns.tolist() == ["n", "is_L", "is_S", "kind", "m"]
     assert onehot(BARE["size"], prefix="is", dtype="uint8").columns.tolist() == ["is_L", "is_S"]
     assert OneHotAccessor(BARE["size"]).to_numpy().tolist() == [[0, 1], [0, 0], [1, 0]]
     assert FrameAccessor(BARE).fit(["size"]).columns == ("size",)

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 calls: Counter[str] = Counter()
 
@@ -43,22 +43,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.write_line(f"redirected: {counts}")
 
 
-class Redirected(NamedTuple):
-    """What came of a library's tests."""
+def run_redirected(
+    plugin: str, folder: Path, calls: dict[str, int], n_passed: int, *arguments: str, **env: str
+) -> None:
+    """Run a library's tests in another process, in a folder without any configuration of pytest.
 
-    outcomes: dict[str, int]
-    """How many passed, failed, or could not run; what was skipped is not counted."""
-    answered: dict[str, int]
-    """How many calls each of ours answered."""
-    report: str
-
-    @property
-    def failed(self) -> dict[str, int]:
-        return {name: n for name, n in self.outcomes.items() if name != "passed"}
-
-
-def run_redirected(plugin: str, folder: Path, *arguments: str, **environment: str) -> Redirected:
-    """Run a library's tests in another process, in a folder without any configuration of pytest."""
+    None may fail, at least `n_passed` must pass, and each of ours must be called so often.
+    """
     command = [sys.executable, "-P", "-m", "pytest", "-p", plugin]
     command += ["-p", "no:cacheprovider", "-q", "--pyargs", *arguments]
     plugins = str(Path(__file__).parent)
@@ -69,11 +60,12 @@ def run_redirected(plugin: str, folder: Path, *arguments: str, **environment: st
         check=False,
         timeout=500,
         cwd=folder,
-        env={**os.environ, **environment, "PYTHONPATH": plugins, "PYTEST_ADDOPTS": ""},
+        env={**os.environ, **env, "PYTHONPATH": plugins, "PYTEST_ADDOPTS": ""},
     )
     report = done.stdout + done.stderr
-    words = r"(\d+) (passed|failed|errors?)\b"
-    outcomes = {name: int(n) for n, name in re.findall(words, report)}
-    [counts] = re.findall(r"^redirected: (.*)$", report, re.M) or [""]
-    answered = {name: int(n) for name, n in re.findall(r"([\w.]+)=(\d+)", counts)}
-    return Redirected(outcomes, answered, report)
+    outcomes = {name: int(n) for n, name in re.findall(r"(\d+) (passed|failed|errors?)\b", report)}
+    counts = re.findall(r"([\w.]+)=(\d+)", "".join(re.findall(r"^redirected: .*$", report, re.M)))
+    found = {name: int(n) for name, n in counts}
+    assert outcomes.pop("passed", 0) >= n_passed, report
+    assert outcomes == {}, report
+    assert {name for name, n in calls.items() if found.get(name, 0) < n} == set()

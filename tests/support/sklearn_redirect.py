@@ -6,30 +6,23 @@ came with scikit-learn. The last line of the report counts the calls that were r
 
 from __future__ import annotations
 
+import sys
+
 from redirect import counted, put, pytest_terminal_summary
 from sklearn import preprocessing
-from sklearn.preprocessing import _discretization, _encoders, _label, _target_encoder
 
-from onehot_fast.integrations.sklearn import (
-    KBinsDiscretizer,
-    LabelBinarizer,
-    MultiLabelBinarizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    TargetEncoder,
-    label_binarize,
-)
+from onehot_fast.integrations import sklearn as ours
 
 __all__ = ["pytest_terminal_summary"]
 
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
-OWNERS = {LabelBinarizer: _label, MultiLabelBinarizer: _label, OneHotEncoder: _encoders}
-OWNERS |= {OrdinalEncoder: _encoders, KBinsDiscretizer: _discretization}
-OWNERS |= {TargetEncoder: _target_encoder}
 
-for kind, module in OWNERS.items():
+for name in {*ours.__all__} - {"from_sklearn", "to_sklearn"}:
+    own, module = getattr(ours, name), sys.modules[getattr(preprocessing, name).__module__]
+    if not isinstance(own, type):
+        put(name, counted(own), preprocessing, module)
+        continue
     for method in METHODS:
-        if hasattr(kind, method):
-            put(method, counted(getattr(kind, method), f"{kind.__name__}.{method}"), kind)
-    put(kind.__name__, kind, preprocessing, module)
-put("label_binarize", counted(label_binarize), preprocessing, _label)
+        if hasattr(own, method):
+            put(method, counted(getattr(own, method), f"{name}.{method}"), own)
+    put(name, own, preprocessing, module)
