@@ -329,8 +329,7 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
             )
         # A null never means a dropped category: categorical output drops no category.
         nulls = [Special.MISSING] if column.propagates_missing else []
-        nulls += [label for label in column.zero_row_labels if isinstance(label, Special)]
-        meaning = replace(grouped, zero_row_labels=tuple(nulls))
+        meaning = replace(grouped, zero_row_labels=(*nulls, *grouped.zero_row_labels))
         parts[position] = Decoded(column.name, *_distinct(meaning, classes, substitutes), column)
     return parts
 

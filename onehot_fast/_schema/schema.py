@@ -113,15 +113,13 @@ class Schema:
     fitted_names: tuple[Hashable, ...] | None = None
     uses_default_columns: bool = False
 
+    __getstate__ = fields_of
+
     def __repr__(self) -> str:
         """Return the first columns with their numbers of features as text."""
         sizes = ", ".join(f"{column.name!r}: {column.n_outputs:,}" for column in self.columns[:8])
         more = ", ..." if len(self.columns) > 8 else ""
         return f"<Schema of {self.n_features:,} features: {{{sizes}{more}}}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields without the cached properties."""
-        return fields_of(self)
 
     @cached_property
     def _cached(self) -> dict[Any, Any]:
@@ -194,11 +192,6 @@ class Schema:
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
 
-    @cached_property
-    def warns(self) -> bool:
-        """Whether a column warns about unknown values."""
-        return any(column.options.handle_unknown == "warn" for column in self.columns)
-
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
         """Raise an error if two output columns, including kept columns, have the same name.
 
@@ -266,35 +259,24 @@ def code_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
 def _with_codes(column: ColumnSchema) -> ColumnSchema:
     own = ~column.is_infrequent
     codes = np.where(own, own.cumsum() + len(RESERVED) - 1, RESERVED[Special.INFREQUENT])
-    return _with_outputs(column, codes, RESERVED, len(RESERVED) + int(own.sum()))
+    return dataclasses.replace(
+        column,
+        outputs=codes.astype(np.int32),
+        specials=RESERVED,
+        n_outputs=len(RESERVED) + int(own.sum()),
+        zero_row_labels=(),
+    )
 
 
 def categorical_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
     """Return a schema for categorical columns: an output per category, none is dropped."""
-    return dataclasses.replace(schema, columns=tuple(map(_as_categorical, schema.columns)))
-
-
-def _as_categorical(column: ColumnSchema) -> ColumnSchema:
-    own, options = ~column.is_infrequent, column.options
-    specials = [Special.INFREQUENT] if not own.all() else []
-    specials += [Special.UNKNOWN] if options.handle_unknown == "indicator" else []
-    specials += [Special.MISSING] if options.handle_missing == "indicator" else []
-    n = int(own.sum())
-    positions = np.where(own, own.cumsum() - 1, n)
-    special_outputs = {special: n + i for i, special in enumerate(specials)}
-    return _with_outputs(column, positions, special_outputs, n + len(specials))
-
-
-def _with_outputs(
-    column: ColumnSchema, outputs: Any, specials: dict[Special, int], n_outputs: int
-) -> ColumnSchema:
-    return dataclasses.replace(
-        column,
-        outputs=outputs.astype(np.int32),
-        specials=specials,
-        n_outputs=n_outputs,
-        zero_row_labels=(),
+    columns = (
+        ColumnSchema.grouped(
+            c.name, c.options, c.known, c.is_infrequent, np.zeros(len(c.known), np.bool_), c.types
+        )
+        for c in schema.columns
     )
+    return dataclasses.replace(schema, columns=tuple(columns))
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:

@@ -233,7 +233,8 @@ def _input_to_json(table: InputTable | None) -> Json:
 
 def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
     """Return the statistics of one column as JSON, the declared categories first."""
-    categories, counts = learned.sorted_after_declared()
+    learned = learned.sorted_after(learned.n_declared or 0)
+    categories = learned.categories
     # Categories determine their type, unless there are none.
     kind = {} if len(categories) or not categories.kind_name else {"type": categories.kind_name}
     return {
@@ -242,7 +243,7 @@ def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
         "declared": learned.n_declared,
         "conflict": learned.conflict,
         "categories": _items_to_json(categories.tolist()),
-        "counts": counts.tolist(),
+        "counts": learned.counts.tolist(),
     }
 
 

@@ -191,13 +191,14 @@ def test_a_table_of_categories_is_decoded(library):
     words = {"missing": "-", "unknown": "?", "infrequent": "*"}
 
     def decoded(**more: Any) -> Any:
-        encoder = Encoder(["p", "q"], **options, **more).fit(train)
+        encoder = Encoder(["p", "q"], **options | more).fit(train)
         return library.columns(
             encoder.inverse_transform(encoder.transform(table, "category"), **words)
         )
 
     assert decoded()["p"] == ["a", "b", "-", "-"]
     assert decoded(handle_missing="indicator")["p"] == ["a", "b", "-", "?"]
+    assert decoded(drop="last", min_frequency={"p": 2})["p"] == ["a", "*", "-", "-"]
     assert decoded()["q"] == [7, 8, 7, 7]
     assert list(decoded()) == ["n", "p", "q"]
     encoder = Encoder(["p", "q"], **options).fit(train)
