@@ -162,10 +162,7 @@ class ColumnSchema:
     @cached_property
     def category_of_feature(self) -> npt.NDArray[np.int64]:
         """The position of the category of each output column that represents a single category."""
-        is_own = self.outputs >= 0
-        if Special.INFREQUENT in self.specials:
-            is_own &= self.outputs != self.specials[Special.INFREQUENT]
-        return np.flatnonzero(is_own)
+        return np.flatnonzero((self.outputs >= 0) & ~self.is_infrequent)
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -97,45 +97,36 @@ def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]
 
 def feature_listing(schema: Schema, state: TableStatistics) -> Listing:
     """Return a listing with one row per output column: its meaning, name, count and dtype."""
-    pairs = list(zip(schema.columns, state.columns, strict=True))
-    widths = [column.n_outputs for column in schema.columns]
+    pairs = zip(schema.columns, state.columns, strict=True)
     dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
     return Listing(
         **_meanings(schema),
         name=as_objects(list(schema.names)),
         count=_concatenated([_counts(*pair, state.n_rows) for pair in pairs], np.int64),
-        dtype=np.repeat(dtypes, widths),
+        dtype=np.repeat(dtypes, np.diff(schema.starts)),
     )
 
 
 def vocabulary_listing(schema: Schema) -> Listing:
     """Return a listing with one row per code, in the order of the indices."""
     coded = code_schema(schema)
-    sizes = [column.n_outputs for column in coded.columns]
-    codes = _concatenated(map(np.arange, sizes), np.int64)
-    return Listing(**_meanings(coded), code=codes, index=np.arange(sum(sizes)))
+    index = np.arange(coded.n_features)
+    first = np.repeat(coded.starts[:-1], np.diff(coded.starts))
+    return Listing(**_meanings(coded), code=index - first.astype(np.int64), index=index)
 
 
 def _meanings(schema: Schema) -> dict[str, Objects]:
-    """Return the column name, the kind and the category of each output."""
+    """Return the column name, the kind and the category (or None) of each output."""
     names = as_objects([column.name for column in schema.columns])
-    parts = [_kinds(column) for column in schema.columns]
-    return {
-        "column": np.repeat(names, [column.n_outputs for column in schema.columns]),
-        "kind": _concatenated([kinds for kinds, _ in parts]),
-        "category": _concatenated([categories for _, categories in parts]),
-    }
-
-
-def _kinds(column: ColumnSchema) -> tuple[Objects, Objects]:
-    """Return the kind and the category (or None) of each output of a column."""
-    kinds = np.full(column.n_outputs, "category", object)
-    categories = np.empty(column.n_outputs, object)
-    own = column.category_of_feature
-    categories[column.outputs[own]] = as_objects(column.known.take(own).tolist())
-    for special, output in column.specials.items():
-        kinds[output] = special.value
-    return kinds, categories
+    kinds = np.full(schema.n_features, "category", object)
+    categories = np.empty(schema.n_features, object)
+    for column, start in zip(schema.columns, schema.starts, strict=False):
+        own = column.category_of_feature
+        categories[start + column.outputs[own]] = as_objects(column.known.take(own).tolist())
+        for special, output in column.specials.items():
+            kinds[start + output] = special.value
+    column_of_output = np.repeat(names, np.diff(schema.starts))
+    return {"column": column_of_output, "kind": kinds, "category": categories}
 
 
 def _counts(column: ColumnSchema, learned: ColumnStatistics, n_rows: int) -> Counts:
@@ -368,7 +359,11 @@ def check_default_columns(schema: Schema, state: TableStatistics) -> None:
         )
     if len(names) < 2:
         return
-    undeclared = list(_undeclared(schema, state))
+    undeclared = [
+        column
+        for column, learned in zip(schema.columns, state.columns, strict=True)
+        if learned.n_declared is None and column.options.categories is None
+    ]
     check_features(undeclared, MAX_FEATURES, FEWER_FEATURES)
     suspects = [column for column in undeclared if is_like_identifier(column, state.n_rows)]
     if suspects:
@@ -403,13 +398,6 @@ def check_features(columns: Iterable[ColumnSchema], limit: float, remedy: str) -
             f"the columns that were chosen by default must have at most {int(limit):,} features,"
             f" got {n_features:,}: {listed}{more}; {remedy}"
         )
-
-
-def _undeclared(schema: Schema, state: TableStatistics) -> Iterator[ColumnSchema]:
-    """Yield the columns without declared categories."""
-    for column, learned in zip(schema.columns, state.columns, strict=True):
-        if learned.n_declared is None and column.options.categories is None:
-            yield column
 
 
 def is_like_identifier(column: ColumnSchema, n_rows: int) -> bool:
