@@ -244,7 +244,10 @@ def learn(column: Column) -> ColumnStatistics:
 
 def counted(column: Column) -> ColumnStatistics:
     """Return the distinct categories of a column, and the number of rows of each category."""
-    categories, positions = column.distinct()
+    # Equal values of different types, such as 1 and 1.0, are one category.
+    categories, positions = Categories.of(column.stored), None
+    if not column.is_distinct:
+        categories, positions = Categories.distinct(column.stored)
     counts = column.counts
     if counts is None:
         counts = dispatch.count(column.codes, column.n_categories)
