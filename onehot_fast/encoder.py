@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -53,13 +54,13 @@ from onehot_fast._schema.reports import (
     Listing,
     UnknownValueError,
     as_html,
-    check_default_columns,
     check_dense,
     feature_listing,
+    number_of,
     summary,
     vocabulary_listing,
 )
-from onehot_fast._schema.schema import Schema, categorical_schema, code_schema
+from onehot_fast._schema.schema import categorical_schema, code_schema
 from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.implicit import OneHotMatrix
 from onehot_fast.sklearn_protocol import (
@@ -67,7 +68,6 @@ from onehot_fast.sklearn_protocol import (
     CODES,
     MATRICES,
     SPARSE,
-    NotFitted,
     SklearnProtocol,
 )
 from onehot_fast.table import Table, read_table
@@ -98,8 +98,9 @@ MAX_SHOWN = 10
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 Output: TypeAlias = Literal[
     "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars", "codes",
-    "indices", "category", "columns", "array", "vector",
+    "indices", "category", "columns", "array", "vector", None,
 ]  # fmt: skip
+Dense: TypeAlias = Literal["numpy", "codes", "indices"]
 
 
 class Encoder(SklearnProtocol):
@@ -230,7 +231,7 @@ class Encoder(SklearnProtocol):
         names = self._columns if isinstance(columns, Iterator) else columns
         self._params = {"columns": names, **options}
         self._state = None
-        self._known_schema: Schema | None = None
+        self._known_schema = None
 
     def fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn the categories of a table, and forget everything learned before.
@@ -367,39 +368,19 @@ class Encoder(SklearnProtocol):
 
     @overload
     def fit_transform(
-        self,
-        table: Frame,
-        y: Any = None,
-        *,
-        output: None = None,
-        num_threads: int | None = None,
+        self, table: Frame, y: Any = None, *, output: None = None, num_threads: int | None = None
     ) -> Frame: ...
     @overload
     def fit_transform(
-        self,
-        table: Any,
-        y: Any = None,
-        *,
-        output: Literal["numpy", "codes", "indices"],
-        num_threads: int | None = None,
+        self, table: Any, y: Any = None, *, output: Dense, num_threads: int | None = None
     ) -> npt.NDArray[Any]: ...
     @overload
     def fit_transform(
-        self,
-        table: Any,
-        y: Any = None,
-        *,
-        output: Output | None = None,
-        num_threads: int | None = None,
+        self, table: Any, y: Any = None, *, output: Output = None, num_threads: int | None = None
     ) -> Any: ...
     @max_positional(3, "pass the arguments after fit_transform(table, y) by keyword: output='csr'")
     def fit_transform(
-        self,
-        table: Any,
-        y: Any = None,
-        *,
-        output: Output | None = None,
-        num_threads: int | None = None,
+        self, table: Any, y: Any = None, *, output: Output = None, num_threads: int | None = None
     ) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         if isinstance(y, str):
@@ -415,11 +396,7 @@ class Encoder(SklearnProtocol):
     ) -> Frame: ...
     @overload
     def transform(
-        self,
-        table: Any,
-        output: Literal["numpy", "codes", "indices"],
-        *,
-        num_threads: int | None = None,
+        self, table: Any, output: Dense, *, num_threads: int | None = None
     ) -> npt.NDArray[Any]: ...
     @overload
     def transform(
@@ -451,11 +428,11 @@ class Encoder(SklearnProtocol):
     ) -> pa.Table: ...
     @overload
     def transform(
-        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
+        self, table: Any, output: Output = None, *, num_threads: int | None = None
     ) -> Any: ...
     @max_positional(3, "transform takes only table and output by position; pass dtype= to Encoder")
     def transform(
-        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
+        self, table: Any, output: Output = None, *, num_threads: int | None = None
     ) -> Any:
         """Encode the rows of a table.
 
@@ -852,12 +829,10 @@ class Encoder(SklearnProtocol):
             A category or a column name cannot be written as JSON, or the encoder is not fitted and
             `columns` is a function or a selector.
         """
-        columns = self._columns
-        if columns is None and self._params["columns"] is not None:
-            columns = self.columns
-            if columns is None:
-                columns = self._params["columns"]
-                raise TypeError(f"columns = {columns!r} cannot be saved as JSON before fit")
+        chosen = self._params["columns"]
+        columns = None if chosen is None else self._columns or self.columns
+        if columns is None and chosen is not None:
+            raise TypeError(f"columns = {chosen!r} cannot be saved as JSON before fit")
         return serialize.dumps(columns, self._options, self._state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -1038,8 +1013,7 @@ class Encoder(SklearnProtocol):
                CASE WHEN CAST(`size` AS STRING) = 'S' THEN TRUE ELSE FALSE END AS `size_S`
         FROM `shirts`
         """
-        written: str = integration("sql").to_sql(self, dialect, table)
-        return written
+        return str(integration("sql").to_sql(self, dialect, table))
 
     def expressions(self, frame: Any) -> list[Any]:
         """Return expressions that compute the features in polars or through narwhals.
@@ -1087,8 +1061,7 @@ class Encoder(SklearnProtocol):
                 f"frame must be a frame of polars or narwhals, got {with_article(frame)}: pass"
                 " narwhals.from_native(frame)"
             )
-        expressions: list[Any] = integration(library).expressions(self, frame)
-        return expressions
+        return list(integration(library).expressions(self, frame))
 
     def to_onnx(
         self,
@@ -1180,60 +1153,34 @@ class Encoder(SklearnProtocol):
 
     def __repr__(self) -> str:
         """Show the options that are not the default, and the numbers of columns and features."""
-        columns = self._params["columns"] if self._columns is None else list(self._columns)
-        listed = repr(columns) if self._columns is None else _listed(self._columns)
+        columns = self._params["columns"]
+        listed = repr(columns) if self._columns is None else _shown("columns", self._columns)
         names = [] if columns is None else [f"columns={listed}"]
         chosen = [f"{name}={_shown(name, value)}" for name, value in self._options.chosen()]
         call = f"Encoder({', '.join(names + chosen)})"
         if self._state is None:
             return call
-        n, rows = len(self._state.names), self._state.n_rows
-        plural = "" if n == 1 else "s"
+        columns, rows = number_of(len(self._state.names), "column"), self._state.n_rows
         features = "?"
         with contextlib.suppress(ValueError):  # the options do not fit the learned categories
             features = f"{self.n_features:,}"
-        return f"<{call}: {n:,} column{plural} -> {features} features, from {rows:,} rows>"
-
-    @property
-    def schema(self) -> Schema:
-        """The output columns of each encoded column."""
-        return self._fitted()[0]
-
-    def _fitted(self) -> tuple[Schema, TableStatistics]:
-        """Return the schema, which is created when it is first needed, and the statistics."""
-        if self._state is None:
-            raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
-        # Two threads may create the schema at the same time: both results are equal.
-        if self._known_schema is None:
-            state = self._state.in_schema_order()
-            self._known_schema, self._state = self._checked_schema(state), state
-        return self._known_schema, self._state
-
-    def _checked_schema(self, state: TableStatistics) -> Schema:
-        """Return the schema of the statistics; warn about columns that look like identifiers."""
-        schema = schema_of(state, self._options)
-        if schema.uses_default_columns:
-            check_default_columns(schema, state)
-        return schema
+        return f"<{call}: {columns} -> {features} features, from {rows:,} rows>"
 
 
 def _shown(option: str, value: Any) -> str:
+    """Return an option as Python code, with at most `MAX_SHOWN` items."""
     if isinstance(value, Mapping):
-        pairs = [f"{shown(c)}: {_shown(option, value[c])}" for c in [*value][:MAX_SHOWN]]
-        return f"{{{', '.join(pairs)}{_rest(value)}}}"
+        return f"{{{_listed(value, lambda c: f'{shown(c)}: {_shown(option, value[c])}')}}}"
     if isinstance(value, np.dtype):
         return repr(value.name)
-    if option == "categories":
-        return "'auto'" if value is None else _listed(value)
+    if option == "categories" and value is None:
+        return "'auto'"
     value = serialize.drop_as_passed(value)
-    return _listed(value) if isinstance(value, list) else shown(value)
+    is_list = isinstance(value, list) or option in ("categories", "columns")
+    return f"[{_listed(value, shown)}]" if is_list else shown(value)
 
 
-def _listed(values: Sequence[Any]) -> str:
-    """Return the first `MAX_SHOWN` values as text."""
-    return f"[{', '.join(map(shown, values[:MAX_SHOWN]))}{_rest(values)}]"
-
-
-def _rest(values: Sized) -> str:
-    """Return a text with the number of values, or "" if all values are shown."""
-    return f", … ({len(values):,} in all)" if len(values) > MAX_SHOWN else ""
+def _listed(values: Collection[Any], text: Callable[[Any], str]) -> str:
+    """Return the text of the first `MAX_SHOWN` values, and their number if there are more."""
+    rest = f", … ({len(values):,} in all)" if len(values) > MAX_SHOWN else ""
+    return ", ".join(map(text, islice(values, MAX_SHOWN))) + rest
