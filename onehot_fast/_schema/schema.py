@@ -199,12 +199,13 @@ class Schema:
         """
         others = set(kept)
         suspects = _columns_with_related_prefixes(self.columns, others)
-        suspects |= {id(column) for column in self.columns if not column.has_distinct_names}
         sources: dict[Hashable, str] = {}
         for column in self.columns:
-            if id(column) in suspects:
+            if id(column) in suspects or not column.has_distinct_names:
                 for name, label in zip(column.names, column.labels, strict=True):
-                    _add_name(sources, name, f"column {column.name!r}, {_described(label)}")
+                    is_special = isinstance(label, Special)
+                    meaning = f"{label.value} values" if is_special else f"category {label!r}"
+                    _add_name(sources, name, f"column {column.name!r}, {meaning}")
         for other in others if sources else ():
             _add_name(sources, other, f"column {other!r}, which is not encoded")
 
@@ -235,11 +236,6 @@ def _add_name(sources: dict[Hashable, str], name: Hashable, source: str) -> None
             f" {source}; pass another prefix= or prefix_sep=, or change the categories"
         )
     sources[name] = source
-
-
-def _described(label: Any) -> str:
-    """Return the meaning of an output column as text."""
-    return f"{label.value} values" if isinstance(label, Special) else f"category {label!r}"
 
 
 # ---- Schemas of codes ----
