@@ -219,7 +219,8 @@ def _luts_of(
         if schema.options.handle_unknown == "error":
             check_known(schema.name, schema.known, column.codes, column.stored, is_unknown)
         outputs = np.where(is_unknown, schema.unknown_output, outputs)
-    lut, shifted = outputs.astype(np.int32), {}
+    lut = outputs.astype(np.int32)
+    shifted: dict[int, Lut] = {}
     if column.shared is not None and not has_unknown and len(lut) <= MAX_CACHED_CATEGORIES:
         schema.last_luts[0] = column.shared, lut, shifted
     return lut, shifted
