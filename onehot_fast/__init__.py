@@ -51,25 +51,10 @@ if TYPE_CHECKING:
     from onehot_fast.ragged import distinct_labels, multi_hot
 
 __all__ = [
-    "Check",
-    "Column",
-    "Encoder",
-    "Estimate",
-    "Listing",
-    "OneHotMatrix",
-    "Special",
-    "UnknownValueError",
-    "__version__",
-    "build_info",
-    "cache_info",
-    "decode",
-    "distinct_labels",
-    "empty",
-    "empty_cache",
-    "infer_shape",
-    "multi_hot",
-    "one_hot",
-]
+    "Check", "Column", "Encoder", "Estimate", "Listing", "OneHotMatrix", "Special",
+    "UnknownValueError", "__version__", "build_info", "cache_info", "decode", "distinct_labels",
+    "empty", "empty_cache", "infer_shape", "multi_hot", "one_hot",
+]  # fmt: skip
 
 # These names are imported at their first use: importing them here would triple the time of
 # `import onehot_fast`.

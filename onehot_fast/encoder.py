@@ -22,13 +22,7 @@ from onehot_fast._arguments.choices import (
     with_article,
 )
 from onehot_fast._arguments.indices import as_integer
-from onehot_fast._encode import decode, write
-from onehot_fast._encode.table_layout import (
-    EncodedLayout,
-    categorical_parts,
-    matrix_names,
-    matrix_parts,
-)
+from onehot_fast._encode import decode, table_layout, write
 from onehot_fast._encode.write import Estimate, estimate
 from onehot_fast._runtime.registry import (
     EXPRESSION_BACKENDS,
@@ -37,7 +31,7 @@ from onehot_fast._runtime.registry import (
     reader_of,
     wrappers,
 )
-from onehot_fast._schema import serialize
+from onehot_fast._schema import reports, serialize
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import Special
 from onehot_fast._schema.lookup import check_table, code_table, learn_table, schema_of
@@ -49,27 +43,11 @@ from onehot_fast._schema.options import (
     column_names,
     resolve,
 )
-from onehot_fast._schema.reports import (
-    Check,
-    Listing,
-    UnknownValueError,
-    as_html,
-    check_dense,
-    feature_listing,
-    number_of,
-    summary,
-    vocabulary_listing,
-)
+from onehot_fast._schema.reports import Check, Listing, UnknownValueError
 from onehot_fast._schema.schema import categorical_schema, code_schema
 from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.implicit import OneHotMatrix
-from onehot_fast.sklearn_protocol import (
-    CATEGORY,
-    CODES,
-    MATRICES,
-    SPARSE,
-    SklearnProtocol,
-)
+from onehot_fast.sklearn_protocol import CATEGORY, CODES, MATRICES, SPARSE, SklearnProtocol
 from onehot_fast.table import Table, read_table
 
 if TYPE_CHECKING:
@@ -82,15 +60,9 @@ if TYPE_CHECKING:
     Frame = TypeVar("Frame", pd.DataFrame, pl.DataFrame)
 
 __all__ = [
-    "Check",
-    "Encoder",
-    "Estimate",
-    "HandleMissing",
-    "HandleUnknown",
-    "Listing",
-    "Special",
+    "Check", "Encoder", "Estimate", "HandleMissing", "HandleUnknown", "Listing", "Special",
     "UnknownValueError",
-]
+]  # fmt: skip
 
 # The maximum number of items of an option that a repr shows.
 MAX_SHOWN = 10
@@ -512,7 +484,7 @@ class Encoder(SklearnProtocol):
         engine = engine_of(table)
         form = output or self._output_form()
         if form not in SPARSE:
-            check_dense(schema)
+            reports.check_dense(schema)
         if engine is not None:
             return engine.transform(self, table, form, num_threads)
         source = read_table(table)
@@ -528,7 +500,7 @@ class Encoder(SklearnProtocol):
         if form == CATEGORY:
             return self._categorical(source)
         if form in MATRICES:
-            dtype, others = matrix_parts(source, schema)
+            dtype, others = table_layout.matrix_parts(source, schema)
             columns = code_table(source, schema)
             if form == "implicit":
                 return self._implicit(source, columns, others, num_threads)
@@ -537,7 +509,7 @@ class Encoder(SklearnProtocol):
                 columns, dtype, n_rows=source.n_rows, others=others, num_threads=num_threads
             )
         columns = code_table(source, schema)
-        layout = schema.cached_for(source.names, EncodedLayout)
+        layout = schema.cached_for(source.names, table_layout.EncodedLayout)
         layout.order.warn_if_absent()
         return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
 
@@ -552,7 +524,7 @@ class Encoder(SklearnProtocol):
         numeric = np.empty((source.n_rows, len(others)))
         for i, (_, values) in enumerate(others):
             numeric[:, i] = values
-        names = partial(matrix_names, self.schema, source.names)
+        names = partial(table_layout.matrix_names, self.schema, source.names)
         positions = [output for output, _ in others]
         return OneHotMatrix._of_columns(columns, numeric, names, positions, num_threads)
 
@@ -568,7 +540,7 @@ class Encoder(SklearnProtocol):
         columns = code_table(source, schema)
         # Categories in polars must be strings.
         as_text = reader_of(source.source) == "polars"
-        parts = categorical_parts(source, schema, columns, as_text=as_text)
+        parts = table_layout.categorical_parts(source, schema, columns, as_text=as_text)
         return integration(library).wrap(source, parts)
 
     def inverse_transform(
@@ -689,7 +661,7 @@ class Encoder(SklearnProtocol):
         size    category  S         size_S          2      bool
         size    missing   None      size_(missing)  1      bool
         """
-        return feature_listing(*self._fitted())
+        return reports.feature_listing(*self._fitted())
 
     @property
     def cardinalities(self) -> dict[Hashable, int]:
@@ -722,7 +694,7 @@ class Encoder(SklearnProtocol):
         size    category    L         3     3
         size    category    S         4     4
         """
-        return vocabulary_listing(self.schema)
+        return reports.vocabulary_listing(self.schema)
 
     def summary(self) -> Listing:
         """Summarize each encoded column in one row.
@@ -747,12 +719,12 @@ class Encoder(SklearnProtocol):
         size    2           1         S              2      66.67%
         plan    1           0         pro            1      33.33%
         """
-        return summary(*self._fitted())
+        return reports.summary(*self._fitted())
 
     def _repr_html_(self) -> str:
         """Return HTML with the options and the most frequent categories of each column."""
         with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
-            return as_html(repr(self), *self._fitted())
+            return reports.as_html(repr(self), *self._fitted())
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
@@ -1160,7 +1132,7 @@ class Encoder(SklearnProtocol):
         call = f"Encoder({', '.join(names + chosen)})"
         if self._state is None:
             return call
-        columns, rows = number_of(len(self._state.names), "column"), self._state.n_rows
+        columns, rows = reports.number_of(len(self._state.names), "column"), self._state.n_rows
         features = "?"
         with contextlib.suppress(ValueError):  # the options do not fit the learned categories
             features = f"{self.n_features:,}"

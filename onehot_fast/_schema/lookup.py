@@ -17,17 +17,11 @@ from onehot_fast._arguments.choices import did_you_mean, shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import plain
 from onehot_fast._runtime import parallel
+from onehot_fast._schema import reports
 from onehot_fast._schema.coded_column import CodedColumn, Lut
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
 from onehot_fast._schema.options import UNKNOWN_RULES, ColumnOptions, Options
-from onehot_fast._schema.reports import (
-    Check,
-    UnknownValueError,
-    check_of,
-    unseen_values,
-    warn_of_unknown,
-    with_all_unknown,
-)
+from onehot_fast._schema.reports import Check, UnknownValueError
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import (
     ColumnStatistics,
@@ -125,10 +119,12 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
 def check_table(table: Table, schema: Schema) -> Check:
     """Return a report on the unknown, missing and infrequent values of a table."""
     unseen = [
-        with_column_context(column.name, unseen_values, column, read_named(table, column.name))
+        with_column_context(
+            column.name, reports.unseen_values, column, read_named(table, column.name)
+        )
         for column in schema.columns
     ]
-    return check_of(unseen, table.n_rows)
+    return reports.check_of(unseen, table.n_rows)
 
 
 # ---- transform ----
@@ -155,7 +151,7 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     try:
         columns = parallel.parallel_map(coded, pairs, n_bytes)
     except UnknownValueError as error:
-        raise with_all_unknown(error, schema.columns, read) from None
+        raise reports.with_all_unknown(error, schema.columns, read) from None
     _warn_of_unknown(zip(schema.columns, columns, strict=True), read)
     return columns
 
@@ -183,7 +179,7 @@ def _warn_of_unknown(
         if schema.options.handle_unknown == "warn"
         and (coded.lut is not schema.lut or (coded.codes == len(schema.known)).any())
     )
-    warn_of_unknown(may_hold_unknown, read)
+    reports.warn_of_unknown(may_hold_unknown, read)
 
 
 def _code_column(

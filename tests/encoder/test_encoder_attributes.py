@@ -127,23 +127,3 @@ def test_skops_asks_for_the_public_class_and_types_of_categories_only(dtype):
     np.testing.assert_array_equal(
         again.transform(TABLE, "numpy"), encoder.transform(TABLE, "numpy")
     )
-
-
-def test_in_scikit_learn():
-    """GridSearchCV, ColumnTransformer and clone change options by set_params alone."""
-    sklearn = pytest.importorskip("sklearn")
-    pd = pytest.importorskip("pandas")
-    compose = pytest.importorskip("sklearn.compose")
-    linear = pytest.importorskip("sklearn.linear_model")
-    model_selection = pytest.importorskip("sklearn.model_selection")
-    pipeline = pytest.importorskip("sklearn.pipeline")
-    frame = pd.DataFrame({"size": ["S", "L"] * 10, "price": np.arange(20.0)})
-    encoder = Encoder(["size"], handle_unknown="ignore").fit(frame)
-    assert sklearn.base.clone(encoder).get_params() == encoder.get_params()
-    columns = compose.ColumnTransformer([("c", encoder, ["size"])], remainder="passthrough")
-    model = pipeline.make_pipeline(columns, linear.LogisticRegression())
-    search = model_selection.GridSearchCV(
-        model, {"columntransformer__c__drop": [None, "first"]}, cv=2
-    )
-
-    assert search.fit(frame, [0, 1] * 10).best_score_ == 1

@@ -291,14 +291,3 @@ def test_inverse_where_nothing_holds_nan(form):
 def test_inverse_rejects_strings():
     with pytest.raises(TypeError, match="encoded must hold Booleans or numbers, got dtype <U1"):
         Encoder().fit({"p": ["a"]}).inverse_transform(np.array([["x"]]))
-
-
-def test_inverse_of_named_columns():
-    """A table of features is decoded by their names; other columns are unchanged."""
-    encoder = Encoder(dtype="uint8").fit({"p": ["a", "b"], "q": [1, 2, 1][:2], "r": ["x", "y"]})
-    table = {"price": np.array([5.5]), "r_y": [1], "p_b": [0], "r_x": [0], "p_a": [1]}
-    decoded = encoder.inverse_transform(table)
-
-    assert {name: column.tolist() for name, column in decoded.items()} == {
-        "price": [5.5], "p": ["a"], "r": ["y"],
-    }  # fmt: skip

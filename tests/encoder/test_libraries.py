@@ -197,15 +197,6 @@ def test_a_series_is_a_table_of_one_column(library):
     assert [read_table(one).names for one in unnamed] == [("x0",)] * len(unnamed)
 
 
-def test_unsigned_values_are_looked_up_among_signed_categories():
-    """Values beyond int64 are unknown."""
-    encoder = Encoder(["n"], handle_unknown="ignore").fit({"n": np.array([1, 2])})
-
-    encoded = encoder.transform({"n": np.array([2, 2**63, 1], np.uint64)}, "numpy")
-
-    assert encoded.tolist() == [[0, 1], [0, 0], [1, 0]]
-
-
 COLUMNS = {"number": [1, 2], "city": ["b", "a"], "size": ["S", "L"]}
 
 
