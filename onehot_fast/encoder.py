@@ -44,7 +44,6 @@ from onehot_fast._schema.options import (
     resolve,
 )
 from onehot_fast._schema.reports import Check, Listing, UnknownValueError
-from onehot_fast._schema.schema import categorical_schema, code_schema
 from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.implicit import OneHotMatrix
 from onehot_fast.sklearn_protocol import CATEGORY, CODES, MATRICES, SPARSE, SklearnProtocol
@@ -494,7 +493,7 @@ class Encoder(SklearnProtocol):
             forms = (*MATRICES, *CODES, CATEGORY, *wrappers())
             check_choice(form, "output", forms)
         if form in CODES:
-            schema = schema.cached_for((), code_schema)
+            schema = schema.of_codes
             columns = code_table(source, schema)
             return write.codes(form, columns, schema, source.n_rows, num_threads)
         if form == CATEGORY:
@@ -536,7 +535,7 @@ class Encoder(SklearnProtocol):
                 f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: mappings and"
                 " arrays have no categorical dtype; pass output='codes' for integer codes"
             )
-        schema = self.schema.cached_for((), categorical_schema)
+        schema = self.schema.of_categories
         columns = code_table(source, schema)
         # Categories in polars must be strings.
         as_text = reader_of(source.source) == "polars"
@@ -661,7 +660,7 @@ class Encoder(SklearnProtocol):
         size    category  S         size_S          2      bool
         size    missing   None      size_(missing)  1      bool
         """
-        return reports.feature_listing(*self._fitted())
+        return reports.feature_listing(self.schema)
 
     @property
     def cardinalities(self) -> dict[Hashable, int]:
@@ -673,7 +672,7 @@ class Encoder(SklearnProtocol):
         >>> Encoder().fit({"size": ["S", "L", None], "color": ["r", "g", "b"]}).cardinalities
         {'size': 5, 'color': 6}
         """
-        columns = self.schema.cached_for((), code_schema).columns
+        columns = self.schema.of_codes.columns
         return {column.name: column.n_outputs for column in columns}
 
     @property
@@ -719,12 +718,12 @@ class Encoder(SklearnProtocol):
         size    2           1         S              2      66.67%
         plan    1           0         pro            1      33.33%
         """
-        return reports.summary(*self._fitted())
+        return reports.summary(self.schema)
 
     def _repr_html_(self) -> str:
         """Return HTML with the options and the most frequent categories of each column."""
         with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
-            return reports.as_html(repr(self), *self._fitted())
+            return reports.as_html(repr(self), self.schema)
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
@@ -932,11 +931,11 @@ class Encoder(SklearnProtocol):
         array([[False,  True],
                [False, False]])
         """
-        schema, state = self._fitted()
+        schema = self.schema
         complete = {
             column.name
-            for column, learned in zip(schema.columns, state.columns, strict=True)
-            if learned.counts.sum() == state.n_rows > 0  # n_rows is 0 after from_sklearn
+            for column in schema.columns
+            if column.learned.counts.sum() == schema.n_rows > 0  # n_rows is 0 after from_sklearn
         }
         return integration("sklearn").to_sklearn(self, complete)
 

@@ -88,24 +88,20 @@ class SklearnProtocol:
 
     @property
     def schema(self) -> Schema:
-        """The output columns of each encoded column."""
-        return self._fitted()[0]
-
-    def _fitted(self) -> tuple[Schema, TableStatistics]:
-        """Return the schema, which is created when it is first needed, and the statistics."""
+        """The output columns of each encoded column; created when they are first needed."""
         if self._state is None:
             raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
         # Two threads may create the schema at the same time: both results are equal.
         if self._known_schema is None:
             state = self._state.in_schema_order()
             self._known_schema, self._state = self._checked_schema(state), state
-        return self._known_schema, self._state
+        return self._known_schema
 
     def _checked_schema(self, state: TableStatistics) -> Schema:
         """Return the schema of the statistics; warn about columns that look like identifiers."""
         schema = schema_of(state, self._options)
         if schema.uses_default_columns:
-            check_default_columns(schema, state)
+            check_default_columns(schema)
         return schema
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from onehot_fast._categories.keys import as_array, is_missing
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._runtime import dispatch, parallel
 from onehot_fast._schema.column_schema import ColumnSchema, Special
-from onehot_fast._schema.schema import Schema, categorical_schema, categories_of_outputs
+from onehot_fast._schema.schema import Schema, categories_of_outputs
 from onehot_fast.table import Table, column_position
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -314,7 +314,7 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Return the parts of a table whose categorical columns are replaced by decoded values."""
     parts: list[Part] = [PassThrough(position) for position in range(len(table.names))]
-    for column, grouped in zip(schema.columns, categorical_schema(schema).columns, strict=True):
+    for column, grouped in zip(schema.columns, schema.of_categories.columns, strict=True):
         position = table.position(column.name)
         read = table.read(position).encode()
         known = categories_of_outputs(grouped, as_text=table.library == "polars")

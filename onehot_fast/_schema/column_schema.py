@@ -60,29 +60,26 @@ class ColumnSchema:
     ----------
     name : hashable
     options : ColumnOptions
-    known : Categories
-        All categories in their order, including infrequent categories.
+    learned : ColumnStatistics
+        All categories in their order, including infrequent categories, with their counts.
     is_infrequent : ndarray of bool, shape (n_categories,)
     outputs : ndarray of int32, shape (n_categories,)
         The output column of each category, or -1 if the category is dropped.
     specials : dict of Special to int
         The output column of each `Special` that has one.
     n_outputs : int
-    types : frozenset of str
-        The types of the fitted columns: see `Table.type_of`.
     zero_row_labels : tuple
         What a row of zeros can mean, the most likely first: a category or a `Special`.
     """
 
     name: Hashable
     options: ColumnOptions
-    known: Categories
+    learned: ColumnStatistics
     is_infrequent: Flags
     outputs: npt.NDArray[np.int32]
     specials: dict[Special, int]
     n_outputs: int
     zero_row_labels: tuple[Any, ...]
-    types: frozenset[str] = frozenset()
 
     __getstate__ = fields_of
 
@@ -106,10 +103,9 @@ class ColumnSchema:
         cls,
         name: Hashable,
         options: ColumnOptions,
-        known: Categories,
+        learned: ColumnStatistics,
         is_infrequent: Flags,
         is_dropped: Flags,
-        types: frozenset[str],
     ) -> ColumnSchema:
         """Return the schema: frequent categories have their own outputs, then come the specials."""
         is_own = ~(is_infrequent | is_dropped)
@@ -121,7 +117,7 @@ class ColumnSchema:
         specials += [Special.MISSING] * (options.handle_missing == "indicator")
         n_outputs = n_own + len(specials)
         labels: list[Any] = [Special.INFREQUENT] * loses_infrequent
-        labels = labels or known.take(np.flatnonzero(is_dropped)).tolist()
+        labels = labels or learned.categories.take(np.flatnonzero(is_dropped)).tolist()
         # A column without output columns cannot contain NaN.
         is_lost = options.handle_missing == "propagate" and n_outputs == 0
         labels += [Special.MISSING] * (options.handle_missing == "ignore" or is_lost)
@@ -131,13 +127,12 @@ class ColumnSchema:
         return cls(
             name,
             options,
-            known,
+            learned,
             is_infrequent,
             outputs.astype(np.int32),
             {special: n_own + i for i, special in enumerate(specials)},
             n_outputs,
             tuple(labels),
-            types,
         )
 
     def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
@@ -153,6 +148,16 @@ class ColumnSchema:
         outputs[:-1] = UNKNOWN
         outputs[:-1][is_known] = self.outputs[positions[is_known]]
         return outputs
+
+    @property
+    def known(self) -> Categories:
+        """All categories in their order."""
+        return self.learned.categories
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types of the fitted columns: see `Table.type_of`."""
+        return self.learned.types
 
     @cached_property
     def categories(self) -> tuple[Any, ...]:
@@ -238,9 +243,7 @@ def column_schema(
     ordered = learned.ordered(options.categories)
     is_rare = infrequent(ordered.counts, n_rows, options.min_frequency, options.max_categories)
     is_dropped = dropped_categories(name, options.drop, ordered, is_rare)
-    return ColumnSchema.grouped(
-        name, options, ordered.categories, is_rare, is_dropped, learned.types
-    )
+    return ColumnSchema.grouped(name, options, ordered, is_rare, is_dropped)
 
 
 def infrequent(

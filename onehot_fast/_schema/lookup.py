@@ -110,8 +110,9 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
     """Return the schema for the statistics of a table."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
-    known = () if state.input is None else (state.input.names, state.input.uses_default_columns)
-    schema = Schema(tuple(columns), options.remainder, *known)
+    names = None if state.input is None else state.input.names
+    is_default = state.input is not None and state.input.uses_default_columns
+    schema = Schema(tuple(columns), options.remainder, names, is_default, state.n_rows)
     schema.check_names()
     return schema
 

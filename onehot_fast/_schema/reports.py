@@ -17,8 +17,8 @@ from onehot_fast._categories.keys import as_objects
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special
-from onehot_fast._schema.schema import Schema, code_schema
-from onehot_fast._schema.statistics import ColumnStatistics, Counts, TableStatistics, counted
+from onehot_fast._schema.schema import Schema
+from onehot_fast._schema.statistics import ColumnStatistics, Counts, counted
 from onehot_fast.column import Column, Values
 
 Objects = npt.NDArray[np.object_]
@@ -95,21 +95,20 @@ def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]
 # ---- Features and columns ----
 
 
-def feature_listing(schema: Schema, state: TableStatistics) -> Listing:
+def feature_listing(schema: Schema) -> Listing:
     """Return a listing with one row per output column: its meaning, name, count and dtype."""
-    pairs = zip(schema.columns, state.columns, strict=True)
     dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
     return Listing(
         **_meanings(schema),
         name=as_objects(list(schema.names)),
-        count=_concatenated([_counts(*pair, state.n_rows) for pair in pairs], np.int64),
+        count=_concatenated((_counts(each, schema.n_rows) for each in schema.columns), np.int64),
         dtype=np.repeat(dtypes, np.diff(schema.starts)),
     )
 
 
 def vocabulary_listing(schema: Schema) -> Listing:
     """Return a listing with one row per code, in the order of the indices."""
-    coded = code_schema(schema)
+    coded = schema.of_codes
     index = np.arange(coded.n_features)
     first = np.repeat(coded.starts[:-1], np.diff(coded.starts))
     return Listing(**_meanings(coded), code=index - first.astype(np.int64), index=index)
@@ -129,9 +128,9 @@ def _meanings(schema: Schema) -> dict[str, Objects]:
     return {"column": column_of_output, "kind": kinds, "category": categories}
 
 
-def _counts(column: ColumnSchema, learned: ColumnStatistics, n_rows: int) -> Counts:
+def _counts(column: ColumnSchema, n_rows: int) -> Counts:
     """Return the number of rows in `fit` for each feature, or -1 if it is unknown."""
-    counts = learned.ordered(column.options.categories).counts
+    counts = column.learned.counts
     # With declared categories, unknown and missing values are not counted separately.
     only_missing = column.options.categories is None or column.options.handle_unknown == "error"
     of_special = {
@@ -143,11 +142,10 @@ def _counts(column: ColumnSchema, learned: ColumnStatistics, n_rows: int) -> Cou
     return np.append(counts[column.category_of_feature], of_specials)
 
 
-def summary(schema: Schema, state: TableStatistics) -> Listing:
+def summary(schema: Schema) -> Listing:
     """Return a listing with one row per encoded column."""
-    pairs = zip(schema.columns, state.columns, strict=True)
     # A column without categories has no first category.
-    first = [(*_most_frequent(*pair, 1), (None, 0))[0] for pair in pairs]
+    first = [(*_most_frequent(column, 1), (None, 0))[0] for column in schema.columns]
     counts = np.array([count for _, count in first], np.int64)
     return Listing(
         column=as_objects([column.name for column in schema.columns]),
@@ -155,29 +153,26 @@ def summary(schema: Schema, state: TableStatistics) -> Listing:
         features=np.array([column.n_outputs for column in schema.columns], np.int64),
         most_frequent=as_objects([category for category, _ in first]),
         count=counts,
-        share=counts / max(1, state.n_rows),
+        share=counts / max(1, schema.n_rows),
     )
 
 
-def as_html(title: str, schema: Schema, state: TableStatistics) -> str:
+def as_html(title: str, schema: Schema) -> str:
     """Return HTML: a title, and bars for the most frequent categories of the first columns."""
-    pairs = list(zip(schema.columns, state.columns, strict=True))
-    parts = [_column_as_html(*pair) for pair in pairs[:MAX_ROWS_SHOWN]]
-    more = len(pairs) - MAX_ROWS_SHOWN
+    parts = [*map(_column_as_html, schema.columns[:MAX_ROWS_SHOWN])]
+    more = len(schema.columns) - MAX_ROWS_SHOWN
     parts += [f"<div>… {more:,} more columns</div>"] if more > 0 else []
     return f"<div><code>{escape(title)}</code>{''.join(parts)}</div>"
 
 
-def _most_frequent(
-    column: ColumnSchema, learned: ColumnStatistics, n: int
-) -> list[tuple[Any, int]]:
+def _most_frequent(column: ColumnSchema, n: int) -> list[tuple[Any, int]]:
     """Return the `n` most frequent categories with their counts; ties keep their order."""
-    top = learned.ordered(column.options.categories).most_frequent(n)
+    top = column.learned.most_frequent(n)
     return list(zip(top.categories.tolist(), top.counts.tolist(), strict=True))
 
 
-def _column_as_html(column: ColumnSchema, learned: ColumnStatistics) -> str:
-    top = _most_frequent(column, learned, MAX_CATEGORIES_SHOWN)
+def _column_as_html(column: ColumnSchema) -> str:
+    top = _most_frequent(column, MAX_CATEGORIES_SHOWN)
     categories = number_of(len(column.known), "category", "categories")
     title = f"{shown(column.name)}: {categories} → {number_of(column.n_outputs, 'feature')}"
     largest = max([1, *(count for _, count in top)])
@@ -345,7 +340,7 @@ def _some_columns(unseen: Iterable[UnseenValues]) -> str:
 # ---- Columns that are encoded by default ----
 
 
-def check_default_columns(schema: Schema, state: TableStatistics) -> None:
+def check_default_columns(schema: Schema) -> None:
     """Warn about columns that look like identifiers, and raise an error for too many features.
 
     Columns with declared categories are ignored. A table of one column is not checked. Also warn if
@@ -361,16 +356,16 @@ def check_default_columns(schema: Schema, state: TableStatistics) -> None:
         return
     undeclared = [
         column
-        for column, learned in zip(schema.columns, state.columns, strict=True)
-        if learned.n_declared is None and column.options.categories is None
+        for column in schema.columns
+        if column.learned.n_declared is None and column.options.categories is None
     ]
     check_features(undeclared, MAX_FEATURES, FEWER_FEATURES)
-    suspects = [column for column in undeclared if is_like_identifier(column, state.n_rows)]
+    suspects = [column for column in undeclared if is_like_identifier(column, schema.n_rows)]
     if suspects:
         shown_suspects = suspects[:MAX_SUSPECTS_SHOWN]
         more = len(suspects) - len(shown_suspects)
         warn(
-            "; ".join(described(column, state.n_rows) for column in shown_suspects)
+            "; ".join(described(column, schema.n_rows) for column in shown_suspects)
             + (f"; and {more} more columns" if more else "")
             + f": {'an identifier' if len(suspects) == 1 else 'identifiers'}? Pass columns=[...] to"
             " choose the columns; there is no warning for columns that you choose"

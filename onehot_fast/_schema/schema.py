@@ -106,12 +106,15 @@ class Schema:
         known.
     uses_default_columns : bool
         Whether the encoded columns were chosen by their types, not by the user.
+    n_rows : int
+        The number of rows that `fit` saw.
     """
 
     columns: tuple[ColumnSchema, ...]
     remainder: str = "passthrough"
     fitted_names: tuple[Hashable, ...] | None = None
     uses_default_columns: bool = False
+    n_rows: int = 0
 
     __getstate__ = fields_of
 
@@ -149,6 +152,19 @@ class Schema:
         """Whether the output includes columns seen in `fit` that are not encoded."""
         is_whole = len(self.fitted_names or ()) <= len(self.columns)
         return self.remainder == "passthrough" and not is_whole
+
+    @cached_property
+    def of_codes(self) -> Schema:
+        """The schema whose output columns are codes.
+
+        Its look-up tables contain codes, so all options apply to codes as to output columns.
+        """
+        return dataclasses.replace(self, columns=tuple(map(_with_codes, self.columns)))
+
+    @cached_property
+    def of_categories(self) -> Schema:
+        """The schema for categorical columns: an output per category, none is dropped."""
+        return dataclasses.replace(self, columns=tuple(map(_as_categorical, self.columns)))
 
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
         """Return the position of each column of the schema in a table with these names."""
@@ -244,14 +260,6 @@ def _add_name(sources: dict[Hashable, str], name: Hashable, source: str) -> None
 RESERVED = {Special.MISSING: 0, Special.UNKNOWN: 1, Special.INFREQUENT: 2}
 
 
-def code_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
-    """Return a schema whose output columns are codes; `names` is for `Schema.cached_for`.
-
-    Its look-up tables contain codes, so all options apply to codes as to output columns.
-    """
-    return dataclasses.replace(schema, columns=tuple(map(_with_codes, schema.columns)))
-
-
 def _with_codes(column: ColumnSchema) -> ColumnSchema:
     own = ~column.is_infrequent
     codes = np.where(own, own.cumsum() + len(RESERVED) - 1, RESERVED[Special.INFREQUENT])
@@ -264,19 +272,14 @@ def _with_codes(column: ColumnSchema) -> ColumnSchema:
     )
 
 
-def categorical_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
-    """Return a schema for categorical columns: an output per category, none is dropped."""
-    columns = (
-        ColumnSchema.grouped(
-            c.name, c.options, c.known, c.is_infrequent, np.zeros(len(c.known), np.bool_), c.types
-        )
-        for c in schema.columns
-    )
-    return dataclasses.replace(schema, columns=tuple(columns))
+def _as_categorical(column: ColumnSchema) -> ColumnSchema:
+    is_rare = column.is_infrequent
+    no_drop = np.zeros_like(is_rare)
+    return ColumnSchema.grouped(column.name, column.options, column.learned, is_rare, no_drop)
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
-    """Return the categories of a column of `categorical_schema`, as texts if one must be."""
+    """Return the categories of a column of `Schema.of_categories`, as texts if one must be."""
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))
     return column.known.take(column.category_of_feature)

@@ -115,7 +115,7 @@ class ColumnStatistics:
             other = self.categories.take([int(np.argmax(positions < 0))]).tolist()[0]
             raise ValueError(f"the learned category {shown(other)} must be a declared category")
         counts[positions] = self.counts
-        return ColumnStatistics(known, counts)
+        return replace(self, categories=known, counts=counts)
 
     def in_schema_order(self) -> ColumnStatistics:
         """Return a copy in the order of a schema, which can then share these arrays.
