@@ -256,36 +256,15 @@ def _check_codes(codes: AnyArray, n_categories: int) -> None:
 
 
 def read_column(values: Any) -> Column:
-    """Return any supported column as a `Column`.
-
-    Parameters
-    ----------
-    values : Column, ndarray of shape (n_rows,), list, tuple, or a library's column
-        Missing values are None, NaN, NaT, the missing values of the library, and masked values.
-
-    Returns
-    -------
-    Column
-        The categories are in no particular order, unless they were declared.
-
-    Raises
-    ------
-    TypeError
-        The kind of column is not supported, or a value cannot be hashed.
-    ValueError
-        An array is not one-dimensional.
-
-    Examples
-    --------
-    >>> column = read_column(np.array([2.5, np.nan, -0.0, 0.0]))
-    >>> column.codes, column.categories
-    (array([ 0, -1,  1,  1], dtype=int32), array([2.5, 0. ]))
-    """
+    """Return any supported column as a `Column`; see `read_values`."""
     return read_values(values).encode()
 
 
 def read_values(column: Any) -> Column | Values:
-    """Return any supported column as codes or as values; see `read_column`."""
+    """Return an ndarray, a list, a tuple or a column of a library as codes or as values.
+
+    Missing values are None, NaN, NaT, the missing values of the library, and masked values.
+    """
     if isinstance(column, Column | Values):
         return column
     if isinstance(column, Factorized):

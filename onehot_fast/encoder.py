@@ -136,6 +136,8 @@ class Encoder(SklearnProtocol):
     ------
     TypeError, ValueError
         An option has the wrong type or an unknown value.
+    RuntimeError
+        A method or an attribute needs an encoder that is fitted.
 
     See Also
     --------
@@ -254,11 +256,6 @@ class Encoder(SklearnProtocol):
         Encoder
             Itself. The features are determined when they are first used, so `drop` may name a
             category of a later part.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for `fit`.
         """
         if self._state is None:
             self._state = self._learn(table, self._params["columns"])
@@ -430,8 +427,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         TypeError
             The table or a column has a type that cannot be encoded.
         ValueError
@@ -576,8 +571,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         ValueError
             The shape is wrong, a feature is absent, several features of one column are 1, no
             feature of a column is 1 but another element is not 0 or null (for scores, see
@@ -622,8 +615,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         TypeError, ValueError
             A column cannot be read, is absent or is duplicated.
 
@@ -703,11 +694,6 @@ class Encoder(SklearnProtocol):
         Listing
             A dict of arrays: "column", "categories" and "features" (their numbers), "most_frequent"
             (None if the column has no categories), its "count" and its "share" of all rows.
-
-        Raises
-        ------
-        RuntimeError
-            The encoder is not fitted.
 
         Examples
         --------
@@ -816,10 +802,8 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        OSError
-            The file cannot be written.
-        TypeError
-            As for `to_json`.
+        OSError, TypeError
+            The file cannot be written, or the encoder cannot be written as JSON.
 
         Examples
         --------
@@ -839,10 +823,8 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        OSError
-            The file cannot be read.
-        ValueError
-            As for `from_json`.
+        OSError, ValueError
+            The file cannot be read, or it is not an encoder.
         """
         with open(path, "rb") as file:
             return cls.from_json(file.read())
@@ -914,8 +896,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         ValueError
             scikit-learn's class cannot do the same: it has no feature for unknown values, and
             treats missing values as unknown, unless they are NaN among floats. If `fit` saw no
@@ -962,8 +942,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         TypeError
             `dialect` or `table` has the wrong type.
         ValueError
@@ -1005,8 +983,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         TypeError
             `frame` has another type, or a column has a dtype that cannot be encoded.
         ValueError
@@ -1070,8 +1046,6 @@ class Encoder(SklearnProtocol):
         ------
         ImportError
             onnx is not installed: ``pip install "onehot-fast[onnx]"``.
-        RuntimeError
-            The encoder is not fitted.
         ValueError
             ONNX cannot express the encoder; the message says why.
 

@@ -224,8 +224,6 @@ class SklearnProtocol:
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         ValueError
             `input_features` lacks a column of the result, or its length is not the number of
             columns of the array that `fit` saw.

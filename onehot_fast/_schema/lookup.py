@@ -17,19 +17,13 @@ from onehot_fast._arguments.choices import did_you_mean, shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import plain
 from onehot_fast._runtime import parallel
-from onehot_fast._schema import reports
+from onehot_fast._schema import reports, statistics
 from onehot_fast._schema.coded_column import CodedColumn, Lut
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
 from onehot_fast._schema.options import UNKNOWN_RULES, ColumnOptions, Options
 from onehot_fast._schema.reports import Check, UnknownValueError
 from onehot_fast._schema.schema import Schema
-from onehot_fast._schema.statistics import (
-    ColumnStatistics,
-    InputTable,
-    TableStatistics,
-    learn,
-    learn_known,
-)
+from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
@@ -70,9 +64,9 @@ def learn_table(
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
         column = with_column_context(name, lambda: table.column(position).encode())
-        statistics = _learn_column(name, column, options.of(name))
+        learned = _learn_column(name, column, options.of(name))
         kind = table.type_of(position)
-        return replace(statistics, types=frozenset([kind])) if kind else statistics
+        return replace(learned, types=frozenset([kind])) if kind else learned
 
     n_bytes = len(names) * table.n_rows * VALUE_BYTES
     columns = parallel.parallel_map(learn_position, positions, n_bytes)
@@ -97,9 +91,9 @@ def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> Col
     if options.handle_missing == "error":
         check_no_missing(name, column.codes)
     if options.categories is None:
-        return with_column_context(name, learn, column)
+        return with_column_context(name, statistics.learn, column)
     known = Categories.of(options.categories)
-    learned, positions = with_column_context(name, learn_known, column, known)
+    learned, positions = with_column_context(name, statistics.learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():
         is_unknown = np.append(known.find(Categories.of(column.categories)) < 0, False)
         check_known(name, known, column.codes, column.categories, is_unknown)
