@@ -68,30 +68,6 @@ def _listed(names: Sequence[Hashable]) -> str:
     return f"the column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
 
 
-def column_order(
-    names: Sequence[Hashable], encoded: list[int], fitted_names: Sequence[Hashable] | None
-) -> ColumnOrder:
-    """Return the column order; `encoded` has the encoded columns' positions in fitted order."""
-    others = {*range(len(names))} - {*encoded}
-    if fitted_names is None:
-        order = [*range(len(names))]
-        for slot, position in zip(sorted(encoded), encoded, strict=True):
-            order[slot] = position
-        return ColumnOrder(order, others, [])
-    # Columns with the same name keep their order.
-    waiting: dict[Hashable, list[int]] = {}
-    for position, name in enumerate(names):
-        waiting.setdefault(name, []).append(position)
-    order, absent = [], []
-    for name in fitted_names:
-        if waiting.get(name):
-            order.append(waiting[name].pop(0))
-        else:
-            absent.append(name)
-    unseen = {position for positions in waiting.values() for position in positions}
-    return ColumnOrder(order + sorted(unseen), unseen, absent)
-
-
 @dataclass(frozen=True, eq=False)
 class Schema:
     """The output columns of all input columns.
@@ -185,7 +161,23 @@ class Schema:
         encoded = self.positions_in(names)
         if self.remainder == "drop":
             return ColumnOrder(encoded, set(), [])
-        return column_order(names, encoded, self.fitted_names)
+        if self.fitted_names is None:
+            order = [*range(len(names))]
+            for slot, position in zip(sorted(encoded), encoded, strict=True):
+                order[slot] = position
+            return ColumnOrder(order, {*order} - {*encoded}, [])
+        # Columns with the same name keep their order.
+        waiting: dict[Hashable, list[int]] = {}
+        for position, name in enumerate(names):
+            waiting.setdefault(name, []).append(position)
+        order, absent = [], []
+        for name in self.fitted_names:
+            if waiting.get(name):
+                order.append(waiting[name].pop(0))
+            else:
+                absent.append(name)
+        unseen = {position for positions in waiting.values() for position in positions}
+        return ColumnOrder(order + sorted(unseen), unseen, absent)
 
     @cached_property
     def starts(self) -> list[int]:

@@ -117,13 +117,6 @@ class ColumnStatistics:
         counts[positions] = self.counts
         return replace(self, categories=known, counts=counts)
 
-    def in_schema_order(self) -> ColumnStatistics:
-        """Return a copy in the order of a schema, which can then share these arrays.
-
-        If some categories are declared and others are not, return the statistics unchanged.
-        """
-        return self.ordered() if self.n_declared in (None, len(self.categories)) else self
-
 
 @dataclass(frozen=True)
 class InputTable:
@@ -200,8 +193,15 @@ class TableStatistics:
         return replace(self, names=names, columns=tuple(by_name[name] for name in names))
 
     def in_schema_order(self) -> TableStatistics:
-        """Return a copy with the categories in schema order, so that the schema can share them."""
-        return replace(self, columns=tuple(map(ColumnStatistics.in_schema_order, self.columns)))
+        """Return a copy with the categories in schema order, so that the schema can share them.
+
+        A column is unchanged if only some of its categories are declared.
+        """
+        columns = (
+            column.ordered() if column.n_declared in (None, len(column.categories)) else column
+            for column in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     def is_same(self, other: TableStatistics) -> bool:
         """Tell whether both have the same names, numbers of rows, categories and counts."""
