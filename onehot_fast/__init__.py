@@ -51,49 +51,28 @@ if TYPE_CHECKING:
     from onehot_fast.ragged import distinct_labels, multi_hot
 
 __all__ = [
-    "Check",
-    "Column",
-    "Encoder",
-    "Estimate",
-    "Listing",
-    "OneHotMatrix",
-    "Special",
-    "UnknownValueError",
-    "__version__",
-    "build_info",
-    "cache_info",
-    "decode",
-    "distinct_labels",
-    "empty",
-    "empty_cache",
-    "infer_shape",
-    "multi_hot",
-    "one_hot",
-]
+    "Check", "Column", "Encoder", "Estimate", "Listing", "OneHotMatrix", "Special",
+    "UnknownValueError", "__version__", "build_info", "cache_info", "decode", "distinct_labels",
+    "empty", "empty_cache", "infer_shape", "multi_hot", "one_hot",
+]  # fmt: skip
 
 # These names are imported at their first use: importing them here would triple the time of
 # `import onehot_fast`.
 _TABLES = {
-    "Check": "encoder",
-    "Column": "column",
-    "Encoder": "encoder",
-    "Estimate": "encoder",
-    "Listing": "encoder",
-    "OneHotMatrix": "implicit",
-    "Special": "encoder",
-    "UnknownValueError": "encoder",
-    "distinct_labels": "ragged",
-    "multi_hot": "ragged",
+    "column": ("Column",),
+    "encoder": ("Check", "Encoder", "Estimate", "Listing", "Special", "UnknownValueError"),
+    "implicit": ("OneHotMatrix",),
+    "ragged": ("distinct_labels", "multi_hot"),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name that `_TABLES` lists."""
-    if name not in _TABLES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_TABLES[name]}"), name)
-    globals()[name] = value
-    return value
+    for module, names in _TABLES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

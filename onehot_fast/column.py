@@ -72,6 +72,8 @@ class Column:
     # The argument of `read`, if it was given.
     shared: Any = None
     _read: Callable[[Any], AnyArray] | None = None
+    # Whether no two categories are equal, even if their types differ.
+    is_distinct: bool = False
 
     def __init__(
         self,
@@ -86,7 +88,13 @@ class Column:
         if read is None and not isinstance(categories, Strings):
             _check_array(categories, "categories")
         _check_codes(codes, len(categories))
-        self._set(codes, categories, ordered, source, read)
+        self.codes: AnyArray = codes
+        self.ordered: bool = ordered
+        self.source: str = source
+        if read is None:
+            self.stored = categories
+        else:
+            self.shared, self._read = categories, read
 
     @classmethod
     def unchecked(
@@ -98,32 +106,11 @@ class Column:
         *,
         is_distinct: bool = False,
     ) -> Column:
-        """Return a column of codes that were checked before, without another pass over the rows.
-
-        `is_distinct` says that no two categories are equal, even if their types differ.
-        """
+        """Return a column of codes that were checked before, without another pass over the rows."""
         column = cls.__new__(cls)
-        column._set(codes, categories, ordered, source)
-        column.is_distinct = is_distinct
+        fields = {"ordered": ordered, "source": source, "is_distinct": is_distinct}
+        column.__dict__.update(codes=codes, stored=categories, **fields)
         return column
-
-    def _set(
-        self,
-        codes: AnyArray,
-        categories: Any,
-        ordered: bool,
-        source: str,
-        read: Callable[[Any], AnyArray] | None = None,
-    ) -> None:
-        """Set the attributes of a column."""
-        self.codes: AnyArray = codes
-        self.ordered: bool = ordered
-        self.source: str = source
-        self.is_distinct = False
-        if read is None:
-            self.stored = categories
-        else:
-            self.shared, self._read = categories, read
 
     @cached_property
     def stored(self) -> AnyArray | Strings:
@@ -142,15 +129,6 @@ class Column:
     def n_categories(self) -> int:
         """The number of categories."""
         return len(self.stored if self.shared is None else self.shared)
-
-    def distinct(self) -> tuple[Categories, npt.NDArray[np.int64] | None]:
-        """Return the distinct categories, and the new position of each one (None if unchanged).
-
-        Equal values of different types, such as 1 and 1.0, are one category.
-        """
-        if self.is_distinct:
-            return Categories.of(self.stored), None
-        return Categories.distinct(self.stored)
 
     @property
     def declared(self) -> bool:
@@ -222,11 +200,7 @@ class Values:
         """
         if self.convert is not None:
             return None
-        chunks = [_numbers(chunk) for chunk in self.chunks]
-        present = [chunk for chunk in chunks if chunk is not None]
-        if len(present) < len(chunks):
-            return None
-        return concatenated(present) if present else np.empty(0, np.bool_)
+        return _joined([_numbers(chunk) for chunk in self.chunks], np.bool_)
 
     def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
         """Return the position of each value among known categories.
@@ -239,13 +213,15 @@ class Values:
         """
         if self.convert is not None:
             return None
-        chunks = []
-        for chunk in self.chunks:
-            codes = known.lookup(chunk, self.missing)
-            if codes is None:
-                return None
-            chunks.append(codes)
-        return concatenated(chunks) if chunks else np.empty(0, np.int32)
+        return _joined([known.lookup(chunk, self.missing) for chunk in self.chunks], np.int32)
+
+
+def _joined(parts: Sequence[AnyArray | None], dtype: npt.DTypeLike) -> AnyArray | None:
+    """Return the concatenated parts, or None if one is None; `dtype` is that of no parts."""
+    present = [part for part in parts if part is not None]
+    if len(present) < len(parts):
+        return None
+    return concatenated(present) if present else np.empty(0, dtype)
 
 
 def _numbers(chunk: Any) -> AnyArray | None:
@@ -280,36 +256,15 @@ def _check_codes(codes: AnyArray, n_categories: int) -> None:
 
 
 def read_column(values: Any) -> Column:
-    """Return any supported column as a `Column`.
-
-    Parameters
-    ----------
-    values : Column, ndarray of shape (n_rows,), list, tuple, or a library's column
-        Missing values are None, NaN, NaT, the missing values of the library, and masked values.
-
-    Returns
-    -------
-    Column
-        The categories are in no particular order, unless they were declared.
-
-    Raises
-    ------
-    TypeError
-        The kind of column is not supported, or a value cannot be hashed.
-    ValueError
-        An array is not one-dimensional.
-
-    Examples
-    --------
-    >>> column = read_column(np.array([2.5, np.nan, -0.0, 0.0]))
-    >>> column.codes, column.categories
-    (array([ 0, -1,  1,  1], dtype=int32), array([2.5, 0. ]))
-    """
+    """Return any supported column as a `Column`; see `read_values`."""
     return read_values(values).encode()
 
 
 def read_values(column: Any) -> Column | Values:
-    """Return any supported column as codes or as values; see `read_column`."""
+    """Return an ndarray, a list, a tuple or a column of a library as codes or as values.
+
+    Missing values are None, NaN, NaT, the missing values of the library, and masked values.
+    """
     if isinstance(column, Column | Values):
         return column
     if isinstance(column, Factorized):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -21,13 +22,7 @@ from onehot_fast._arguments.choices import (
     with_article,
 )
 from onehot_fast._arguments.indices import as_integer
-from onehot_fast._encode import decode, write
-from onehot_fast._encode.table_layout import (
-    EncodedLayout,
-    categorical_parts,
-    matrix_names,
-    matrix_parts,
-)
+from onehot_fast._encode import decode, table_layout, write
 from onehot_fast._encode.write import Estimate, estimate
 from onehot_fast._runtime.registry import (
     EXPRESSION_BACKENDS,
@@ -36,7 +31,7 @@ from onehot_fast._runtime.registry import (
     reader_of,
     wrappers,
 )
-from onehot_fast._schema import serialize
+from onehot_fast._schema import reports, serialize
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import Special
 from onehot_fast._schema.lookup import check_table, code_table, learn_table, schema_of
@@ -48,28 +43,10 @@ from onehot_fast._schema.options import (
     column_names,
     resolve,
 )
-from onehot_fast._schema.reports import (
-    Check,
-    Listing,
-    UnknownValueError,
-    as_html,
-    check_default_columns,
-    check_dense,
-    feature_listing,
-    summary,
-    vocabulary_listing,
-)
-from onehot_fast._schema.schema import Schema, categorical_schema, code_schema
+from onehot_fast._schema.reports import Check, Listing, UnknownValueError
 from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.implicit import OneHotMatrix
-from onehot_fast.sklearn_protocol import (
-    CATEGORY,
-    CODES,
-    MATRICES,
-    SPARSE,
-    NotFitted,
-    SklearnProtocol,
-)
+from onehot_fast.sklearn_protocol import CATEGORY, CODES, MATRICES, SPARSE, SklearnProtocol
 from onehot_fast.table import Table, read_table
 
 if TYPE_CHECKING:
@@ -82,15 +59,9 @@ if TYPE_CHECKING:
     Frame = TypeVar("Frame", pd.DataFrame, pl.DataFrame)
 
 __all__ = [
-    "Check",
-    "Encoder",
-    "Estimate",
-    "HandleMissing",
-    "HandleUnknown",
-    "Listing",
-    "Special",
+    "Check", "Encoder", "Estimate", "HandleMissing", "HandleUnknown", "Listing", "Special",
     "UnknownValueError",
-]
+]  # fmt: skip
 
 # The maximum number of items of an option that a repr shows.
 MAX_SHOWN = 10
@@ -98,8 +69,9 @@ MAX_SHOWN = 10
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 Output: TypeAlias = Literal[
     "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars", "codes",
-    "indices", "category", "columns", "array", "vector",
+    "indices", "category", "columns", "array", "vector", None,
 ]  # fmt: skip
+Dense: TypeAlias = Literal["numpy", "codes", "indices"]
 
 
 class Encoder(SklearnProtocol):
@@ -164,6 +136,8 @@ class Encoder(SklearnProtocol):
     ------
     TypeError, ValueError
         An option has the wrong type or an unknown value.
+    RuntimeError
+        A method or an attribute needs an encoder that is fitted.
 
     See Also
     --------
@@ -230,7 +204,7 @@ class Encoder(SklearnProtocol):
         names = self._columns if isinstance(columns, Iterator) else columns
         self._params = {"columns": names, **options}
         self._state = None
-        self._known_schema: Schema | None = None
+        self._known_schema = None
 
     def fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn the categories of a table, and forget everything learned before.
@@ -282,11 +256,6 @@ class Encoder(SklearnProtocol):
         Encoder
             Itself. The features are determined when they are first used, so `drop` may name a
             category of a later part.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for `fit`.
         """
         if self._state is None:
             self._state = self._learn(table, self._params["columns"])
@@ -367,39 +336,19 @@ class Encoder(SklearnProtocol):
 
     @overload
     def fit_transform(
-        self,
-        table: Frame,
-        y: Any = None,
-        *,
-        output: None = None,
-        num_threads: int | None = None,
+        self, table: Frame, y: Any = None, *, output: None = None, num_threads: int | None = None
     ) -> Frame: ...
     @overload
     def fit_transform(
-        self,
-        table: Any,
-        y: Any = None,
-        *,
-        output: Literal["numpy", "codes", "indices"],
-        num_threads: int | None = None,
+        self, table: Any, y: Any = None, *, output: Dense, num_threads: int | None = None
     ) -> npt.NDArray[Any]: ...
     @overload
     def fit_transform(
-        self,
-        table: Any,
-        y: Any = None,
-        *,
-        output: Output | None = None,
-        num_threads: int | None = None,
+        self, table: Any, y: Any = None, *, output: Output = None, num_threads: int | None = None
     ) -> Any: ...
     @max_positional(3, "pass the arguments after fit_transform(table, y) by keyword: output='csr'")
     def fit_transform(
-        self,
-        table: Any,
-        y: Any = None,
-        *,
-        output: Output | None = None,
-        num_threads: int | None = None,
+        self, table: Any, y: Any = None, *, output: Output = None, num_threads: int | None = None
     ) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         if isinstance(y, str):
@@ -415,11 +364,7 @@ class Encoder(SklearnProtocol):
     ) -> Frame: ...
     @overload
     def transform(
-        self,
-        table: Any,
-        output: Literal["numpy", "codes", "indices"],
-        *,
-        num_threads: int | None = None,
+        self, table: Any, output: Dense, *, num_threads: int | None = None
     ) -> npt.NDArray[Any]: ...
     @overload
     def transform(
@@ -451,11 +396,11 @@ class Encoder(SklearnProtocol):
     ) -> pa.Table: ...
     @overload
     def transform(
-        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
+        self, table: Any, output: Output = None, *, num_threads: int | None = None
     ) -> Any: ...
     @max_positional(3, "transform takes only table and output by position; pass dtype= to Encoder")
     def transform(
-        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
+        self, table: Any, output: Output = None, *, num_threads: int | None = None
     ) -> Any:
         """Encode the rows of a table.
 
@@ -482,8 +427,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         TypeError
             The table or a column has a type that cannot be encoded.
         ValueError
@@ -535,7 +478,7 @@ class Encoder(SklearnProtocol):
         engine = engine_of(table)
         form = output or self._output_form()
         if form not in SPARSE:
-            check_dense(schema)
+            reports.check_dense(schema)
         if engine is not None:
             return engine.transform(self, table, form, num_threads)
         source = read_table(table)
@@ -545,13 +488,13 @@ class Encoder(SklearnProtocol):
             forms = (*MATRICES, *CODES, CATEGORY, *wrappers())
             check_choice(form, "output", forms)
         if form in CODES:
-            schema = schema.cached_for((), code_schema)
+            schema = schema.of_codes
             columns = code_table(source, schema)
             return write.codes(form, columns, schema, source.n_rows, num_threads)
         if form == CATEGORY:
             return self._categorical(source)
         if form in MATRICES:
-            dtype, others = matrix_parts(source, schema)
+            dtype, others = table_layout.matrix_parts(source, schema)
             columns = code_table(source, schema)
             if form == "implicit":
                 return self._implicit(source, columns, others, num_threads)
@@ -560,7 +503,7 @@ class Encoder(SklearnProtocol):
                 columns, dtype, n_rows=source.n_rows, others=others, num_threads=num_threads
             )
         columns = code_table(source, schema)
-        layout = schema.cached_for(source.names, EncodedLayout)
+        layout = schema.cached_for(source.names, table_layout.EncodedLayout)
         layout.order.warn_if_absent()
         return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
 
@@ -575,7 +518,7 @@ class Encoder(SklearnProtocol):
         numeric = np.empty((source.n_rows, len(others)))
         for i, (_, values) in enumerate(others):
             numeric[:, i] = values
-        names = partial(matrix_names, self.schema, source.names)
+        names = partial(table_layout.matrix_names, self.schema, source.names)
         positions = [output for output, _ in others]
         return OneHotMatrix._of_columns(columns, numeric, names, positions, num_threads)
 
@@ -587,11 +530,11 @@ class Encoder(SklearnProtocol):
                 f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: mappings and"
                 " arrays have no categorical dtype; pass output='codes' for integer codes"
             )
-        schema = self.schema.cached_for((), categorical_schema)
+        schema = self.schema.of_categories
         columns = code_table(source, schema)
         # Categories in polars must be strings.
         as_text = reader_of(source.source) == "polars"
-        parts = categorical_parts(source, schema, columns, as_text=as_text)
+        parts = table_layout.categorical_parts(source, schema, columns, as_text=as_text)
         return integration(library).wrap(source, parts)
 
     def inverse_transform(
@@ -628,8 +571,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         ValueError
             The shape is wrong, a feature is absent, several features of one column are 1, no
             feature of a column is 1 but another element is not 0 or null (for scores, see
@@ -674,8 +615,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         TypeError, ValueError
             A column cannot be read, is absent or is duplicated.
 
@@ -712,7 +651,7 @@ class Encoder(SklearnProtocol):
         size    category  S         size_S          2      bool
         size    missing   None      size_(missing)  1      bool
         """
-        return feature_listing(*self._fitted())
+        return reports.feature_listing(self.schema)
 
     @property
     def cardinalities(self) -> dict[Hashable, int]:
@@ -724,7 +663,7 @@ class Encoder(SklearnProtocol):
         >>> Encoder().fit({"size": ["S", "L", None], "color": ["r", "g", "b"]}).cardinalities
         {'size': 5, 'color': 6}
         """
-        columns = self.schema.cached_for((), code_schema).columns
+        columns = self.schema.of_codes.columns
         return {column.name: column.n_outputs for column in columns}
 
     @property
@@ -745,7 +684,7 @@ class Encoder(SklearnProtocol):
         size    category    L         3     3
         size    category    S         4     4
         """
-        return vocabulary_listing(self.schema)
+        return reports.vocabulary_listing(self.schema)
 
     def summary(self) -> Listing:
         """Summarize each encoded column in one row.
@@ -756,11 +695,6 @@ class Encoder(SklearnProtocol):
             A dict of arrays: "column", "categories" and "features" (their numbers), "most_frequent"
             (None if the column has no categories), its "count" and its "share" of all rows.
 
-        Raises
-        ------
-        RuntimeError
-            The encoder is not fitted.
-
         Examples
         --------
         >>> from onehot_fast import Encoder
@@ -770,12 +704,12 @@ class Encoder(SklearnProtocol):
         size    2           1         S              2      66.67%
         plan    1           0         pro            1      33.33%
         """
-        return summary(*self._fitted())
+        return reports.summary(self.schema)
 
     def _repr_html_(self) -> str:
         """Return HTML with the options and the most frequent categories of each column."""
         with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
-            return as_html(repr(self), *self._fitted())
+            return reports.as_html(repr(self), self.schema)
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
@@ -852,12 +786,10 @@ class Encoder(SklearnProtocol):
             A category or a column name cannot be written as JSON, or the encoder is not fitted and
             `columns` is a function or a selector.
         """
-        columns = self._columns
-        if columns is None and self._params["columns"] is not None:
-            columns = self.columns
-            if columns is None:
-                columns = self._params["columns"]
-                raise TypeError(f"columns = {columns!r} cannot be saved as JSON before fit")
+        chosen = self._params["columns"]
+        columns = None if chosen is None else self._columns or self.columns
+        if columns is None and chosen is not None:
+            raise TypeError(f"columns = {chosen!r} cannot be saved as JSON before fit")
         return serialize.dumps(columns, self._options, self._state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -870,10 +802,8 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        OSError
-            The file cannot be written.
-        TypeError
-            As for `to_json`.
+        OSError, TypeError
+            The file cannot be written, or the encoder cannot be written as JSON.
 
         Examples
         --------
@@ -893,10 +823,8 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        OSError
-            The file cannot be read.
-        ValueError
-            As for `from_json`.
+        OSError, ValueError
+            The file cannot be read, or it is not an encoder.
         """
         with open(path, "rb") as file:
             return cls.from_json(file.read())
@@ -968,8 +896,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         ValueError
             scikit-learn's class cannot do the same: it has no feature for unknown values, and
             treats missing values as unknown, unless they are NaN among floats. If `fit` saw no
@@ -985,11 +911,11 @@ class Encoder(SklearnProtocol):
         array([[False,  True],
                [False, False]])
         """
-        schema, state = self._fitted()
+        schema = self.schema
         complete = {
             column.name
-            for column, learned in zip(schema.columns, state.columns, strict=True)
-            if learned.counts.sum() == state.n_rows > 0  # n_rows is 0 after from_sklearn
+            for column in schema.columns
+            if column.learned.counts.sum() == schema.n_rows > 0  # n_rows is 0 after from_sklearn
         }
         return integration("sklearn").to_sklearn(self, complete)
 
@@ -1016,8 +942,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         TypeError
             `dialect` or `table` has the wrong type.
         ValueError
@@ -1038,8 +962,7 @@ class Encoder(SklearnProtocol):
                CASE WHEN CAST(`size` AS STRING) = 'S' THEN TRUE ELSE FALSE END AS `size_S`
         FROM `shirts`
         """
-        written: str = integration("sql").to_sql(self, dialect, table)
-        return written
+        return str(integration("sql").to_sql(self, dialect, table))
 
     def expressions(self, frame: Any) -> list[Any]:
         """Return expressions that compute the features in polars or through narwhals.
@@ -1060,8 +983,6 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         TypeError
             `frame` has another type, or a column has a dtype that cannot be encoded.
         ValueError
@@ -1087,8 +1008,7 @@ class Encoder(SklearnProtocol):
                 f"frame must be a frame of polars or narwhals, got {with_article(frame)}: pass"
                 " narwhals.from_native(frame)"
             )
-        expressions: list[Any] = integration(library).expressions(self, frame)
-        return expressions
+        return list(integration(library).expressions(self, frame))
 
     def to_onnx(
         self,
@@ -1126,8 +1046,6 @@ class Encoder(SklearnProtocol):
         ------
         ImportError
             onnx is not installed: ``pip install "onehot-fast[onnx]"``.
-        RuntimeError
-            The encoder is not fitted.
         ValueError
             ONNX cannot express the encoder; the message says why.
 
@@ -1180,60 +1098,34 @@ class Encoder(SklearnProtocol):
 
     def __repr__(self) -> str:
         """Show the options that are not the default, and the numbers of columns and features."""
-        columns = self._params["columns"] if self._columns is None else list(self._columns)
-        listed = repr(columns) if self._columns is None else _listed(self._columns)
+        columns = self._params["columns"]
+        listed = repr(columns) if self._columns is None else _shown("columns", self._columns)
         names = [] if columns is None else [f"columns={listed}"]
         chosen = [f"{name}={_shown(name, value)}" for name, value in self._options.chosen()]
         call = f"Encoder({', '.join(names + chosen)})"
         if self._state is None:
             return call
-        n, rows = len(self._state.names), self._state.n_rows
-        plural = "" if n == 1 else "s"
+        columns, rows = reports.number_of(len(self._state.names), "column"), self._state.n_rows
         features = "?"
         with contextlib.suppress(ValueError):  # the options do not fit the learned categories
             features = f"{self.n_features:,}"
-        return f"<{call}: {n:,} column{plural} -> {features} features, from {rows:,} rows>"
-
-    @property
-    def schema(self) -> Schema:
-        """The output columns of each encoded column."""
-        return self._fitted()[0]
-
-    def _fitted(self) -> tuple[Schema, TableStatistics]:
-        """Return the schema, which is created when it is first needed, and the statistics."""
-        if self._state is None:
-            raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
-        # Two threads may create the schema at the same time: both results are equal.
-        if self._known_schema is None:
-            state = self._state.in_schema_order()
-            self._known_schema, self._state = self._checked_schema(state), state
-        return self._known_schema, self._state
-
-    def _checked_schema(self, state: TableStatistics) -> Schema:
-        """Return the schema of the statistics; warn about columns that look like identifiers."""
-        schema = schema_of(state, self._options)
-        if schema.uses_default_columns:
-            check_default_columns(schema, state)
-        return schema
+        return f"<{call}: {columns} -> {features} features, from {rows:,} rows>"
 
 
 def _shown(option: str, value: Any) -> str:
+    """Return an option as Python code, with at most `MAX_SHOWN` items."""
     if isinstance(value, Mapping):
-        pairs = [f"{shown(c)}: {_shown(option, value[c])}" for c in [*value][:MAX_SHOWN]]
-        return f"{{{', '.join(pairs)}{_rest(value)}}}"
+        return f"{{{_listed(value, lambda c: f'{shown(c)}: {_shown(option, value[c])}')}}}"
     if isinstance(value, np.dtype):
         return repr(value.name)
-    if option == "categories":
-        return "'auto'" if value is None else _listed(value)
+    if option == "categories" and value is None:
+        return "'auto'"
     value = serialize.drop_as_passed(value)
-    return _listed(value) if isinstance(value, list) else shown(value)
+    is_list = isinstance(value, list) or option in ("categories", "columns")
+    return f"[{_listed(value, shown)}]" if is_list else shown(value)
 
 
-def _listed(values: Sequence[Any]) -> str:
-    """Return the first `MAX_SHOWN` values as text."""
-    return f"[{', '.join(map(shown, values[:MAX_SHOWN]))}{_rest(values)}]"
-
-
-def _rest(values: Sized) -> str:
-    """Return a text with the number of values, or "" if all values are shown."""
-    return f", … ({len(values):,} in all)" if len(values) > MAX_SHOWN else ""
+def _listed(values: Collection[Any], text: Callable[[Any], str]) -> str:
+    """Return the text of the first `MAX_SHOWN` values, and their number if there are more."""
+    rest = f", … ({len(values):,} in all)" if len(values) > MAX_SHOWN else ""
+    return ", ".join(map(text, islice(values, MAX_SHOWN))) + rest

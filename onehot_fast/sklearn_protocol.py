@@ -16,7 +16,9 @@ from onehot_fast._categories.keys import as_objects
 from onehot_fast._encode.table_layout import EncodedLayout
 from onehot_fast._encode.write import FORMATS
 from onehot_fast._runtime.registry import wrappers
+from onehot_fast._schema.lookup import schema_of
 from onehot_fast._schema.options import Options
+from onehot_fast._schema.reports import check_default_columns
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import InputTable, TableStatistics
 from onehot_fast.table import Table
@@ -64,6 +66,7 @@ class SklearnProtocol:
     _options: Options  # the checked options
     _columns: tuple[Hashable, ...] | None  # the chosen names, or None if `fit` chooses them
     _state: TableStatistics | None  # the learned categories and counts
+    _known_schema: Schema | None  # made from the statistics and the options
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Reject options and misspelled names; a subclass may have other attributes."""
@@ -85,8 +88,21 @@ class SklearnProtocol:
 
     @property
     def schema(self) -> Schema:
-        """The output columns of each encoded column."""
-        raise NotImplementedError
+        """The output columns of each encoded column; created when they are first needed."""
+        if self._state is None:
+            raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
+        # Two threads may create the schema at the same time: both results are equal.
+        if self._known_schema is None:
+            state = self._state.in_schema_order()
+            self._known_schema, self._state = self._checked_schema(state), state
+        return self._known_schema
+
+    def _checked_schema(self, state: TableStatistics) -> Schema:
+        """Return the schema of the statistics; warn about columns that look like identifiers."""
+        schema = schema_of(state, self._options)
+        if schema.uses_default_columns:
+            check_default_columns(schema)
+        return schema
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the options by name, as they were passed.
@@ -208,8 +224,6 @@ class SklearnProtocol:
 
         Raises
         ------
-        RuntimeError
-            The encoder is not fitted.
         ValueError
             `input_features` lacks a column of the result, or its length is not the number of
             columns of the array that `fit` saw.

@@ -115,13 +115,7 @@ class Table(ABC):
         return tuple(map(self.is_encodable, range(len(self.names))))
 
     def position(self, name: Hashable) -> int:
-        """Return the position of the column with this name.
-
-        Raises
-        ------
-        ValueError
-            No column or several columns have the name.
-        """
+        """Return the position of the only column with a name, or raise a ValueError."""
         return column_position(self.names, name)
 
     def column(self, position: int) -> Column | Values:
@@ -140,7 +134,7 @@ class Table(ABC):
 
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:
-    """Return the position of the only column with a name; see `Table.position`."""
+    """Return the position of the only column with a name, or raise a ValueError."""
     positions = [i for i, other in enumerate(names) if other == name]
     if len(positions) == 1:
         return positions[0]

@@ -38,10 +38,10 @@ TENSOR_OPTIONS = ("depth=", "axis=", "default=")
 FOREIGN_OUTPUT_NAMES = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
 
 
-def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
-    """Raise an error unless the value is one of the choices."""
+def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
+    """Return the value if it is one of the choices, or raise an error."""
     if isinstance(value, str) and value in choices:
-        return
+        return str(value)
     error = ValueError if isinstance(value, str) else TypeError
     form = FOREIGN_OUTPUT_NAMES.get(value) if isinstance(value, str) else None
     hint = f" did you mean {form!r}?" if form in choices else did_you_mean(value, choices)

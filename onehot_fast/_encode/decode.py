@@ -18,7 +18,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._schema.column_schema import ColumnSchema, Special
-from onehot_fast._schema.schema import Schema, categorical_schema, categories_of_outputs
+from onehot_fast._schema.schema import Schema, categories_of_outputs
 from onehot_fast.table import Table, column_position
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -306,7 +306,7 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Return the parts of a table whose categorical columns are replaced by decoded values."""
     parts: list[Part] = [PassThrough(position) for position in range(len(table.names))]
-    for column, grouped in zip(schema.columns, categorical_schema(schema).columns, strict=True):
+    for column, grouped in zip(schema.columns, schema.of_categories.columns, strict=True):
         position = table.position(column.name)
         read = table.read(position).encode()
         known = categories_of_outputs(grouped, as_text=table.library == "polars")
@@ -321,8 +321,7 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
             )
         # A null never means a dropped category: categorical output drops no category.
         nulls = [Special.MISSING] if column.propagates_missing else []
-        nulls += [label for label in column.zero_row_labels if isinstance(label, Special)]
-        meaning = replace(grouped, zero_row_labels=tuple(nulls))
+        meaning = replace(grouped, zero_row_labels=(*nulls, *grouped.zero_row_labels))
         parts[position] = Decoded(column.name, *_distinct(meaning, classes, substitutes), column)
     return parts
 

@@ -277,7 +277,7 @@ def categorical_parts(
 ) -> list[Part]:
     """Return the parts of a table with a categorical column in place of each encoded column.
 
-    The outputs of the schema are categories: see `categorical_schema`.
+    The outputs of the schema are categories: see `Schema.of_categories`.
     """
     order = schema.cached_for(table.names, Schema.column_order)
     order.warn_if_absent()

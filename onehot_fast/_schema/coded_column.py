@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,7 +32,7 @@ class CodedColumn:
         The number of output columns.
     nan_where_missing : bool
         Whether all outputs of a row with a missing value are NaN.
-    shifted_luts : dict of int to ndarray of int32, optional
+    shifted_luts : dict of int to ndarray of int32
         The cached results of `lut_from`, by `first`.
     """
 
@@ -40,7 +40,7 @@ class CodedColumn:
     lut: Lut | None
     n_outputs: int
     nan_where_missing: bool = False
-    shifted_luts: dict[int, Lut] | None = None
+    shifted_luts: dict[int, Lut] = field(default_factory=dict)
 
     def lut_from(self, first: int) -> Lut:
         """Return the look-up table with `first` added to the output columns."""
@@ -50,10 +50,9 @@ class CodedColumn:
             return lut
         if first == 0:
             return self.lut
-        known = {} if self.shifted_luts is None else self.shifted_luts
-        if first not in known:
-            known[first] = np.where(self.lut < 0, self.lut, self.lut + first)
-        return known[first]
+        if first not in self.shifted_luts:
+            self.shifted_luts[first] = np.where(self.lut < 0, self.lut, self.lut + first)
+        return self.shifted_luts[first]
 
     def outputs(self, num_threads: int | None = None) -> AnyArray:
         """Return the output column of each row (the code if `lut` is None); negative means none."""

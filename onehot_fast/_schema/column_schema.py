@@ -9,7 +9,7 @@ import dataclasses
 import enum
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.options import ColumnOptions, DropValue, declared_categories
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 UNKNOWN = -2  # the output column of an unknown category; a dropped category has -1
 
@@ -45,6 +47,11 @@ class Special(enum.Enum):
         return f"Special.{self.name}"
 
 
+def fields_of(schema: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass without its cached properties."""
+    return {field.name: getattr(schema, field.name) for field in dataclasses.fields(schema)}
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnSchema:
     """The output columns of one input column.
@@ -53,27 +60,28 @@ class ColumnSchema:
     ----------
     name : hashable
     options : ColumnOptions
-    known : Categories
-        All categories in their order, including infrequent categories.
+    learned : ColumnStatistics
+        All categories in their order, including infrequent categories, with their counts.
+    is_infrequent : ndarray of bool, shape (n_categories,)
     outputs : ndarray of int32, shape (n_categories,)
         The output column of each category, or -1 if the category is dropped.
     specials : dict of Special to int
         The output column of each `Special` that has one.
     n_outputs : int
-    types : frozenset of str
-        The types of the fitted columns: see `Table.type_of`.
     zero_row_labels : tuple
         What a row of zeros can mean, the most likely first: a category or a `Special`.
     """
 
     name: Hashable
     options: ColumnOptions
-    known: Categories
+    learned: ColumnStatistics
+    is_infrequent: Flags
     outputs: npt.NDArray[np.int32]
     specials: dict[Special, int]
     n_outputs: int
     zero_row_labels: tuple[Any, ...]
-    types: frozenset[str] = frozenset()
+
+    __getstate__ = fields_of
 
     @classmethod
     def declared(cls, categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
@@ -87,9 +95,45 @@ class ColumnSchema:
         options = ColumnOptions(
             declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
         )
-        known = Categories.of(declared)
-        outputs = np.arange(len(known), dtype=np.int32)
-        return cls("array", options, known, outputs, {}, len(known), ())
+        schema = column_schema("array", options, ColumnStatistics(), 0)
+        return dataclasses.replace(schema, zero_row_labels=())
+
+    @classmethod
+    def grouped(
+        cls,
+        name: Hashable,
+        options: ColumnOptions,
+        learned: ColumnStatistics,
+        is_infrequent: Flags,
+        is_dropped: Flags,
+    ) -> ColumnSchema:
+        """Return the schema: frequent categories have their own outputs, then come the specials."""
+        is_own = ~(is_infrequent | is_dropped)
+        n_own = int(is_own.sum())
+        outputs = np.where(is_own, is_own.cumsum() - 1, np.where(is_dropped, -1, n_own))
+        loses_infrequent = bool((is_infrequent & is_dropped).any())
+        specials = [Special.INFREQUENT] * bool(is_infrequent.any() and not loses_infrequent)
+        specials += [Special.UNKNOWN] * (options.handle_unknown == "indicator")
+        specials += [Special.MISSING] * (options.handle_missing == "indicator")
+        n_outputs = n_own + len(specials)
+        labels: list[Any] = [Special.INFREQUENT] * loses_infrequent
+        labels = labels or learned.categories.take(np.flatnonzero(is_dropped)).tolist()
+        # A column without output columns cannot contain NaN.
+        is_lost = options.handle_missing == "propagate" and n_outputs == 0
+        labels += [Special.MISSING] * (options.handle_missing == "ignore" or is_lost)
+        # Without infrequent categories, handle_unknown="infrequent" is the same as "ignore".
+        ignoring = ("ignore", "warn") if is_infrequent.any() else ("ignore", "warn", "infrequent")
+        labels += [Special.UNKNOWN] * (options.handle_unknown in ignoring)
+        return cls(
+            name,
+            options,
+            learned,
+            is_infrequent,
+            outputs.astype(np.int32),
+            {special: n_own + i for i, special in enumerate(specials)},
+            n_outputs,
+            tuple(labels),
+        )
 
     def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
         """Return the output columns of the categories, followed by that for a missing value.
@@ -105,6 +149,16 @@ class ColumnSchema:
         outputs[:-1][is_known] = self.outputs[positions[is_known]]
         return outputs
 
+    @property
+    def known(self) -> Categories:
+        """All categories in their order."""
+        return self.learned.categories
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types of the fitted columns: see `Table.type_of`."""
+        return self.learned.types
+
     @cached_property
     def categories(self) -> tuple[Any, ...]:
         """All categories in their order, as objects."""
@@ -113,18 +167,7 @@ class ColumnSchema:
     @cached_property
     def category_of_feature(self) -> npt.NDArray[np.int64]:
         """The position of the category of each output column that represents a single category."""
-        is_own = self.outputs >= 0
-        if Special.INFREQUENT in self.specials:
-            is_own &= self.outputs != self.specials[Special.INFREQUENT]
-        return np.flatnonzero(is_own)
-
-    @cached_property
-    def is_infrequent(self) -> npt.NDArray[np.bool_]:
-        """Whether each category is infrequent."""
-        is_dropped = Special.INFREQUENT in self.zero_row_labels
-        output = -1 if is_dropped else self.specials.get(Special.INFREQUENT, -2)
-        flags: npt.NDArray[np.bool_] = self.outputs == output
-        return flags
+        return np.flatnonzero((self.outputs >= 0) & ~self.is_infrequent)
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
@@ -148,10 +191,6 @@ class ColumnSchema:
         """The prefix of the names of the output columns, including the separator."""
         prefix = self.name if self.options.prefix is None else self.options.prefix
         return f"{prefix}{self.options.prefix_sep}"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields without the cached properties."""
-        return fields_of(self)
 
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
@@ -201,96 +240,14 @@ def column_schema(
     name: Hashable, options: ColumnOptions, learned: ColumnStatistics, n_rows: int
 ) -> ColumnSchema:
     """Return the output columns of an input column."""
-    known, counts = ordered_counts(options, learned)
-    rare = infrequent(counts, n_rows, options.min_frequency, options.max_categories)
-    groups = group(counts, rare)
-    dropped = which_to_drop(name, options.drop, groups, known)
-    outputs, n_outputs, specials = groups.of_category, len(groups), []
-    zero_row_labels: list[Any] = []
-    if dropped is not None:
-        zero_row_labels.append(_label_of(groups, dropped, known))
-        outputs = np.where(outputs == dropped, -1, outputs - (outputs > dropped)).astype(np.int32)
-        n_outputs -= 1
-    if groups.has_infrequent and dropped != len(groups) - 1:
-        specials.append(Special.INFREQUENT)
-        n_outputs -= 1
-    specials += [Special.UNKNOWN] if options.handle_unknown == "indicator" else []
-    specials += [Special.MISSING] if options.handle_missing == "indicator" else []
-    special_outputs = {special: n_outputs + i for i, special in enumerate(specials)}
-    n_outputs += len(specials)
-    # A column without output columns cannot contain NaN.
-    is_lost = options.handle_missing == "propagate" and n_outputs == 0
-    zero_row_labels += [Special.MISSING] if options.handle_missing == "ignore" or is_lost else []
-    zero_row_labels += [Special.UNKNOWN] if _zeros_can_mean_unknown(options, groups) else []
-    return ColumnSchema(
-        name,
-        options,
-        known,
-        outputs,
-        special_outputs,
-        n_outputs,
-        tuple(zero_row_labels),
-        learned.types,
-    )
-
-
-def ordered_counts(options: ColumnOptions, learned: ColumnStatistics) -> tuple[Categories, Counts]:
-    """Return the categories in their order, and the number of rows of each category."""
-    if options.categories is None:
-        return learned.ordered()
-    known = Categories.of(options.categories)
-    counts = np.zeros(len(known), np.int64)
-    positions = known.find(learned.categories)
-    if (positions < 0).any():  # possible only in a JSON document
-        other = learned.categories.take([int(np.argmax(positions < 0))]).tolist()[0]
-        raise ValueError(f"the learned category {shown(other)} must be a declared category")
-    counts[positions] = learned.counts
-    return known, counts
-
-
-def _label_of(groups: CategoryGroups, position: int, known: Categories) -> Any:
-    if groups.has_infrequent and position == len(groups) - 1:
-        return Special.INFREQUENT
-    category = int(np.argmax(groups.of_category == position))
-    return known.take([category]).tolist()[0]
-
-
-def _zeros_can_mean_unknown(options: ColumnOptions, groups: CategoryGroups) -> bool:
-    """Tell whether a row of zeros can mean an unknown value."""
-    rule = options.handle_unknown
-    return rule in ("ignore", "warn") or (rule == "infrequent" and not groups.has_infrequent)
-
-
-# ---- Groups of categories ----
-
-Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class CategoryGroups:
-    """A partition of the categories: one group per frequent category, one for all infrequent.
-
-    Attributes
-    ----------
-    of_category : ndarray of int32, shape (n_categories,)
-        The group of each category; infrequent categories have the last group.
-    n_rows : ndarray of int64, shape (n_groups,)
-        The number of rows of each group.
-    has_infrequent : bool
-        Whether the last group contains the infrequent categories.
-    """
-
-    of_category: npt.NDArray[np.int32]
-    n_rows: npt.NDArray[np.int64]
-    has_infrequent: bool
-
-    def __len__(self) -> int:
-        """Return the number of groups."""
-        return len(self.n_rows)
+    ordered = learned.ordered(options.categories)
+    is_rare = infrequent(ordered.counts, n_rows, options.min_frequency, options.max_categories)
+    is_dropped = dropped_categories(name, options.drop, ordered, is_rare)
+    return ColumnSchema.grouped(name, options, ordered, is_rare, is_dropped)
 
 
 def infrequent(
-    counts: npt.NDArray[np.int64],
+    counts: Counts,
     n_rows: int,
     min_frequency: int | float | None,
     max_categories: int | None,
@@ -311,43 +268,36 @@ def infrequent(
     return rare
 
 
-def group(counts: npt.NDArray[np.int64], rare: Flags) -> CategoryGroups:
-    """Return the groups of categories; groups are in the order of the categories."""
-    frequent = ~rare
-    n_frequent = int(frequent.sum())
-    of_category = np.where(rare, n_frequent, np.cumsum(frequent) - 1).astype(np.int32)
-    if n_frequent == len(rare):
-        return CategoryGroups(of_category, counts, has_infrequent=False)
-    n_rows = np.append(counts[frequent], counts[rare].sum())
-    return CategoryGroups(of_category, n_rows, has_infrequent=True)
-
-
-def which_to_drop(
-    name: Hashable, drop: str | DropValue | None, groups: CategoryGroups, categories: Categories
-) -> int | None:
-    """Return the index of the group to drop, or None."""
+def dropped_categories(
+    name: Hashable, drop: str | DropValue | None, learned: ColumnStatistics, is_rare: Flags
+) -> Flags:
+    """Tell which categories are dropped; the infrequent categories count as one, the last."""
+    is_dropped = np.zeros(len(is_rare), np.bool_)
+    frequent = np.flatnonzero(~is_rare)
+    counts = learned.counts[frequent]
+    if is_rare.any():
+        counts = np.append(counts, learned.counts[is_rare].sum())
     if isinstance(drop, DropValue):
-        return _group_of(name, drop.value, groups, categories)
-    if drop is None or not len(groups) or (drop == "if_binary" and len(groups) != 2):
-        return None
-    if drop == "last":
-        return len(groups) - 1
-    return int(np.argmax(groups.n_rows)) if drop == "most_frequent" else 0
+        is_dropped[_frequent_position(name, drop.value, learned.categories, is_rare)] = True
+    elif drop is not None and len(counts) and (drop != "if_binary" or len(counts) == 2):
+        position = {"last": len(counts) - 1, "most_frequent": int(counts.argmax())}.get(drop, 0)
+        is_dropped[is_rare if position == len(frequent) else frequent[position]] = True
+    return is_dropped
 
 
-def _group_of(name: Hashable, value: Any, groups: CategoryGroups, categories: Categories) -> int:
+def _frequent_position(name: Hashable, value: Any, known: Categories, is_rare: Flags) -> int:
+    """Return the position of a category to drop; raise an error if it cannot be dropped."""
     try:
-        position = int(categories.find(Categories.of([value]))[0])
+        position = int(known.find(Categories.of([value]))[0])
     except TypeError:  # the value cannot be hashed
         position = -1
     if position < 0:
         raise ValueError(
-            f"drop[{name!r}] must be one of the categories {shortened(categories)}, got {value!r}"
+            f"drop[{name!r}] must be one of the categories {shortened(known)}, got {value!r}"
         )
-    dropped = int(groups.of_category[position])
-    if groups.has_infrequent and dropped == len(groups) - 1:
+    if is_rare[position]:
         raise ValueError(f"drop[{name!r}] must be a frequent category, got {value!r}")
-    return dropped
+    return position
 
 
 def shortened(categories: Categories, limit: int = 20) -> str:
@@ -360,8 +310,3 @@ def shortened(categories: Categories, limit: int = 20) -> str:
 def _special_label(special: Special) -> str:
     """Return a special label as text; the parentheses distinguish it from a category."""
     return f"({special.value})"
-
-
-def fields_of(schema: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass without its cached properties."""
-    return {field.name: getattr(schema, field.name) for field in dataclasses.fields(schema)}

@@ -68,7 +68,8 @@ class FeatureWriter(ABC, Generic[Expression]):
                 " use set_params(handle_unknown='ignore', handle_missing='ignore')"
             )
         groups = [[i] for i in column.category_of_feature.tolist()]
-        groups += map(self._categories_of, column.specials)
+        rare = np.flatnonzero(column.is_infrequent).tolist()
+        groups += [rare if each is Special.INFREQUENT else [] for each in column.specials]
         conditions = [self._condition(*pair) for pair in enumerate(groups)]
         features = [self.feature(each, {}) for each in conditions[1:]]
         return [*(self.feature(each, errors) for each in conditions[:1]), *features]
@@ -81,11 +82,6 @@ class FeatureWriter(ABC, Generic[Expression]):
         if options.handle_unknown == "error":
             errors["unknown"] = self._is_unknown_or([])
         return errors
-
-    def _categories_of(self, special: Special) -> list[int]:
-        """Return the positions of the categories that share the feature of a `Special`."""
-        is_rare = self.column.is_infrequent
-        return np.flatnonzero(is_rare).tolist() if special is Special.INFREQUENT else []
 
     def _condition(self, output: int, positions: list[int]) -> Expression:
         """Return the condition under which an output, with its categories' positions, is one."""

@@ -6,7 +6,7 @@ The options are applied to each category once, not to each row: the look-up tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,25 +17,13 @@ from onehot_fast._arguments.choices import did_you_mean, shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import plain
 from onehot_fast._runtime import parallel
-from onehot_fast._schema.coded_column import FEW_CODES, CodedColumn
+from onehot_fast._schema import reports, statistics
+from onehot_fast._schema.coded_column import CodedColumn, Lut
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
 from onehot_fast._schema.options import UNKNOWN_RULES, ColumnOptions, Options
-from onehot_fast._schema.reports import (
-    Check,
-    UnknownValueError,
-    check_of,
-    unseen_values,
-    warn_of_unknown,
-    with_all_unknown,
-)
+from onehot_fast._schema.reports import Check, UnknownValueError
 from onehot_fast._schema.schema import Schema
-from onehot_fast._schema.statistics import (
-    ColumnStatistics,
-    InputTable,
-    TableStatistics,
-    learn,
-    learn_known,
-)
+from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
@@ -75,10 +63,10 @@ def learn_table(
 
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
-        read = with_column_context(name, table.column, position)
-        statistics = _learn_column(name, read, options.of(name))
+        column = with_column_context(name, lambda: table.column(position).encode())
+        learned = _learn_column(name, column, options.of(name))
         kind = table.type_of(position)
-        return replace(statistics, types=frozenset([kind])) if kind else statistics
+        return replace(learned, types=frozenset([kind])) if kind else learned
 
     n_bytes = len(names) * table.n_rows * VALUE_BYTES
     columns = parallel.parallel_map(learn_position, positions, n_bytes)
@@ -98,17 +86,14 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
             )
 
 
-def _learn_column(
-    name: Hashable, read: Column | Values, options: ColumnOptions
-) -> ColumnStatistics:
+def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> ColumnStatistics:
     """Return the statistics of one column; raise an error if its options reject a value."""
-    column = with_column_context(name, read.encode)
     if options.handle_missing == "error":
         check_no_missing(name, column.codes)
     if options.categories is None:
-        return with_column_context(name, learn, column)
+        return with_column_context(name, statistics.learn, column)
     known = Categories.of(options.categories)
-    learned, positions = with_column_context(name, learn_known, column, known)
+    learned, positions = with_column_context(name, statistics.learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():
         is_unknown = np.append(known.find(Categories.of(column.categories)) < 0, False)
         check_known(name, known, column.codes, column.categories, is_unknown)
@@ -119,8 +104,9 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
     """Return the schema for the statistics of a table."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
-    known = () if state.input is None else (state.input.names, state.input.uses_default_columns)
-    schema = Schema(tuple(columns), options.remainder, *known)
+    names = None if state.input is None else state.input.names
+    is_default = state.input is not None and state.input.uses_default_columns
+    schema = Schema(tuple(columns), options.remainder, names, is_default, state.n_rows)
     schema.check_names()
     return schema
 
@@ -128,10 +114,12 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
 def check_table(table: Table, schema: Schema) -> Check:
     """Return a report on the unknown, missing and infrequent values of a table."""
     unseen = [
-        with_column_context(column.name, unseen_values, column, read_named(table, column.name))
+        with_column_context(
+            column.name, reports.unseen_values, column, read_named(table, column.name)
+        )
         for column in schema.columns
     ]
-    return check_of(unseen, table.n_rows)
+    return reports.check_of(unseen, table.n_rows)
 
 
 # ---- transform ----
@@ -143,34 +131,24 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     def read(column: ColumnSchema) -> Column | Values:
         return read_named(table, column.name)
 
-    def coded(position: int, column: ColumnSchema, known: CodedColumn | None) -> CodedColumn:
-        if known is not None:
-            return known
-        return _code_column(column, with_column_context(column.name, table.column, position))
+    def coded(pair: tuple[int, ColumnSchema]) -> CodedColumn:
+        position, column = pair
+        # Looking up a few Python objects is faster than reading the column.
+        values = table.cells(position) if table.n_rows <= FEW_ROWS else None
+        known = _of_known(column, column.known.lookup_few(values)) if values else None
+        return known or _code_column(
+            column, with_column_context(column.name, table.column, position)
+        )
 
     positions = schema.cached_for(table.names, Schema.positions_in)
-    is_few = table.n_rows <= FEW_ROWS
-    known = _code_few(table, schema, positions) if is_few else [None] * len(positions)
-    each = zip(positions, schema.columns, known, strict=True)
+    pairs = zip(positions, schema.columns, strict=True)
     n_bytes = len(positions) * table.n_rows * VALUE_BYTES
     try:
-        columns = parallel.parallel_map(lambda one: coded(*one), each, n_bytes)
+        columns = parallel.parallel_map(coded, pairs, n_bytes)
     except UnknownValueError as error:
-        raise with_all_unknown(error, schema.columns, read) from None
-    if schema.warns:
-        warned = filter(_may_hold_unknown, zip(schema.columns, columns, strict=True))
-        warn_of_unknown((column for column, _ in warned), read)
+        raise reports.with_all_unknown(error, schema.columns, read) from None
+    _warn_of_unknown(zip(schema.columns, columns, strict=True), read)
     return columns
-
-
-def _code_few(table: Table, schema: Schema, positions: Sequence[int]) -> list[CodedColumn | None]:
-    """Return each column of a few rows, or None for a column that needs the slow path."""
-    # Read all cells first: alternating between two libraries evicts their code from CPU caches.
-    cells = [*map(table.cells, positions)]
-    return [
-        _of_known(column, column.known.lookup_few(values)) if values else None
-        for values, column in zip(cells, schema.columns, strict=True)
-    ]
 
 
 def code_column(
@@ -181,17 +159,22 @@ def code_column(
     `outputs` is the result of `ColumnSchema.outputs_of` for these categories, if already computed.
     """
     coded = _code_column(schema, read, outputs)
-    if _may_hold_unknown((schema, coded)):
-        warn_of_unknown([schema], lambda _: read)
+    _warn_of_unknown([(schema, coded)], lambda _: read)
     return coded
 
 
-def _may_hold_unknown(pair: tuple[ColumnSchema, CodedColumn]) -> bool:
-    """Tell whether a column warns about unknown values and may contain unknown values."""
-    schema, coded = pair
-    if schema.options.handle_unknown != "warn":
-        return False
-    return coded.lut is not schema.lut or bool((coded.codes == len(schema.known)).any())
+def _warn_of_unknown(
+    pairs: Iterable[tuple[ColumnSchema, CodedColumn]],
+    read: Callable[[ColumnSchema], Column | Values],
+) -> None:
+    """Emit one warning about all columns with unknown values, if they warn."""
+    may_hold_unknown = (
+        schema
+        for schema, coded in pairs
+        if schema.options.handle_unknown == "warn"
+        and (coded.lut is not schema.lut or (coded.codes == len(schema.known)).any())
+    )
+    reports.warn_of_unknown(may_hold_unknown, read)
 
 
 def _code_column(
@@ -203,31 +186,34 @@ def _code_column(
         if coded is not None:
             return coded
     column = with_column_context(schema.name, read.encode)
+    if schema.options.handle_missing == "error":
+        check_no_missing(schema.name, column.codes)
     lut, shifted = _luts_of(schema, column, outputs)
     return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing, shifted)
 
 
 def _luts_of(
     schema: ColumnSchema, column: Column, outputs: npt.NDArray[np.int64] | None
-) -> tuple[npt.NDArray[np.int32], dict[int, npt.NDArray[np.int32]] | None]:
-    """Return the look-up table of a column, and the cache of its shifted copies or None.
+) -> tuple[Lut, dict[int, Lut]]:
+    """Return the look-up table of a column, and the cache of its shifted copies.
 
     A small table is cached for the next column with the same shared categories, if all are known.
     """
-    key, lut, shifted = schema.last_luts[0]
-    if column.shared is not None and column.shared is key:
-        if schema.options.handle_missing == "error":
-            check_no_missing(schema.name, column.codes)
-        return lut, shifted
-    if column.shared is None:
-        return _lut_of(schema, column.codes, column.stored, outputs), None
+    shared, *luts = schema.last_luts[0]
+    if column.shared is not None and column.shared is shared:
+        return luts[0], luts[1]
     if outputs is None:
         outputs = schema.outputs_of(column.stored)
-    lut = _lut_of(schema, column.codes, column.stored, outputs)
-    if len(lut) > MAX_CACHED_CATEGORIES or (outputs[:-1] == UNKNOWN).any():
-        return lut, None
-    shifted = {}
-    schema.last_luts[0] = column.shared, lut, shifted
+    is_unknown = outputs == UNKNOWN
+    has_unknown = bool(is_unknown.any())
+    if has_unknown:
+        if schema.options.handle_unknown == "error":
+            check_known(schema.name, schema.known, column.codes, column.stored, is_unknown)
+        outputs = np.where(is_unknown, schema.unknown_output, outputs)
+    lut = outputs.astype(np.int32)
+    shifted: dict[int, Lut] = {}
+    if column.shared is not None and not has_unknown and len(lut) <= MAX_CACHED_CATEGORIES:
+        schema.last_luts[0] = column.shared, lut, shifted
     return lut, shifted
 
 
@@ -253,45 +239,15 @@ def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> Code
     """
     if found is None:
         return None
-    lowest = min(found.tolist(), default=0) if len(found) <= FEW_CODES else int(found.min())
-    codes = found if lowest >= 0 else _codes_of_known(schema, found, lowest)
-    if codes is None:
-        return None
-    missing = schema.propagates_missing
-    return CodedColumn(codes, schema.lut, schema.n_outputs, missing, schema.shifted_luts)
-
-
-def _codes_of_known(
-    schema: ColumnSchema, codes: npt.NDArray[np.int32], lowest: int
-) -> AnyArray | None:
-    """Return positions as codes for `ColumnSchema.lut`, or None if a value is rejected."""
-    options = schema.options
-    if options.handle_missing == "error" and (codes == -1).any():
+    lowest, options = int(found.min(initial=0)), schema.options
+    if lowest < 0 and options.handle_missing == "error" and (found == -1).any():
         return None
     if lowest == UNKNOWN:
         if options.handle_unknown == "error":
             return None
-        codes[codes == UNKNOWN] = len(schema.known)
-    return codes
-
-
-def _lut_of(
-    schema: ColumnSchema,
-    codes: AnyArray,
-    categories: Any,
-    outputs: npt.NDArray[np.int64] | None = None,
-) -> npt.NDArray[np.int32]:
-    """Return the look-up table of a column; raise an error if a row is rejected."""
-    if schema.options.handle_missing == "error":
-        check_no_missing(schema.name, codes)
-    if outputs is None:
-        outputs = schema.outputs_of(categories)
-    is_unknown = outputs == UNKNOWN
-    if is_unknown[:-1].any():
-        if schema.options.handle_unknown == "error":
-            check_known(schema.name, schema.known, codes, categories, is_unknown)
-        outputs = np.where(is_unknown, schema.unknown_output, outputs)
-    return np.maximum(outputs, -1).astype(np.int32)
+        found[found == UNKNOWN] = len(schema.known)
+    missing = schema.propagates_missing
+    return CodedColumn(found, schema.lut, schema.n_outputs, missing, schema.shifted_luts)
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
@@ -223,16 +224,6 @@ def _drop(value: Any, where: str) -> str | DropValue | None:
     )
 
 
-def _choice_of(choices: tuple[str, ...]) -> Callable[[Any, str], str]:
-    """Return a function that raises an error if a value is not one of the choices."""
-
-    def check(value: Any, where: str) -> str:
-        check_choice(value, where, choices)
-        return str(value)
-
-    return check
-
-
 def _min_frequency(value: Any, where: str) -> int | float | None:
     """Return a number of rows (an int), a share of the rows (a float) or None."""
     if value is None:
@@ -279,8 +270,8 @@ def holds_nan(dtype: np.dtype[Any]) -> bool:
 CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "categories": declared_categories,
     "drop": _drop,
-    "handle_missing": _choice_of(MISSING_RULES),
-    "handle_unknown": _choice_of(UNKNOWN_RULES),
+    "handle_missing": partial(check_choice, choices=MISSING_RULES),
+    "handle_unknown": partial(check_choice, choices=UNKNOWN_RULES),
     "min_frequency": _min_frequency,
     "max_categories": _max_categories,
     "dtype": number_dtype,

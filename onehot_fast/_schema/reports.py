@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,9 +16,9 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
-from onehot_fast._schema.column_schema import ColumnSchema, Special, ordered_counts
-from onehot_fast._schema.schema import Schema, code_schema
-from onehot_fast._schema.statistics import ColumnStatistics, Counts, TableStatistics, counted
+from onehot_fast._schema.column_schema import ColumnSchema, Special
+from onehot_fast._schema.schema import Schema
+from onehot_fast._schema.statistics import ColumnStatistics, Counts, counted
 from onehot_fast.column import Column, Values
 
 Objects = npt.NDArray[np.object_]
@@ -95,113 +95,101 @@ def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]
 # ---- Features and columns ----
 
 
-def feature_listing(schema: Schema, state: TableStatistics) -> Listing:
+def feature_listing(schema: Schema) -> Listing:
     """Return a listing with one row per output column: its meaning, name, count and dtype."""
-    pairs = list(zip(schema.columns, state.columns, strict=True))
-    widths = [column.n_outputs for column in schema.columns]
     dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
     return Listing(
         **_meanings(schema),
         name=as_objects(list(schema.names)),
-        count=_concatenated([_counts(*pair, state.n_rows) for pair in pairs], np.int64),
-        dtype=np.repeat(dtypes, widths),
+        count=_concatenated((_counts(each, schema.n_rows) for each in schema.columns), np.int64),
+        dtype=np.repeat(dtypes, np.diff(schema.starts)),
     )
 
 
 def vocabulary_listing(schema: Schema) -> Listing:
     """Return a listing with one row per code, in the order of the indices."""
-    coded = code_schema(schema)
-    sizes = [column.n_outputs for column in coded.columns]
-    codes = _concatenated(map(np.arange, sizes), np.int64)
-    return Listing(**_meanings(coded), code=codes, index=np.arange(sum(sizes)))
+    coded = schema.of_codes
+    index = np.arange(coded.n_features)
+    first = np.repeat(coded.starts[:-1], np.diff(coded.starts))
+    return Listing(**_meanings(coded), code=index - first.astype(np.int64), index=index)
 
 
 def _meanings(schema: Schema) -> dict[str, Objects]:
-    """Return the column name, the kind and the category of each output."""
+    """Return the column name, the kind and the category (or None) of each output."""
     names = as_objects([column.name for column in schema.columns])
-    parts = [_kinds(column) for column in schema.columns]
-    return {
-        "column": np.repeat(names, [column.n_outputs for column in schema.columns]),
-        "kind": _concatenated([kinds for kinds, _ in parts]),
-        "category": _concatenated([categories for _, categories in parts]),
-    }
+    kinds = np.full(schema.n_features, "category", object)
+    categories = np.empty(schema.n_features, object)
+    for column, start in zip(schema.columns, schema.starts, strict=False):
+        own = column.category_of_feature
+        categories[start + column.outputs[own]] = as_objects(column.known.take(own).tolist())
+        for special, output in column.specials.items():
+            kinds[start + output] = special.value
+    column_of_output = np.repeat(names, np.diff(schema.starts))
+    return {"column": column_of_output, "kind": kinds, "category": categories}
 
 
-def _kinds(column: ColumnSchema) -> tuple[Objects, Objects]:
-    """Return the kind and the category (or None) of each output of a column."""
-    kinds = np.full(column.n_outputs, "category", object)
-    categories = np.empty(column.n_outputs, object)
-    own = column.category_of_feature
-    categories[column.outputs[own]] = as_objects(column.known.take(own).tolist())
-    for special, output in column.specials.items():
-        kinds[output] = special.value
-    return kinds, categories
-
-
-def _counts(column: ColumnSchema, learned: ColumnStatistics, n_rows: int) -> Counts:
+def _counts(column: ColumnSchema, n_rows: int) -> Counts:
     """Return the number of rows in `fit` for each feature, or -1 if it is unknown."""
-    _, counts = ordered_counts(column.options, learned)
-    others = n_rows - int(counts.sum())
+    counts = column.learned.counts
     # With declared categories, unknown and missing values are not counted separately.
     only_missing = column.options.categories is None or column.options.handle_unknown == "error"
     of_special = {
         Special.INFREQUENT: int(counts[column.is_infrequent].sum()),
         Special.UNKNOWN: 0 if only_missing else -1,
-        Special.MISSING: others if only_missing else -1,
+        Special.MISSING: n_rows - int(counts.sum()) if only_missing else -1,
     }
     of_specials = np.array([of_special[special] for special in column.specials], np.int64)
     return np.append(counts[column.category_of_feature], of_specials)
 
 
-def summary(schema: Schema, state: TableStatistics) -> Listing:
+def summary(schema: Schema) -> Listing:
     """Return a listing with one row per encoded column."""
-    pairs = list(zip(schema.columns, state.columns, strict=True))
-    first = [_most_frequent(column, learned, 1) for column, learned in pairs]
-    counts = np.array([top[0][1] if top else 0 for top in first], np.int64)
+    # A column without categories has no first category.
+    first = [(*_most_frequent(column, 1), (None, 0))[0] for column in schema.columns]
+    counts = np.array([count for _, count in first], np.int64)
     return Listing(
         column=as_objects([column.name for column in schema.columns]),
-        categories=np.array([len(column.categories) for column in schema.columns], np.int64),
+        categories=np.array([len(column.known) for column in schema.columns], np.int64),
         features=np.array([column.n_outputs for column in schema.columns], np.int64),
-        most_frequent=as_objects([top[0][0] if top else None for top in first]),
+        most_frequent=as_objects([category for category, _ in first]),
         count=counts,
-        share=counts / max(1, state.n_rows),
+        share=counts / max(1, schema.n_rows),
     )
 
 
-def as_html(title: str, schema: Schema, state: TableStatistics) -> str:
+def as_html(title: str, schema: Schema) -> str:
     """Return HTML: a title, and bars for the most frequent categories of the first columns."""
-    pairs = list(zip(schema.columns, state.columns, strict=True))
-    parts = [_column_as_html(column, learned) for column, learned in pairs[:MAX_ROWS_SHOWN]]
-    more = len(pairs) - MAX_ROWS_SHOWN
+    parts = [*map(_column_as_html, schema.columns[:MAX_ROWS_SHOWN])]
+    more = len(schema.columns) - MAX_ROWS_SHOWN
     parts += [f"<div>… {more:,} more columns</div>"] if more > 0 else []
     return f"<div><code>{escape(title)}</code>{''.join(parts)}</div>"
 
 
-def _most_frequent(
-    column: ColumnSchema, learned: ColumnStatistics, n: int
-) -> list[tuple[Any, int]]:
+def _most_frequent(column: ColumnSchema, n: int) -> list[tuple[Any, int]]:
     """Return the `n` most frequent categories with their counts; ties keep their order."""
-    known, counts = ordered_counts(column.options, learned)
-    order = np.argsort(-counts, kind="stable")[:n]
-    return list(zip(known.take(order).tolist(), counts[order].tolist(), strict=True))
+    top = column.learned.most_frequent(n)
+    return list(zip(top.categories.tolist(), top.counts.tolist(), strict=True))
 
 
-def _column_as_html(column: ColumnSchema, learned: ColumnStatistics) -> str:
-    top = _most_frequent(column, learned, MAX_CATEGORIES_SHOWN)
-    n_categories = len(column.categories)
-    categories = "1 category" if n_categories == 1 else f"{n_categories:,} categories"
-    features = "1 feature" if column.n_outputs == 1 else f"{column.n_outputs:,} features"
-    title = f"{shown(column.name)}: {categories} → {features}"
+def _column_as_html(column: ColumnSchema) -> str:
+    top = _most_frequent(column, MAX_CATEGORIES_SHOWN)
+    categories = number_of(len(column.known), "category", "categories")
+    title = f"{shown(column.name)}: {categories} → {number_of(column.n_outputs, 'feature')}"
     largest = max([1, *(count for _, count in top)])
     rows = [
         f"<tr><td>{escape(shown(category))}</td><td>{count:,}</td>"
         f"<td>{BAR.format(width=BAR_WIDTH * count / largest)}</td></tr>"
         for category, count in top
     ]
-    more = n_categories - len(top)
+    more = len(column.known) - len(top)
     rows += [f"<tr><td colspan=3>… {more:,} more</td></tr>"] if more > 0 else []
     table = f"<table>{''.join(rows)}</table>"
     return f"<details open><summary>{escape(title)}</summary>{table}</details>"
+
+
+def number_of(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun."""
+    return f"1 {one}" if n == 1 else f"{n:,} {many or f'{one}s'}"
 
 
 # ---- Unknown, missing and infrequent values ----
@@ -219,42 +207,27 @@ class UnseenValues:
     """The unknown, missing and infrequent values of a column, the most frequent first."""
 
     name: object
-    unknown: Categories
-    unknown_counts: Counts
-    infrequent: Categories
-    infrequent_counts: Counts
-    n_missing: int
-
-    def rows(self) -> list[tuple[str, npt.NDArray[np.object_], Counts]]:
-        """Return a tuple for each kind of values: the kind, the values and their counts."""
-        missing = np.array([self.n_missing] if self.n_missing else [], np.int64)
-        return [
-            ("unknown", as_objects(self.unknown.tolist()), self.unknown_counts),
-            ("missing", np.full(len(missing), None, object), missing),
-            ("infrequent", as_objects(self.infrequent.tolist()), self.infrequent_counts),
-        ]
+    unknown: ColumnStatistics
+    missing: ColumnStatistics
+    infrequent: ColumnStatistics
 
     def with_unknown_of(self, other: UnseenValues) -> UnseenValues:
         """Return a copy that includes the unknown values of `other`."""
-        parts = [ColumnStatistics(each.unknown, each.unknown_counts) for each in (self, other)]
-        learned = ColumnStatistics.merge(parts)
-        order = np.argsort(-learned.counts, kind="stable")
-        unknown, counts = learned.categories.take(order), learned.counts[order]
-        return dataclasses.replace(self, unknown=unknown, unknown_counts=counts)
+        both = ColumnStatistics.merge([self.unknown, other.unknown])
+        return dataclasses.replace(self, unknown=both.most_frequent())
 
     def some_unknown(self) -> str:
         """Return the column name and the first unknown values as text."""
-        n = len(self.unknown)
-        values = self.unknown.take(np.arange(min(n, MAX_VALUES_IN_MESSAGE))).tolist()
-        if is_part_of_table():
-            rest = ", …" if n > MAX_VALUES_IN_MESSAGE else ""
-            return f"{self.name!r}: {', '.join(map(shown, values))}{rest}"
-        some = [
-            f"{shown(value)} ({_rows(count)})"
-            for value, count in zip(values, self.unknown_counts.tolist(), strict=False)
-        ]
-        rest = f", … ({n:,} values in {_rows(int(self.unknown_counts.sum()))})"
-        return f"{self.name!r}: {', '.join(some)}{rest if n > MAX_VALUES_IN_MESSAGE else ''}"
+        counts = self.unknown.counts
+        first = np.arange(min(len(counts), MAX_VALUES_IN_MESSAGE))
+        texts = [*map(shown, self.unknown.categories.take(first).tolist())]
+        rest = ", …"
+        if not is_part_of_table():
+            rows = [number_of(count, "row") for count in counts[first].tolist()]
+            texts = [f"{text} ({n_rows})" for text, n_rows in zip(texts, rows, strict=True)]
+            rest += f" ({len(counts):,} values in {number_of(int(counts.sum()), 'row')})"
+        more = rest if len(counts) > MAX_VALUES_IN_MESSAGE else ""
+        return f"{self.name!r}: {', '.join(texts)}{more}"
 
 
 class UnknownValueWarning(UserWarning):
@@ -295,7 +268,7 @@ class Check(Listing):
     def __repr__(self) -> str:
         """Return a summary and the first rows."""
         kinds = set(self["kind"].tolist())
-        rows = _rows(self.checked_rows)
+        rows = number_of(self.checked_rows, "row")
         if not kinds:
             return f"<Check of {rows}: every value is a category that fit has seen>"
         listed = " or ".join(kind for kind in CHECK_KINDS if kind in kinds)
@@ -305,35 +278,32 @@ class Check(Listing):
 def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
     """Return the unknown, missing and infrequent values of a column."""
     rows = read.encode()
-    categories, counts = counted(rows)
-    positions = column.known.find(categories)
-    is_unknown = (positions < 0) & (counts > 0)
-    is_infrequent = np.append(column.is_infrequent, False)[positions] & (counts > 0)
+    found = counted(rows)
+    positions = column.known.find(found.categories)
+    is_infrequent = np.append(column.is_infrequent, False)[positions]
     unknown, infrequent = (
-        np.flatnonzero(flags)[np.argsort(-counts[flags], kind="stable")]
-        for flags in (is_unknown, is_infrequent)
+        found.take(np.flatnonzero(flags & (found.counts > 0))).most_frequent()
+        for flags in (positions < 0, is_infrequent)
     )
+    n_missing = len(rows) - int(found.counts.sum())
+    missing = ColumnStatistics(Categories(as_objects([None])), np.array([n_missing]))
     return UnseenValues(
-        column.name,
-        categories.take(unknown),
-        counts[unknown],
-        categories.take(infrequent),
-        counts[infrequent],
-        len(rows) - int(counts.sum()),
+        column.name, unknown, missing.take(np.flatnonzero(missing.counts)), infrequent
     )
 
 
 def check_of(unseen: Iterable[UnseenValues], n_rows: int) -> Check:
     """Return the report on a table of `n_rows` rows."""
-    rows = [(values.name, *row) for values in unseen for row in values.rows() if len(row[2])]
-    lengths = [len(counts) for *_, counts in rows]
-    counts = _concatenated([counts for *_, counts in rows], np.int64)
+    found = [(each.name, kind, getattr(each, kind)) for each in unseen for kind in CHECK_KINDS]
+    counts = [values.counts for *_, values in found]
+    lengths = [*map(len, counts)]
+    count = _concatenated(counts, np.int64)
     check = Check(
-        column=np.repeat(as_objects([name for name, *_ in rows]), lengths),
-        kind=np.repeat(as_objects([kind for _, kind, *_ in rows]), lengths),
-        value=_concatenated([values for _, _, values, _ in rows]),
-        count=counts,
-        share=counts / max(n_rows, 1),
+        column=np.repeat(as_objects([name for name, *_ in found]), lengths),
+        kind=np.repeat(as_objects([kind for _, kind, _ in found]), lengths),
+        value=_concatenated(as_objects(values.categories.tolist()) for *_, values in found),
+        count=count,
+        share=count / max(n_rows, 1),
     )
     check.checked_rows = n_rows
     return check
@@ -355,27 +325,22 @@ def warn_of_unknown(
 ) -> None:
     """Emit one warning about the unknown values of all columns."""
     unseen = [unseen_values(column, read(column)) for column in columns]
-    if any(len(values.unknown) for values in unseen):
+    if any(len(values.unknown.counts) for values in unseen):
         warn(UnknownValueWarning(unseen))
 
 
 def _some_columns(unseen: Iterable[UnseenValues]) -> str:
     """Return the unknown values of the first columns as text."""
-    unknown = [values.some_unknown() for values in unseen if len(values.unknown)]
+    unknown = [values.some_unknown() for values in unseen if len(values.unknown.counts)]
     n_more = len(unknown) - MAX_COLUMNS_IN_MESSAGE
     more = f"; … and {n_more} more columns" if n_more > 0 else ""
     return "; ".join(unknown[:MAX_COLUMNS_IN_MESSAGE]) + more
 
 
-def _rows(n: int) -> str:
-    """Return a number of rows as text."""
-    return "1 row" if n == 1 else f"{n:,} rows"
-
-
 # ---- Columns that are encoded by default ----
 
 
-def check_default_columns(schema: Schema, state: TableStatistics) -> None:
+def check_default_columns(schema: Schema) -> None:
     """Warn about columns that look like identifiers, and raise an error for too many features.
 
     Columns with declared categories are ignored. A table of one column is not checked. Also warn if
@@ -389,14 +354,18 @@ def check_default_columns(schema: Schema, state: TableStatistics) -> None:
         )
     if len(names) < 2:
         return
-    undeclared = list(_undeclared(schema, state))
+    undeclared = [
+        column
+        for column in schema.columns
+        if column.learned.n_declared is None and column.options.categories is None
+    ]
     check_features(undeclared, MAX_FEATURES, FEWER_FEATURES)
-    suspects = [column for column in undeclared if is_like_identifier(column, state.n_rows)]
+    suspects = [column for column in undeclared if is_like_identifier(column, schema.n_rows)]
     if suspects:
         shown_suspects = suspects[:MAX_SUSPECTS_SHOWN]
         more = len(suspects) - len(shown_suspects)
         warn(
-            "; ".join(described(column, state.n_rows) for column in shown_suspects)
+            "; ".join(described(column, schema.n_rows) for column in shown_suspects)
             + (f"; and {more} more columns" if more else "")
             + f": {'an identifier' if len(suspects) == 1 else 'identifiers'}? Pass columns=[...] to"
             " choose the columns; there is no warning for columns that you choose"
@@ -424,13 +393,6 @@ def check_features(columns: Iterable[ColumnSchema], limit: float, remedy: str) -
             f"the columns that were chosen by default must have at most {int(limit):,} features,"
             f" got {n_features:,}: {listed}{more}; {remedy}"
         )
-
-
-def _undeclared(schema: Schema, state: TableStatistics) -> Iterator[ColumnSchema]:
-    """Yield the columns without declared categories."""
-    for column, learned in zip(schema.columns, state.columns, strict=True):
-        if learned.n_declared is None and column.options.categories is None:
-            yield column
 
 
 def is_like_identifier(column: ColumnSchema, n_rows: int) -> bool:

@@ -68,30 +68,6 @@ def _listed(names: Sequence[Hashable]) -> str:
     return f"the column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
 
 
-def column_order(
-    names: Sequence[Hashable], encoded: list[int], fitted_names: Sequence[Hashable] | None
-) -> ColumnOrder:
-    """Return the column order; `encoded` has the encoded columns' positions in fitted order."""
-    others = {*range(len(names))} - {*encoded}
-    if fitted_names is None:
-        order = [*range(len(names))]
-        for slot, position in zip(sorted(encoded), encoded, strict=True):
-            order[slot] = position
-        return ColumnOrder(order, others, [])
-    # Columns with the same name keep their order.
-    waiting: dict[Hashable, list[int]] = {}
-    for position, name in enumerate(names):
-        waiting.setdefault(name, []).append(position)
-    order, absent = [], []
-    for name in fitted_names:
-        if waiting.get(name):
-            order.append(waiting[name].pop(0))
-        else:
-            absent.append(name)
-    unseen = {position for positions in waiting.values() for position in positions}
-    return ColumnOrder(order + sorted(unseen), unseen, absent)
-
-
 @dataclass(frozen=True, eq=False)
 class Schema:
     """The output columns of all input columns.
@@ -106,22 +82,23 @@ class Schema:
         known.
     uses_default_columns : bool
         Whether the encoded columns were chosen by their types, not by the user.
+    n_rows : int
+        The number of rows that `fit` saw.
     """
 
     columns: tuple[ColumnSchema, ...]
     remainder: str = "passthrough"
     fitted_names: tuple[Hashable, ...] | None = None
     uses_default_columns: bool = False
+    n_rows: int = 0
+
+    __getstate__ = fields_of
 
     def __repr__(self) -> str:
         """Return the first columns with their numbers of features as text."""
         sizes = ", ".join(f"{column.name!r}: {column.n_outputs:,}" for column in self.columns[:8])
         more = ", ..." if len(self.columns) > 8 else ""
         return f"<Schema of {self.n_features:,} features: {{{sizes}{more}}}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the fields without the cached properties."""
-        return fields_of(self)
 
     @cached_property
     def _cached(self) -> dict[Any, Any]:
@@ -152,6 +129,19 @@ class Schema:
         is_whole = len(self.fitted_names or ()) <= len(self.columns)
         return self.remainder == "passthrough" and not is_whole
 
+    @cached_property
+    def of_codes(self) -> Schema:
+        """The schema whose output columns are codes.
+
+        Its look-up tables contain codes, so all options apply to codes as to output columns.
+        """
+        return dataclasses.replace(self, columns=tuple(map(_with_codes, self.columns)))
+
+    @cached_property
+    def of_categories(self) -> Schema:
+        """The schema for categorical columns: an output per category, none is dropped."""
+        return dataclasses.replace(self, columns=tuple(map(_as_categorical, self.columns)))
+
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
         """Return the position of each column of the schema in a table with these names."""
         return [column_position(names, column.name) for column in self.columns]
@@ -171,7 +161,23 @@ class Schema:
         encoded = self.positions_in(names)
         if self.remainder == "drop":
             return ColumnOrder(encoded, set(), [])
-        return column_order(names, encoded, self.fitted_names)
+        if self.fitted_names is None:
+            order = [*range(len(names))]
+            for slot, position in zip(sorted(encoded), encoded, strict=True):
+                order[slot] = position
+            return ColumnOrder(order, {*order} - {*encoded}, [])
+        # Columns with the same name keep their order.
+        waiting: dict[Hashable, list[int]] = {}
+        for position, name in enumerate(names):
+            waiting.setdefault(name, []).append(position)
+        order, absent = [], []
+        for name in self.fitted_names:
+            if waiting.get(name):
+                order.append(waiting[name].pop(0))
+            else:
+                absent.append(name)
+        unseen = {position for positions in waiting.values() for position in positions}
+        return ColumnOrder(order + sorted(unseen), unseen, absent)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -194,11 +200,6 @@ class Schema:
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
 
-    @cached_property
-    def warns(self) -> bool:
-        """Whether a column warns about unknown values."""
-        return any(column.options.handle_unknown == "warn" for column in self.columns)
-
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
         """Raise an error if two output columns, including kept columns, have the same name.
 
@@ -206,12 +207,13 @@ class Schema:
         """
         others = set(kept)
         suspects = _columns_with_related_prefixes(self.columns, others)
-        suspects |= {id(column) for column in self.columns if not column.has_distinct_names}
         sources: dict[Hashable, str] = {}
         for column in self.columns:
-            if id(column) in suspects:
+            if id(column) in suspects or not column.has_distinct_names:
                 for name, label in zip(column.names, column.labels, strict=True):
-                    _add_name(sources, name, f"column {column.name!r}, {_described(label)}")
+                    is_special = isinstance(label, Special)
+                    meaning = f"{label.value} values" if is_special else f"category {label!r}"
+                    _add_name(sources, name, f"column {column.name!r}, {meaning}")
         for other in others if sources else ():
             _add_name(sources, other, f"column {other!r}, which is not encoded")
 
@@ -244,61 +246,32 @@ def _add_name(sources: dict[Hashable, str], name: Hashable, source: str) -> None
     sources[name] = source
 
 
-def _described(label: Any) -> str:
-    """Return the meaning of an output column as text."""
-    return f"{label.value} values" if isinstance(label, Special) else f"category {label!r}"
-
-
 # ---- Schemas of codes ----
 
 # These codes are the same in every column; the codes of the categories follow them.
 RESERVED = {Special.MISSING: 0, Special.UNKNOWN: 1, Special.INFREQUENT: 2}
 
 
-def code_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
-    """Return a schema whose output columns are codes; `names` is for `Schema.cached_for`.
-
-    Its look-up tables contain codes, so all options apply to codes as to output columns.
-    """
-    return dataclasses.replace(schema, columns=tuple(map(_with_codes, schema.columns)))
-
-
 def _with_codes(column: ColumnSchema) -> ColumnSchema:
     own = ~column.is_infrequent
     codes = np.where(own, own.cumsum() + len(RESERVED) - 1, RESERVED[Special.INFREQUENT])
-    return _with_outputs(column, codes, RESERVED, len(RESERVED) + int(own.sum()))
-
-
-def categorical_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
-    """Return a schema for categorical columns: an output per category, none is dropped."""
-    return dataclasses.replace(schema, columns=tuple(map(_as_categorical, schema.columns)))
-
-
-def _as_categorical(column: ColumnSchema) -> ColumnSchema:
-    own, options = ~column.is_infrequent, column.options
-    specials = [Special.INFREQUENT] if not own.all() else []
-    specials += [Special.UNKNOWN] if options.handle_unknown == "indicator" else []
-    specials += [Special.MISSING] if options.handle_missing == "indicator" else []
-    n = int(own.sum())
-    positions = np.where(own, own.cumsum() - 1, n)
-    special_outputs = {special: n + i for i, special in enumerate(specials)}
-    return _with_outputs(column, positions, special_outputs, n + len(specials))
-
-
-def _with_outputs(
-    column: ColumnSchema, outputs: Any, specials: dict[Special, int], n_outputs: int
-) -> ColumnSchema:
     return dataclasses.replace(
         column,
-        outputs=outputs.astype(np.int32),
-        specials=specials,
-        n_outputs=n_outputs,
+        outputs=codes.astype(np.int32),
+        specials=RESERVED,
+        n_outputs=len(RESERVED) + int(own.sum()),
         zero_row_labels=(),
     )
 
 
+def _as_categorical(column: ColumnSchema) -> ColumnSchema:
+    is_rare = column.is_infrequent
+    no_drop = np.zeros_like(is_rare)
+    return ColumnSchema.grouped(column.name, column.options, column.learned, is_rare, no_drop)
+
+
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
-    """Return the categories of a column of `categorical_schema`, as texts if one must be."""
+    """Return the categories of a column of `Schema.of_categories`, as texts if one must be."""
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))
     return column.known.take(column.category_of_feature)

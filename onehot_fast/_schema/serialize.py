@@ -73,29 +73,23 @@ def dumps(
 
 def write_document(document: Json, level: int = 0) -> str:
     """Return the same text as ``json.dumps(..., indent=1)``, but faster for long lists."""
-    if isinstance(document, dict) and document:
+    if not isinstance(document, dict | list) or not document:
+        return _dump(document)
+    line = "\n" + " " * (level + 1)
+    if isinstance(document, dict):
         rows = [f"{_dump(key)}: {write_document(v, level + 1)}" for key, v in document.items()]
-        return _indented("{", rows, "}", level)
-    if isinstance(document, list) and document:
-        if set(map(type, document)) <= PLAIN:
-            row_end = ",\n" + " " * (level + 1)
-            text = json.dumps(
-                document, ensure_ascii=False, allow_nan=False, separators=(row_end, ": ")
-            )
-            return _indented("[", [text[1:-1]], "]", level)
-        return _indented("[", [write_document(item, level + 1) for item in document], "]", level)
-    return _dump(document)
+    elif set(map(type, document)) <= PLAIN:
+        rows = [_dump(document, f",{line}")[1:-1]]
+    else:
+        rows = [write_document(item, level + 1) for item in document]
+    first, last = "{}" if isinstance(document, dict) else "[]"
+    return first + line + f",{line}".join(rows) + line[:-1] + last
 
 
-def _indented(first: str, rows: list[str], last: str, level: int) -> str:
-    """Return indented rows between brackets."""
-    inner = "\n" + " " * (level + 1)
-    return first + inner + f",{inner}".join(rows) + inner[:-1] + last
-
-
-def _dump(value: Json) -> str:
-    """Return a scalar or an empty container as JSON."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+def _dump(value: Json, separator: str = ",") -> str:
+    """Return a scalar, a list of scalars or an empty container as JSON."""
+    separators = separator, ": "
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
 
 
 def _read_document(text: str | bytes) -> dict[str, Any]:
@@ -220,20 +214,19 @@ def drop_as_passed(value: str | DropValue | None) -> Any:
 def _state_to_json(state: TableStatistics) -> Json:
     """Return the statistics of a table as JSON."""
     pairs = zip(state.names, state.columns, strict=True)
-    columns = [{"name": to_json(name), **learned_to_json(learned)} for name, learned in pairs]
-    return {"rows": state.n_rows, "input": _input_to_json(state.input), "columns": columns}
+    columns = [{"name": to_json(name), **_learned_to_json(learned)} for name, learned in pairs]
+    table: Json = None
+    if state.input is not None:
+        names = [to_json(plain(name)) for name in state.input.names]
+        table = {"named": state.input.has_names, "columns": names}
+    return {"rows": state.n_rows, "input": table, "columns": columns}
 
 
-def _input_to_json(table: InputTable | None) -> Json:
-    """Return the columns of the table that was passed to `fit` as JSON."""
-    if table is None:
-        return None
-    return {"named": table.has_names, "columns": [to_json(plain(name)) for name in table.names]}
-
-
-def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
+def _learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
     """Return the statistics of one column as JSON, the declared categories first."""
-    categories, counts = learned.sorted_after_declared()
+    learned = learned.sorted_after(learned.n_declared or 0)
+    categories, items = learned.categories, learned.categories.tolist()
+    is_plain = set(map(type, items)) <= AS_THEY_ARE
     # Categories determine their type, unless there are none.
     kind = {} if len(categories) or not categories.kind_name else {"type": categories.kind_name}
     return {
@@ -241,20 +234,9 @@ def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
         **({"types": sorted(learned.types)} if learned.types else {}),
         "declared": learned.n_declared,
         "conflict": learned.conflict,
-        "categories": _items_to_json(categories.tolist()),
-        "counts": counts.tolist(),
+        "categories": items if is_plain else [to_json(item) for item in items],
+        "counts": learned.counts.tolist(),
     }
-
-
-def _items_to_json(items: list[Any]) -> list[Json]:
-    """Return scalars as JSON."""
-    return items if set(map(type, items)) <= AS_THEY_ARE else [to_json(item) for item in items]
-
-
-def _items_from_json(source: list[Json]) -> list[Any]:
-    """Return scalars from JSON."""
-    is_plain = set(map(type, source)) <= PLAIN
-    return source if is_plain else [from_json(item) for item in source]
 
 
 def _state_from_json(source: Json) -> TableStatistics:
@@ -266,7 +248,7 @@ def _state_from_json(source: Json) -> TableStatistics:
     learned = []
     for name, document in zip(names, documents, strict=True):
         with reading(f"column {shown(name)}"):
-            learned.append(learned_from_json(document))
+            learned.append(_learned_from_json(document))
     return TableStatistics(tuple(names), tuple(learned), n_rows, table)
 
 
@@ -283,9 +265,11 @@ def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None
     return InputTable(tuple(names), source["named"])
 
 
-def learned_from_json(source: Json) -> ColumnStatistics:
+def _learned_from_json(source: Json) -> ColumnStatistics:
     """Return the statistics of one column from JSON."""
-    items = _items_from_json(_list(source["categories"]))
+    items = _list(source["categories"])
+    if not set(map(type, items)) <= PLAIN:
+        items = [from_json(item) for item in items]
     if not set(map(type, items)) <= NEVER_MISSING:
         hash(tuple(items))  # raises TypeError for unhashable items
         if any(map(is_missing, items)):
@@ -301,15 +285,11 @@ def learned_from_json(source: Json) -> ColumnStatistics:
         raise TypeError(f"'conflict' must be true or false, got {shown(conflict)}")
     if n_declared is not None:
         n_declared = min(_count(n_declared), len(categories))
-    types = frozenset(map(_type_name, _list(source.get("types", []))))
-    return ColumnStatistics(categories, counts, n_declared, conflict, types=types)
-
-
-def _type_name(source: Json) -> str:
-    """Return the name of a type; raise an error if it is not a short str."""
-    if not isinstance(source, str) or len(source) > MAX_QUOTED:
-        raise ValueError(f"the name of a type must be a short str, got {shown(source)}")
-    return source
+    types = _list(source.get("types", []))
+    for name in types:
+        if not isinstance(name, str) or len(name) > MAX_QUOTED:
+            raise ValueError(f"the name of a type must be a short str, got {shown(name)}")
+    return ColumnStatistics(categories, counts, n_declared, conflict, types=frozenset(types))
 
 
 def save(path: str | os.PathLike[str], text: str) -> None:

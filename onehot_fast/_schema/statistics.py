@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._runtime import dispatch
 from onehot_fast.column import Column
@@ -80,38 +81,41 @@ class ColumnStatistics:
         """Tell whether both have the same categories (including their types) and counts."""
         if (self.n_declared, self.conflict) != (other.n_declared, other.conflict):
             return False
-        (mine, counts), (others, other_counts) = (
-            learned.sorted_after_declared() for learned in (self, other)
-        )
-        return np.array_equal(counts, other_counts) and mine.is_same(others)
+        mine, others = (each.sorted_after(each.n_declared or 0) for each in (self, other))
+        same_counts = np.array_equal(mine.counts, others.counts)
+        return same_counts and mine.categories.is_same(others.categories)
 
-    def ordered(self) -> tuple[Categories, Counts]:
-        """Return the categories in the order of a schema, and their counts.
+    def take(self, positions: npt.NDArray[np.int64]) -> ColumnStatistics:
+        """Return the categories at some positions, with their counts."""
+        categories = self.categories.take(positions)
+        return replace(self, categories=categories, counts=self.counts[positions])
 
-        This is the declared order if all declarations agree and no other value was seen, else the
-        sorted order.
+    def most_frequent(self, n: int | None = None) -> ColumnStatistics:
+        """Return the `n` most frequent categories, by default all; ties keep their order."""
+        return self.take(np.argsort(-self.counts, kind="stable")[:n])
+
+    def sorted_after(self, n: int) -> ColumnStatistics:
+        """Return the first `n` categories followed by the sorted others."""
+        others = self.categories.take(np.arange(n, len(self.categories)))
+        return self.take(np.append(np.arange(n), n + others.argsort()))
+
+    def ordered(self, declared: Sequence[Any] | None = None) -> ColumnStatistics:
+        """Return the categories in the order of a schema; `declared` are categories of an option.
+
+        Without such an option, the order is the declared order if all declarations of the data
+        agree and no other value was seen, else the sorted order.
         """
-        if self.is_in_schema_order or self.n_declared == len(self.categories):
-            return self.categories, self.counts
-        order = self.categories.argsort()
-        return self.categories.take(order), self.counts[order]
-
-    def in_schema_order(self) -> ColumnStatistics:
-        """Return a copy in the order of a schema, which can then share these arrays.
-
-        If some categories are declared and others are not, return the statistics unchanged.
-        """
-        if self.n_declared not in (None, len(self.categories)):
-            return self
-        categories, counts = self.ordered()
-        return replace(self, categories=categories, counts=counts, is_in_schema_order=True)
-
-    def sorted_after_declared(self) -> tuple[Categories, Counts]:
-        """Return the declared categories followed by the sorted others, and their counts."""
-        n_declared = self.n_declared or 0
-        others = self.categories.take(np.arange(n_declared, len(self.categories)))
-        order = np.concatenate([np.arange(n_declared), n_declared + others.argsort()])
-        return self.categories.take(order), self.counts[order]
+        if declared is None:
+            is_ordered = self.is_in_schema_order or self.n_declared == len(self.categories)
+            return replace(self if is_ordered else self.sorted_after(0), is_in_schema_order=True)
+        known = Categories.of(declared)
+        counts = np.zeros(len(known), np.int64)
+        positions = known.find(self.categories)
+        if (positions < 0).any():  # possible only in a JSON document
+            other = self.categories.take([int(np.argmax(positions < 0))]).tolist()[0]
+            raise ValueError(f"the learned category {shown(other)} must be a declared category")
+        counts[positions] = self.counts
+        return replace(self, categories=known, counts=counts)
 
 
 @dataclass(frozen=True)
@@ -189,8 +193,15 @@ class TableStatistics:
         return replace(self, names=names, columns=tuple(by_name[name] for name in names))
 
     def in_schema_order(self) -> TableStatistics:
-        """Return a copy with the categories in schema order, so that the schema can share them."""
-        return replace(self, columns=tuple(map(ColumnStatistics.in_schema_order, self.columns)))
+        """Return a copy with the categories in schema order, so that the schema can share them.
+
+        A column is unchanged if only some of its categories are declared.
+        """
+        columns = (
+            column.ordered() if column.n_declared in (None, len(column.categories)) else column
+            for column in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     def is_same(self, other: TableStatistics) -> bool:
         """Tell whether both have the same names, numbers of rows, categories and counts."""
@@ -219,42 +230,41 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
 
 def learn(column: Column) -> ColumnStatistics:
     """Return the statistics of one column; undeclared categories without rows are left out."""
-    categories, counts = counted(column)
+    found = counted(column)
     if column.is_conflicting:
-        return ColumnStatistics(categories, counts, conflict=True)
+        return replace(found, conflict=True)
     if column.declared:
         # An empty declaration has no order to keep.
-        return ColumnStatistics(categories, counts, len(categories) or None)
-    categories = categories.with_positive_zero()
-    occurring = np.flatnonzero(counts)
-    if len(occurring) < len(categories):
-        categories, counts = categories.take(occurring), counts[occurring]
-    return ColumnStatistics(categories, counts)
+        return replace(found, n_declared=len(found.categories) or None)
+    occurring = np.flatnonzero(found.counts)
+    if len(occurring) < len(found.categories):
+        found = found.take(occurring)
+    return replace(found, categories=found.categories.with_positive_zero())
 
 
-def counted(column: Column) -> tuple[Categories, Counts]:
+def counted(column: Column) -> ColumnStatistics:
     """Return the distinct categories of a column, and the number of rows of each category."""
-    categories, positions = column.distinct()
+    # Equal values of different types, such as 1 and 1.0, are one category.
+    categories, positions = Categories.of(column.stored), None
+    if not column.is_distinct:
+        categories, positions = Categories.distinct(column.stored)
     counts = column.counts
     if counts is None:
         counts = dispatch.count(column.codes, column.n_categories)
-    if positions is None:
-        return categories, counts
-    added = np.zeros(len(categories), np.int64)
-    np.add.at(added, positions, counts)
-    return categories, added
+    if positions is not None:
+        each, counts = counts, np.zeros(len(categories), np.int64)
+        np.add.at(counts, positions, each)
+    return ColumnStatistics(categories, counts)
 
 
 def learn_known(
     column: Column, known: Categories
 ) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
     """Return statistics of the known categories, and the position of each category in `known`."""
-    categories, counts = counted(column)
-    positions = known.find(categories)
-    occurs = (positions >= 0) & (counts > 0)
-    order = np.flatnonzero(occurs)
-    order = order[np.argsort(positions[order])]
-    if not len(order):  # do not keep the type of unknown values
+    found = counted(column)
+    positions = known.find(found.categories)
+    occurring = np.flatnonzero((positions >= 0) & (found.counts > 0))
+    if not len(occurring):  # do not keep the type of unknown values
         return ColumnStatistics(), positions
-    learned = categories.with_positive_zero().take(order)
-    return ColumnStatistics(learned, counts[order]), positions
+    learned = found.take(occurring[np.argsort(positions[occurring])])
+    return replace(learned, categories=learned.categories.with_positive_zero()), positions

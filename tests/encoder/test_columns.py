@@ -155,16 +155,6 @@ def test_other_columns_that_are_not_numeric_raise_an_error(library, values, form
     assert Encoder(["p"], remainder="drop").fit(table).transform(table, form).shape == (2, 2)
 
 
-def test_nan_of_propagate_stands_beside_other_columns(library):
-    table = library.table({"n": [1.0, 2.0], "p": ["a", None], "m": [0.0, 3.0]})
-    encoder = Encoder(["p"], dtype="float32", handle_missing="propagate").fit(table)
-
-    for form in ("numpy", "csr", "csc", "implicit"):
-        np.testing.assert_array_equal(
-            dense(encoder.transform(table, form)), [[1, 1, 0], [2, np.nan, 3]]
-        )
-
-
 def test_every_form_is_decoded(library):
     """Other columns come back from a matrix in its dtype; a matrix of features is enough."""
     encoder = fitted(library)
@@ -191,13 +181,14 @@ def test_a_table_of_categories_is_decoded(library):
     words = {"missing": "-", "unknown": "?", "infrequent": "*"}
 
     def decoded(**more: Any) -> Any:
-        encoder = Encoder(["p", "q"], **options, **more).fit(train)
+        encoder = Encoder(["p", "q"], **options | more).fit(train)
         return library.columns(
             encoder.inverse_transform(encoder.transform(table, "category"), **words)
         )
 
     assert decoded()["p"] == ["a", "b", "-", "-"]
     assert decoded(handle_missing="indicator")["p"] == ["a", "b", "-", "?"]
+    assert decoded(drop="last", min_frequency={"p": 2})["p"] == ["a", "*", "-", "-"]
     assert decoded()["q"] == [7, 8, 7, 7]
     assert list(decoded()) == ["n", "p", "q"]
     encoder = Encoder(["p", "q"], **options).fit(train)
@@ -223,16 +214,12 @@ def unpickled(encoder: Encoder) -> Encoder:
     return pickle.loads(pickle.dumps(encoder))  # type: ignore[no-any-return]
 
 
-def from_document(encoder: Encoder) -> Encoder:
-    return Encoder.from_json(encoder.to_json())
-
-
 @pytest.mark.parametrize("version", [1, 2])
 def test_other_columns_of_old_documents_are_unknown(library, version):
     """Tables keep the columns that they have, and a matrix has the features."""
     document = json.loads(fitted(library).to_json())
     document["version"] = version
-    del document["fitted"]["input"]
+    del document["fitted"]["input"], document["written by"]
     encoder = Encoder.from_json(json.dumps(document))
     table = library.table(reordered("kind", "n", "plan", "age"))
 
@@ -249,15 +236,6 @@ def test_a_document_whose_columns_do_not_fit_is_rejected(library):
         document["fitted"]["input"]["columns"] = columns
         with pytest.raises(ValueError, match="not a complete encoder"):
             Encoder.from_json(json.dumps(document))
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, unpickled, from_document])
-def test_copies_keep_the_other_columns(library, copied):
-    encoder = copied(fitted(library))
-
-    assert encoder.get_feature_names_out().tolist() == NAMES
-    assert encoder == fitted(library)
-    assert dense(encoder.transform(library.table(TRAIN), "csr")).tolist() == ROWS
 
 
 def test_merge_keeps_the_other_columns(library):
@@ -318,7 +296,7 @@ def test_dense_results_of_columns_chosen_by_default_are_limited(library):
 
 
 KINDS = {
-    "text": st.sampled_from(["a", "b", "c"]),
+    "text": st.sampled_from(["a", "b", "c", None]),
     "whole": st.integers(-3, 3),
     "real": st.sampled_from([0.0, 1.5, -2.0]) | st.none(),
     "flag": st.booleans(),
@@ -336,14 +314,16 @@ def test_every_form_holds_the_same_numbers(library, data):
         for name, kind in zip(names, kinds, strict=True)
     }
     for name, kind in zip(names, kinds, strict=True):
-        if kind == "real":  # at least one number, so that libraries know the type
-            rows[name][0] = 2.5
+        if kind in ("real", "text"):  # at least one value, so that libraries know the type
+            rows[name][0] = 2.5 if kind == "real" else "a"
     encoded = [name for name in names if name.startswith("text") or data.draw(st.booleans())]
     options = {
         "drop": data.draw(st.sampled_from([None, "first"])),
         "dtype": data.draw(st.sampled_from(["bool", "uint8", "float32"])),
         "remainder": data.draw(st.sampled_from(["passthrough", "drop"])),
     }
+    if options["dtype"] == "float32":
+        options["handle_missing"] = data.draw(st.sampled_from(["ignore", "propagate"]))
     encoder = Encoder(encoded, **options).fit(library.table(rows))
     shuffled = data.draw(st.permutations(names))
     table = library.table({name: rows[name] for name in shuffled})

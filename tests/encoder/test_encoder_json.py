@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 import onehot_fast
 from onehot_fast import Column, Encoder
-from onehot_fast._categories.scalar_json import EXACT, READERS, from_json, to_json
 
 PARIS = ZoneInfo("Europe/Paris")
 HOUR = datetime.timedelta(hours=1)
@@ -65,7 +64,18 @@ SCALARS = {
     "no duration": np.timedelta64("NaT", "s"),
     "tuple": (1, ("a", None), b""),
 }
-EVERY_SCALAR = pytest.mark.parametrize("value", SCALARS.values(), ids=SCALARS.keys())
+
+
+def tagged(value):
+    """Return the JSON of a scalar: that of the name of a column."""
+    [source] = json.loads(Encoder([value]).to_json())["columns"]
+    return source
+
+
+def restored(value):
+    """Return a scalar that was written as JSON and read again."""
+    [name] = Encoder.from_json(Encoder([value]).to_json()).columns
+    return name
 
 
 def identity(value):
@@ -76,18 +86,16 @@ def identity(value):
     return type(value), repr(value), dtype, zone, items
 
 
-@EVERY_SCALAR
+@pytest.mark.parametrize("value", SCALARS.values(), ids=SCALARS.keys())
 def test_scalars_are_restored(value):
     """Type, value, unit, zone, the sign of zero and NaN are restored from plain JSON."""
-    text = json.dumps(to_json(value), allow_nan=False)
-
-    assert identity(from_json(json.loads(text))) == identity(value)
+    assert identity(restored(value)) == identity(value)
 
 
 @given(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
-    | st.decimals() | st.fractions() | st.dates() | st.datetimes() | st.timedeltas()
-    | st.complex_numbers() | st.times().map(lambda time: time.replace(fold=0))
+    | st.decimals(allow_nan=False) | st.fractions() | st.dates() | st.datetimes()
+    | st.timedeltas() | st.complex_numbers() | st.times().map(lambda time: time.replace(fold=0))
     | st.datetimes(
         # Early offsets have odd seconds.
         timezones=st.sampled_from([datetime.UTC, PARIS, ZoneInfo("Asia/Kathmandu")]),
@@ -95,18 +103,32 @@ def test_scalars_are_restored(value):
     )
 )  # fmt: skip
 def test_random_scalars_are_restored(value):
-    text = json.dumps(to_json(value), allow_nan=False)
-    back = from_json(json.loads(text))
+    assert identity(restored(value))[:2] == identity(value)[:2]
 
-    assert type(back) is type(value)
-    assert repr(back) == repr(value)
+
+def pandas_scalars():
+    pd = pytest.importorskip("pandas")
+    return [
+        pd.Timestamp("2024-02-29 01:02:03.000000004"),
+        pd.Timestamp("2024-10-27 00:30", tz="UTC").tz_convert("Europe/Paris").as_unit("ns"),
+        pd.Timedelta("-1 days 00:00:00.000000001"),
+        pd.Period("2024-02", "M"),
+        pd.Interval(0.5, 2.0, "left"),
+        pd.Interval(pd.Timestamp("2024-01-01"), pd.Timestamp("2024-01-02")),
+    ]
+
+
+def test_pandas_scalars_are_restored():
+    back = [restored(value) for value in pandas_scalars()]
+
+    assert back == pandas_scalars()
+    assert list(map(repr, back)) == list(map(repr, pandas_scalars()))
 
 
 CATEGORIES = {
     name: value
     for name, value in SCALARS.items()
-    if name
-    not in {"none", "nan", "float32 nan", "decimal nan", "not a time", "no duration", "no unit"}
+    if name not in {"none", "nan", "float32 nan", "decimal nan", "not a time", "no duration"}
 }
 
 
@@ -115,28 +137,19 @@ def test_categories_of_every_type_are_restored(value):
     """Declared or observed, dropped or not, they encode the same values."""
     table = {"p": [value, None, "other", value]}
     encoder = Encoder(
-        ["p"],
-        categories={"p": ["other", value]},
-        drop={"p": [value]},
+        ["p"], categories={"p": ["other", value]}, drop={"p": [value]}, dtype=">f4",
         handle_missing="indicator",
-        dtype=">f4",
-    ).fit(table)
+    ).fit(table)  # fmt: skip
     observed = Encoder(["p"], handle_unknown={"p": "indicator"}, max_categories=5).fit(table)
 
-    check_return(encoder, table)
-    check_return(observed, table)
-
-
-def check_return(encoder, table):
-    """Compare an encoder with the one from its text."""
-    back = Encoder.from_json(encoder.to_json())
-    new, old = back.transform(table), encoder.transform(table)
-
-    assert back.to_json() == encoder.to_json()
-    assert back == encoder == copy.deepcopy(encoder) == pickle.loads(pickle.dumps(encoder))
-    assert tuple(back.get_feature_names_out()) == tuple(encoder.get_feature_names_out())
-    assert repr(back) == repr(encoder)
-    assert (new.dtype, new.tobytes()) == (old.dtype, old.tobytes())
+    for each in (encoder, observed):
+        back = Encoder.from_json(each.to_json())
+        new, old = back.transform(table), each.transform(table)
+        assert back.to_json() == each.to_json()
+        assert back == each == copy.deepcopy(each) == pickle.loads(pickle.dumps(each))
+        assert tuple(back.get_feature_names_out()) == tuple(each.get_feature_names_out())
+        assert repr(back) == repr(each)
+        assert (new.dtype, new.tobytes()) == (old.dtype, old.tobytes())
 
 
 @pytest.mark.parametrize(
@@ -173,20 +186,10 @@ def test_a_column_without_categories_keeps_its_type(values):
     assert (again.kind_name, again.dtype) == (known.kind_name, known.dtype)
     assert (known.kind_name == "") == (type(values) is list and math.nan not in values)
     assert back.to_json() == encoder.to_json()
+    assert back.to_sql() == encoder.to_sql()
     untyped = Encoder(["x"], handle_unknown="indicator").fit({"x": [None]})
     for merged in (encoder.merge(untyped), untyped.merge(encoder)):
         assert merged.schema.columns[0].known.kind_name == known.kind_name
-
-
-def test_nan_is_missing_in_sql_after_json():
-    encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": np.array([np.nan, np.nan])})
-    restored = Encoder.from_json(encoder.to_json())
-    listed = Encoder(["x"], handle_unknown="indicator").fit({"x": [math.nan]})
-
-    for dialect in ("duckdb", "postgres", "spark"):
-        written = encoder.to_sql(dialect)
-        assert restored.to_sql(dialect) == listed.to_sql(dialect) == written
-        assert "nan" in written.lower()
 
 
 def test_a_restored_encoder_can_learn_more():
@@ -220,30 +223,7 @@ def test_the_text_is_readable():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[]", "must be a result of Encoder.to_json"),
-        ("{}", "must be a result of Encoder.to_json"),
-        ("nothing", "must be JSON .Expecting value"),
-        ("[" * 200_000, "must be JSON .maximum recursion"),
-        ("encoder.json", r"Encoder.load\(path\) for a file"),
-        (
-            '{"format": "onehot_fast.Encoder", "version": 9, "written by": "onehot_fast 8.1"}',
-            "must be at most 3 for onehot_fast .* got 9 of onehot_fast 8.1; upgrade onehot_fast",
-        ),
-        ('{"format": "onehot_fast.Encoder", "version": "2"}', "got '2' of an unknown release"),
-        ('{"format": "onehot_fast.Encoder", "version": 1}', "not a complete encoder"),
-        (
-            '{"format": "onehot_fast.Encoder", "version": 1, "columns": [{"pickle": ""}],'
-            ' "options": {}, "fitted": null}',
-            "'pickle' is not the tag",
-        ),
-    ],
-)
-def test_other_texts_are_rejected(text, message):
-    with pytest.raises(ValueError, match=message):
-        Encoder.from_json(text)
+HEAD = '{"format": "onehot_fast.Encoder", '
 
 
 def document(categories: str = '["a", "b"]', **changed: Any) -> str:
@@ -257,8 +237,19 @@ def document(categories: str = '["a", "b"]', **changed: Any) -> str:
     return json.dumps({**whole, "fitted": fitted}).replace('"@"', categories)
 
 
+PICKLE = '"columns": [{"pickle": ""}], "options": {}, "fitted": null}'
+NEWER = "must be at most 3 for onehot_fast .* got 9 of onehot_fast 8.1; upgrade onehot_fast"
 DEEP = '{"tuple": [' * 500 + "1" + "]}" * 500
 UNREADABLE = [
+    ("[]", "must be a result of Encoder.to_json"),
+    ("{}", "must be a result of Encoder.to_json"),
+    ("nothing", "must be JSON .Expecting value"),
+    ("[" * 200_000, "must be JSON .maximum recursion"),
+    ("encoder.json", r"Encoder.load\(path\) for a file"),
+    (HEAD + '"version": 9, "written by": "onehot_fast 8.1"}', NEWER),
+    (HEAD + '"version": "2"}', "got '2' of an unknown release"),
+    (HEAD + '"version": 1}', "not a complete encoder"),
+    (HEAD + f'"version": 1, {PICKLE}', "'pickle' is not the tag"),
     *((document(f"[{value}, 1]"), "column 'c'") for value in (
         '{"fraction": "1e1000000000"}', '{"fraction": "1/0"}', '{"fraction": 1}',
         '{"decimal": "x"}', '{"datetime": "2020-01-01", "zone": "' + "A" * 5000 + '"}',
@@ -381,10 +372,11 @@ def test_values_without_a_form_in_json_are_rejected():
 
 
 DIGITS = "1" * 1_000_000
+TAGS = {next(iter(each)) for each in map(tagged, SCALARS.values()) if isinstance(each, dict)}
 TOO_LONG = [
-    *({tag: DIGITS} for tag in EXACT if tag != "bytes"),
+    *({tag: DIGITS} for tag in sorted(TAGS - {"bytes", "tuple"})),
     {"decimal": "1E" + DIGITS}, {"fraction": f"1/{DIGITS}"}, {"fraction": "1e1000000000"},
-    {"datetime": DIGITS}, {"datetime": "2020-01-01", "zone": DIGITS},
+    {"datetime": "2020-01-01", "zone": DIGITS},
     {"timedelta": [10**400]}, {"timedelta": [1] * 100_000},
     {"datetime64": DIGITS, "unit": "D"}, {"datetime64": "2020", "unit": DIGITS},
     {"timedelta64": 1, "unit": f"{DIGITS}s"}, {"timedelta64": 10**400, "unit": "s"},
@@ -399,7 +391,9 @@ TOO_LONG = [
 
 
 def test_long_scalars_of_every_tag_are_tested():
-    assert {next(iter(source)) for source in TOO_LONG} >= {*EXACT, *READERS}
+    of_pandas = {next(iter(tagged(value))) for value in pandas_scalars()}
+
+    assert {next(iter(source)) for source in TOO_LONG} >= TAGS | of_pandas
 
 
 @pytest.mark.parametrize("source", TOO_LONG, ids=lambda source: str(source)[:30])
@@ -429,31 +423,6 @@ def test_a_prefix_that_is_too_long_is_rejected(option):
 
     with pytest.raises(ValueError, match="must have at most 10,000 letters, got 1,000,000"):
         Encoder.from_json(text)
-
-
-def test_pandas_scalars_are_restored():
-    pd = pytest.importorskip("pandas")
-    values = [
-        pd.Timestamp("2024-02-29 01:02:03.000000004"),
-        pd.Timestamp("2024-10-27 00:30", tz="UTC").tz_convert("Europe/Paris").as_unit("ns"),
-        pd.Timedelta("-1 days 00:00:00.000000001"),
-        pd.Period("2024-02", "M"),
-        pd.Interval(0.5, 2.0, "left"),
-        pd.Interval(pd.Timestamp("2024-01-01"), pd.Timestamp("2024-01-02")),
-    ]
-    back = [from_json(json.loads(json.dumps(to_json(value)))) for value in values]
-
-    assert back == values
-    assert list(map(repr, back)) == list(map(repr, values))
-
-
-def test_documents_of_the_first_version_are_read():
-    """They lack the version of the library and later options."""
-    encoder = Encoder(drop="first").fit({"p": ["b", "a", "b"]})
-    document = json.loads(encoder.to_json()) | {"version": 1}
-    del document["written by"]
-
-    assert Encoder.from_json(json.dumps(document)) == encoder
 
 
 @pytest.mark.parametrize("kind", [str, Path])

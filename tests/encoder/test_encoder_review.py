@@ -98,23 +98,6 @@ def test_check_counts_unknown_missing_and_infrequent_values(library, fitted, val
     assert check["share"].sum() < 1.001
 
 
-def test_check_of_a_known_and_of_another_table(library):
-    encoder = Encoder(["size", "city"]).fit(library.table(TRAIN))
-    alike = encoder.check(library.table({"size": ["S", "L"], "city": ["x", "y"], "n": [1, 2]}))
-    differs = encoder.check(library.table(TEST))
-
-    assert repr(alike) == "<Check of 2 rows: every value is a category that fit has seen>"
-    assert (alike.n_rows, alike.has_unknown) == (0, False)
-    assert repr(differs).splitlines()[0] == (
-        "<Check of 4 rows: some values are unknown or missing>"
-    )
-    assert sorted(rows_of(differs)) == [
-        ("city", "unknown", "q", 1, 0.25),
-        ("size", "missing", None, 1, 0.25),
-        ("size", "unknown", "M", 2, 0.5),
-    ]
-
-
 def test_one_warning_names_the_values_of_all_columns(library):
     """The warning points at the line of the caller."""
     encoder = Encoder(["city", "size"], handle_unknown="warn").fit(library.table(TRAIN))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from collections import UserDict
 from typing import Any
 
 import encoder_oracle as oracle
@@ -197,15 +199,6 @@ def test_a_series_is_a_table_of_one_column(library):
     assert [read_table(one).names for one in unnamed] == [("x0",)] * len(unnamed)
 
 
-def test_unsigned_values_are_looked_up_among_signed_categories():
-    """Values beyond int64 are unknown."""
-    encoder = Encoder(["n"], handle_unknown="ignore").fit({"n": np.array([1, 2])})
-
-    encoded = encoder.transform({"n": np.array([2, 2**63, 1], np.uint64)}, "numpy")
-
-    assert encoded.tolist() == [[0, 1], [0, 0], [1, 0]]
-
-
 COLUMNS = {"number": [1, 2], "city": ["b", "a"], "size": ["S", "L"]}
 
 
@@ -254,3 +247,57 @@ def test_parameters_of_a_fitted_encoder_change(library, change, kept):
 @given(train=PARTS, test=PARTS, names=CHOICES, options=ENGINE_OPTIONS)
 def test_an_engine_learns_the_same_as_one_process(name, train, test, names, options):
     check_engine(IN_ONE_PROCESS[name](), train, test, names, options)
+
+
+RECORDS = [
+    {"carrier": "UA", "hour": 5, "note": None},
+    {"carrier": None, "hour": 6},
+    {"hour": 7, "carrier": "AA", "gate": "B"},
+    UserDict(carrier="UA", hour=8),
+]
+OF_RECORDS = {
+    "carrier": ["UA", None, "AA", "UA"], "hour": [5, 6, 7, 8], "note": [None] * 4,
+    "gate": [None, None, "B", None],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [None, ["carrier"], ["hour", "gate"]])
+def test_records_are_the_mapping_of_their_columns(columns):
+    """The same encoder and the same rows, in every call that takes a table."""
+    records, mapping = (
+        Encoder(columns, handle_unknown="ignore", remainder="drop").fit(table)
+        for table in (RECORDS, OF_RECORDS)
+    )
+
+    assert records == mapping
+    assert records.to_json() == mapping.to_json()
+    assert records.partial_fit(RECORDS) == mapping.partial_fit(OF_RECORDS)
+    for form in ("numpy", "codes", "indices"):
+        np.testing.assert_array_equal(
+            records.transform(RECORDS, form), records.transform(OF_RECORDS, form)
+        )
+    assert repr(records.check(RECORDS)) == repr(records.check(OF_RECORDS))
+    assert records.estimate(RECORDS).bytes == records.estimate(OF_RECORDS).bytes
+    encoded = records.transform(OF_RECORDS, "numpy")
+    rows = [dict(zip(records.get_feature_names_out(), row, strict=True)) for row in encoded]
+    decoded, wanted = records.inverse_transform(rows), records.inverse_transform(encoded)
+    assert str(decoded) == str(wanted)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [{"c": "UA"}, {"c": "UA", "n": 1.5, "d": datetime.date(2024, 1, 1)}, {"c": "UA", "x": None}],
+)
+def test_a_mapping_of_scalars_is_one_record(record):
+    encoder = Encoder(["c"], remainder="drop").fit({"c": ["UA", "AA"]})
+
+    for table in (record, [record], {"c": np.str_("UA")}):
+        assert encoder.transform(table, "numpy").tolist() == [[False, True]]
+
+
+def test_a_column_that_no_record_has_is_absent():
+    encoder = Encoder(["c"], remainder="drop").fit({"c": ["UA", "AA"]})
+
+    with pytest.raises(ValueError, match="the table has no column 'c'"):
+        encoder.transform([{"n": 1}, {"n": 2}])
+    assert encoder.transform([{}, {"c": "UA"}], "numpy").tolist() == [[0, 0], [0, 1]]
