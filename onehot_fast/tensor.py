@@ -238,7 +238,7 @@ def one_hot(
         array,
         target,
         n_classes,
-        inner_size(array.shape, position),
+        math.prod(array.shape[position:]),
         on if is_plain else np.array(True),
         off if is_plain else np.array(False),
         wrap=policy.wrap,
