@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, check_options, check_prefix, number_dtype
-from onehot_fast._arrow.block import ArrowBlock
+from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._encode import write
 from onehot_fast._encode.write import FORMATS
 from onehot_fast._runtime.registry import library
