@@ -141,7 +141,7 @@ def cells_of(text: str) -> list[list[str]]:
 def times(processor: str = ZEN_4, title: str = LABELS) -> dict[str, float]:
     """Return the time of the best ordinary call of each library, divided by ours.
 
-    Of our calls, those with default threads count, as in the column "/ ours".
+    Only our calls with default threads count, as in the column "/ ours".
     """
     best: dict[str, float] = {}
     header, _, *rows = cells_of(section(processor, title))
