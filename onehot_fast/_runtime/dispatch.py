@@ -94,10 +94,11 @@ def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
     if (not is_float or -limit <= largest < limit) and int(largest) != ignore_index:
         return int(largest)
     if is_float:
-        indices = indices[(indices >= -limit) & (indices < limit)].astype(np.int64)
-    if ignore_index is not None:
-        indices = indices[indices != ignore_index]
-    return int(indices.max()) if indices.size else None
+        in_range = indices[(indices >= -limit) & (indices < limit)]
+        return maximum(in_range.astype(np.int64), ignore_index)
+    # The ignored index becomes 0. The others wrap around and keep their order.
+    others = (indices - largest).view(f"u{indices.itemsize}")
+    return int(largest) + int(others.max()) - 2 ** (8 * indices.itemsize) if others.any() else None
 
 
 def decode(
@@ -267,12 +268,12 @@ def multi_hot_csr(
     # The clipping is only for the allocation: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
-    indices = np.empty(room, position)
-    indptr = np.empty(len(offsets), position)
+    indices = np.empty(room, np.int32)
+    indptr = np.empty(len(offsets), np.int64)
     counts = np.empty(room, np.int64)
     total = ragged.csr(offsets, codes, table, indices, indptr, counts, n_columns)
     data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
-    return data, indices[:total], indptr
+    return data, indices[:total].astype(position, copy=False), indptr.astype(position, copy=False)
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
