@@ -22,6 +22,6 @@ cdef class Array:
     cdef int cover(self, const uint8_t *bits, int64_t begin) except -1
     cdef int64_t count_nulls(self) except -1
     cdef cnp.ndarray memory(self, cnp.dtype dtype)
-    cdef cnp.ndarray plain(self)
+    cdef int copy_to(self, cnp.ndarray out) except -1
     cdef cnp.ndarray code_integers(self, cnp.dtype dtype)
     cdef cnp.ndarray code_booleans(self)

@@ -9,7 +9,6 @@ cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
-from cpython.object cimport PyObject, PyTypeObject
 from cpython.pycapsule cimport (
     PyCapsule_CheckExact,
     PyCapsule_GetName,
@@ -49,14 +48,10 @@ cnp.import_array()
 cdef extern from "Python.h":
     bint Py_IsInitialized() noexcept nogil
 
-cdef extern from "numpy/arrayobject.h":
-    object PyArray_NewFromDescr(
-        PyTypeObject *subtype, cnp.dtype descr, int nd, const cnp.npy_intp *dims,
-        const cnp.npy_intp *strides, void *data, int flags, PyObject *obj,
-    )
-
 # The token that the constructors require; it is private to this module.
 cdef object MAKER = object()
+# The kinds of types whose values `block` and `numbers` copy.
+cdef tuple NUMBERS = ("boolean", "integer", "float")
 
 
 @cython.final
@@ -146,28 +141,29 @@ cdef class Array:
         Return None unless all columns are numbers or Booleans of the same type, without nulls.
         """
         cdef list columns = [self.child(position) for position in positions]
-        cdef list rows = [(<Array> column).plain() for column in columns]
-        if any(row is None for row in rows) or len({row.dtype for row in rows}) != 1:
+        cdef cnp.ndarray out
+        types = {(column.schema.kind, column.schema.dtype) for column in columns}
+        if len(types) != 1 or columns[0].schema.kind not in NUMBERS or any(column.null_count for column in columns):
             return None
-        if any(column.null_count for column in columns):
-            return None
-        return np.stack(rows, out=allocate((len(rows), self.length), rows[0].dtype)[0])
+        out = allocate((len(columns), self.length), columns[0].schema.dtype)[0]
+        for column, row in zip(columns, out):
+            (<Array> column).copy_to(row)
+        return out
 
     def numbers(self):
         """Return a copy of numbers or Booleans, with NaN for nulls, or None for other types.
 
         Nulls turn integers and Booleans into float64.
         """
-        cdef cnp.ndarray values = self.plain(), out
-        if values is None:
+        cdef cnp.ndarray out
+        if self.schema.kind not in NUMBERS:
             return None
+        out = new_array(self.length, self.schema.dtype)
+        self.copy_to(out)
         valid = self.valid()
-        if valid is not None:
-            is_float = values.dtype.kind == "f"
-            return np.where(valid, values, np.array(np.nan, values.dtype if is_float else np.float64))
-        out = new_array(self.length, values.dtype)
-        out[...] = values
-        return out
+        if valid is None:
+            return out
+        return np.where(valid, out, np.array(np.nan, out.dtype if out.dtype.kind == "f" else np.float64))
 
     def valid(self):
         """Return a mask of the rows that are not null, or None if no row is null."""
@@ -239,19 +235,22 @@ cdef class Array:
             array = new_array(n, dtype)
             memcpy(cnp.PyArray_DATA(array), data, n * dtype.itemsize)
             return array
-        Py_INCREF(dtype)    # PyArray_NewFromDescr steals a reference
-        array = PyArray_NewFromDescr(
-            <PyTypeObject *> cnp.ndarray, dtype, 1, &n, NULL, <void *> data, cnp.NPY_ARRAY_CARRAY_RO, NULL,
-        )
-        Py_INCREF(self)     # PyArray_SetBaseObject steals a reference
-        cnp.PyArray_SetBaseObject(array, self)
+        array = cnp.PyArray_SimpleNewFromData(1, &n, dtype.type_num, <void *> data)
+        cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+        cnp.set_array_base(array, self)
         return array
 
-    cdef cnp.ndarray plain(self):
-        """Return numbers or Booleans, or None for other types; the values of nulls are arbitrary."""
-        if self.schema.kind == "boolean":
-            return self.code_booleans().view(np.bool_)
-        return self.memory(self.schema.dtype) if self.schema.kind in ("integer", "float") else None
+    cdef int copy_to(self, cnp.ndarray out) except -1:
+        """Copy numbers or Booleans to a contiguous array; the values of nulls are arbitrary."""
+        if self.schema.kind != "boolean":
+            out[...] = self.memory(self.schema.dtype)
+        elif self.length > 0:
+            with nogil:
+                spread(
+                    <const uint8_t *> self.node.buffers[1], self.offset, self.length,
+                    <uint8_t *> cnp.PyArray_DATA(out),
+                )
+        return 0
 
     cdef cnp.ndarray code_integers(self, cnp.dtype dtype):
         """Return the integers, with -1 for nulls; raise an error for an invalid dictionary index."""

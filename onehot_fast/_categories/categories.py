@@ -67,7 +67,7 @@ class Categories:
         every = cls.of(values)
         if every.family is not None:
             table = Dictionary(every._kind)
-            table.encode(every._numbers())
+            table.encode(every.values)
             if len(table) == len(every):
                 return every, None
         distinct, (positions,) = cls.union([every])
@@ -127,17 +127,10 @@ class Categories:
         """The kind of dictionary for the values."""
         return kind_of(self.values)
 
-    def _numbers(self) -> Strings | AnyArray:
-        """Return the values in the dtype of their dictionary, e.g. times as int64."""
-        if isinstance(self.values, Strings):
-            return self.values
-        is_time = self.values.dtype.kind in "mM"
-        return self.values.view(np.int64) if is_time else self.values.astype(self._kind, copy=False)
-
     @cached_property
     def table(self) -> Dictionary:
         """The hash table of the values; several threads may build it at the same time."""
-        return Dictionary(self._kind, self._numbers())
+        return Dictionary(self._kind, self.values)
 
     @cached_property
     def _positions_by_key(self) -> dict[Hashable, int]:
@@ -208,7 +201,7 @@ class Categories:
         if self.family in ("instant", "duration") and self.dtype != others.dtype:
             return self._find_by_key(others)
         if isinstance(others.values, Strings) or self.family != "number":
-            positions = self.table.lookup(others._numbers())
+            positions = self.table.lookup(others.values)
         else:
             numbers, is_exact = exactly_as(others.values, self._kind)
             positions = np.where(is_exact, self.table.lookup(numbers), -1)
@@ -268,7 +261,7 @@ class Categories:
             return _union_by_key(parts)
         table = Dictionary(first._kind)
         positions = [
-            table.encode(part._numbers()).astype(np.int64) if len(part) else np.empty(0, np.int64)
+            table.encode(part.values).astype(np.int64) if len(part) else np.empty(0, np.int64)
             for part in parts
         ]
         return cls(with_dtype(table.values, first.dtype)), positions
