@@ -65,11 +65,6 @@ class Categories:
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
         """Return the distinct values, and the position of each value (None: all are distinct)."""
         every = cls.of(values)
-        if every.family is not None:
-            table = Dictionary(every._kind)
-            table.encode(every.values)
-            if len(table) == len(every):
-                return every, None
         distinct, (positions,) = cls.union([every])
         return (every, None) if len(distinct) == len(every) else (distinct, positions)
 
@@ -215,7 +210,10 @@ class Categories:
         if self.family is None or not len(self) or isinstance(values, np.ma.MaskedArray):
             return None
         dtype = dtype_of(values)
-        if dtype is not None and not self._holds(dtype):
+        if dtype is not None and (
+            FAMILIES.get(dtype.kind) != self.family
+            or (self.family != "number" and dtype != self.dtype)
+        ):
             return None
         try:
             return self.table.lookup(values, missing=missing)
@@ -230,14 +228,6 @@ class Categories:
         # NumPy would convert integers to floats if there are None or NaN.
         is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
         return self.lookup(np.array(values)) if is_plain else None
-
-    def _holds(self, dtype: np.dtype[Any]) -> bool:
-        """Tell whether the dictionary can look up numbers or times of a dtype."""
-        if FAMILIES.get(dtype.kind) != self.family:
-            return False
-        if self.family != "number":
-            return bool(dtype == self.dtype)
-        return (self._kind == "float64") == (dtype.kind == "f")
 
     def _find_by_key(self, others: Categories) -> Positions:
         """Return the result of `find` for categories of any types."""
