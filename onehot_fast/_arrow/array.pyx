@@ -7,7 +7,7 @@ types can be exported again. Only the C structures of the interface are used, an
 
 cimport cython
 cimport numpy as cnp
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.pycapsule cimport (
     PyCapsule_CheckExact,
@@ -34,7 +34,7 @@ from onehot_fast._arrow.abi cimport (
     ohf_arrow_share,
 )
 from onehot_fast._arrow.schema cimport ArrowField, check, new_schema_capsule, schema_of
-from onehot_fast._kernels.validity cimport code_bits, code_rows, count_ones, intersect, spread
+from onehot_fast._kernels.validity cimport code_rows, count_ones, spread
 
 import os
 
@@ -115,8 +115,9 @@ cdef class Array:
         column = make_array(
             self.owner, node, self.schema.children[position], node.offset + self.offset, self.length,
         )
-        if self.count_nulls() > 0:
-            column.cover(self.bits, self.bits_begin)
+        valid = self.valid()
+        if valid is not None:
+            column.cover(valid)
         return column
 
     def codes(self):
@@ -199,17 +200,15 @@ cdef class Array:
             to.null_count = self.count_nulls()
         return self.schema.__arrow_c_schema__(), capsule
 
-    cdef int cover(self, const uint8_t *bits, int64_t begin) except -1:
-        """Add the nulls of the parent struct; ``begin`` is the bit of the first row."""
+    cdef int cover(self, cnp.ndarray valid) except -1:
+        """Add the nulls of the parent struct."""
         cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
-        cdef uint8_t *both
         if self.schema.kind == "null":
             return 0
-        self.mask = PyBytes_FromStringAndSize(NULL, (shift + self.length + 7) >> 3)
-        both = <uint8_t *> PyBytes_AS_STRING(self.mask)
-        with nogil:
-            intersect(bits, begin, self.bits, self.bits_begin, self.length, both, shift)
-        self.bits = both
+        own = self.valid()
+        both = np.concatenate([np.zeros(shift, np.bool_), valid if own is None else valid & own])
+        self.mask = np.packbits(both, bitorder="little").tobytes()
+        self.bits = <const uint8_t *> PyBytes_AS_STRING(self.mask)
         self.bits_begin = shift
         self.n_nulls = -1
         return 0
@@ -254,9 +253,8 @@ cdef class Array:
 
     cdef cnp.ndarray code_integers(self, cnp.dtype dtype):
         """Return the integers, with -1 for nulls; raise an error for an invalid dictionary index."""
-        cdef cnp.ndarray values = self.memory(dtype), codes = values
+        cdef cnp.ndarray values = self.memory(dtype), codes = values, indices = values
         cdef int width = dtype.itemsize
-        cdef char format = ord(self.schema.format)
         cdef uint64_t limit = UINT64_MAX, half = <uint64_t> 1 << (8 * width - 1)
         cdef int64_t refused = -1
         if self.node.dictionary != NULL:    # as unsigned integers, negative indices are at least `half`
@@ -267,10 +265,11 @@ cdef class Array:
                 width *= 2
                 if width > 8:
                     width, limit = 8, half
+                indices = values.astype(f"u{width}")
             codes = new_array(self.length, np.dtype(f"i{width}"))
             with nogil:
                 refused = code_rows(
-                    format, cnp.PyArray_BYTES(values), self.bits, self.bits_begin, self.length, limit, width,
+                    cnp.PyArray_DATA(indices), width, self.bits, self.bits_begin, self.length, limit,
                     cnp.PyArray_DATA(codes),
                 )
         elif self.node.dictionary != NULL and self.length > 0:
@@ -289,15 +288,10 @@ cdef class Array:
     cdef cnp.ndarray code_booleans(self):
         """Return Booleans as int8, with -1 for nulls."""
         cdef cnp.ndarray codes = new_array(self.length, np.dtype(np.int8))
-        cdef const uint8_t *bits = NULL
-        if self.count_nulls() > 0:
-            bits = self.bits
-        if self.length > 0:
-            with nogil:
-                code_bits(
-                    <const uint8_t *> self.node.buffers[1], self.offset, bits, self.bits_begin, self.length,
-                    <uint8_t *> cnp.PyArray_DATA(codes),
-                )
+        self.copy_to(codes)
+        valid = self.valid()
+        if valid is not None:
+            codes |= valid.view(np.int8) - np.int8(1)
         return codes
 
 
