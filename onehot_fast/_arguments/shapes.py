@@ -11,14 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import human_size, shown
-from onehot_fast._arguments.indices import as_integer, resolve_depth
+from onehot_fast._arguments.indices import as_integer, normalize_depth
 from onehot_fast._runtime import memory, system
 
 LIMIT = sys.maxsize  # bytes and elements of one array
 MAX_RANK = 64
 ASK_ABOVE = 64 << 20  # bytes; for smaller results the free memory is not checked
-
-NO_INDICES = np.empty(0, np.int8)
 
 Dimension = int | str | None
 T = TypeVar("T")
@@ -102,7 +100,7 @@ def infer_shape(
     dimensions = None if indices_shape is None else _dimensions(indices_shape)
     size = depth
     if depth is not None and not isinstance(depth, str):
-        size = resolve_depth(depth, NO_INDICES, None) if np.size(depth) else None
+        size = normalize_depth(depth) if np.size(depth) else None
     if dimensions is None:
         as_integer(axis, "axis")
         return None

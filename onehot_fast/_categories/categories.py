@@ -118,14 +118,9 @@ class Categories:
         return None if isinstance(self.values, Strings) else self.values.dtype
 
     @cached_property
-    def _kind(self) -> Kind:
-        """The kind of dictionary for the values."""
-        return kind_of(self.values)
-
-    @cached_property
     def table(self) -> Dictionary:
         """The hash table of the values; several threads may build it at the same time."""
-        return Dictionary(self._kind, self.values)
+        return Dictionary(kind_of(self.values), self.values)
 
     @cached_property
     def _positions_by_key(self) -> dict[Hashable, int]:
@@ -198,7 +193,7 @@ class Categories:
         if isinstance(others.values, Strings) or self.family != "number":
             positions = self.table.lookup(others.values)
         else:
-            numbers, is_exact = exactly_as(others.values, self._kind)
+            numbers, is_exact = exactly_as(others.values, self.table.kind)
             positions = np.where(is_exact, self.table.lookup(numbers), -1)
         return np.maximum(positions, -1).astype(np.int64)
 
@@ -249,7 +244,7 @@ class Categories:
         is_mixed = len({(part.family, part.dtype) for part in filled}) > 1
         if first.family is None or is_mixed or any(part._has_negative_zero() for part in filled):
             return _union_by_key(parts)
-        table = Dictionary(first._kind)
+        table = Dictionary(kind_of(first.values))
         positions = [
             table.encode(part.values).astype(np.int64) if len(part) else np.empty(0, np.int64)
             for part in parts
