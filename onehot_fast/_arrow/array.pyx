@@ -144,7 +144,9 @@ cdef class Array:
         cdef list columns = [self.child(position) for position in positions]
         cdef cnp.ndarray out
         types = {(column.schema.kind, column.schema.dtype) for column in columns}
-        if len(types) != 1 or columns[0].schema.kind not in NUMBERS or any(column.null_count for column in columns):
+        if len(types) != 1 or columns[0].schema.kind not in NUMBERS:
+            return None
+        if any(column.null_count for column in columns):
             return None
         out = allocate((len(columns), self.length), columns[0].schema.dtype)[0]
         for column, row in zip(columns, out):

@@ -255,9 +255,9 @@ def decode(
 ):
     """Write the position of the first hot element of each row into ``out``, or ``default`` if there is none.
 
-    ``tensor`` has (outer, depth, inner) aligned elements of ``len(on)`` = 1, 2, 4 or 8 bytes; no dimension is 0. Return the first row
-    with each fault, or -1: no hot element; several hot elements; no hot element, but elements that are not all
-    ``off`` (if ``off`` is None: not all equal).
+    ``tensor`` has (outer, depth, inner) aligned elements of ``len(on)`` = 1, 2, 4 or 8 bytes; no dimension is 0.
+    Return the first row with each fault, or -1: no hot element; several hot elements; no hot element, but elements
+    that are not all ``off`` (if ``off`` is None: not all equal).
     """
     cdef Job job
     cdef Py_ssize_t i, n_chunks, width = on.shape[0]

@@ -234,7 +234,7 @@ cdef object new_array(
 
 
 def allocate(tuple shape, cnp.dtype dtype):
-    """Return an uninitialised array in C order, aligned to 64 bytes, and whether its memory is fresh, so all zeros.
+    """Return a C-contiguous array, aligned to 64 bytes, and whether its memory is fresh, and so all zeros.
 
     The caller has checked the size.
     """
