@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import types
 from decimal import Decimal
 
 import numpy as np
@@ -243,22 +242,3 @@ def test_an_output_must_not_have_the_name_of_a_kept_column():
     for output in ("numpy", "pandas"):
         with pytest.raises(ValueError, match="category 'a', and one for column 'p_a', which is"):
             encoder.transform(table, output)
-
-
-def test_reader_of_a_library(monkeypatch):
-    """An object of a known library is read by its integration."""
-
-    class Frame:
-        """A table of a library."""
-
-    Frame.__module__ = "pandas.core.frame"
-    table = read_table({"p": ["a"]})
-    module = types.SimpleNamespace(
-        read_table=lambda frame: table, read_column=lambda series: table.read(0)
-    )
-    for reader in ("column", "table"):
-        monkeypatch.setattr(f"onehot_fast.{reader}.integration", {"pandas": module}.__getitem__)
-
-    assert read_table(Frame()) is table
-    assert read_column(Frame()).categories.tolist() == ["a"]
-    assert read_table({"q": Frame}.__class__([("q", ["z"])])).names == ("q",)

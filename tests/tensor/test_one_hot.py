@@ -88,17 +88,6 @@ def test_every_value_type(name):
         oracle.assert_same(out, expected)
 
 
-@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (0, 3), (2, 0, 4)], ids=str)
-@pytest.mark.parametrize("depth", [0, 1, 5])
-@pytest.mark.parametrize("axis", [0, -1])
-def test_empty_and_scalar_indices(shape, depth, axis):
-    """Zero-size dimensions and 0-d indices give the documented shape."""
-    indices = np.zeros(shape, np.int64)
-    actual = onehot_fast.one_hot(indices, depth, axis=axis)
-
-    oracle.assert_same(actual, oracle.one_hot(indices, depth, *np.float32([1, 0]), axis))
-
-
 @pytest.mark.parametrize("dtype", ["?", "u1", ">i2", "f2", "c16", "U3", object], ids=str)
 def test_plain_values_take_the_dtype_of_out(dtype):
     """Without a dtype, plain values are written as what `out` holds."""
