@@ -8,6 +8,7 @@ import enum
 import numpy as np
 import oracle
 import pytest
+import strategies
 
 from onehot_fast import infer_shape, one_hot
 
@@ -95,8 +96,10 @@ def test_everything_array_like_is_read(source, expected):
         *((np.float16(3.9), 3), (np.longdouble(3.9), 3), (np.int8(3), 3), (np.uint64(3), 3)),
         *((np.array(3), 3), (np.array([[[3.5]]], ">f4"), 3), ([3], 3)),
         (Exporter(np.array([3])), 3),
+        *((form(np.array(3.9).astype(dtype)), 3) for dtype in strategies.INDEX_DTYPES
+          for form in (lambda x: x[()], np.atleast_1d, np.asarray)),
     ],
-)
+)  # fmt: skip
 def test_depth_is_one_number_truncated(depth, expected):
     (actual,) = infer_shape((), depth)
 

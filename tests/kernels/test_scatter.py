@@ -24,21 +24,11 @@ def test_overlap_too_hard_to_decide(monkeypatch):
 @pytest.mark.parametrize(
     ("shape", "strides", "overlaps"),
     [
-        ((3, 4), (0, 8), True),
-        ((3, 4), (8, 8), True),
-        ((3, 4), (4, 8), True),
-        ((3, 4), (16, 8), True),
-        ((3, 4), (32, 8), False),
-        ((3, 4), (8, 24), False),
-        ((3, 4), (-32, 8), False),
-        ((3, 1), (8, 0), False),
-        ((1, 1), (0, 0), False),
-        ((0, 4), (0, 0), False),
-        ((2, 3), (24, 16), False),
-        ((3, 2), (16, 24), False),
-        ((3, 3), (16, 24), False),
-        ((4, 3), (16, 24), True),
-        ((2, 2), (12, 8), True),
+        *(((3, 4), strides, True) for strides in ((0, 8), (8, 8), (4, 8), (16, 8))),
+        *(((3, 4), strides, False) for strides in ((32, 8), (8, 24), (-32, 8))),
+        *(((3, 1), (8, 0), False), ((1, 1), (0, 0), False), ((0, 4), (0, 0), False)),
+        *(((2, 3), (24, 16), False), ((3, 2), (16, 24), False), ((3, 3), (16, 24), False)),
+        *(((4, 3), (16, 24), True), ((2, 2), (12, 8), True)),
     ],
 )
 def test_self_overlap(shape, strides, overlaps):

@@ -254,13 +254,8 @@ def test_count(drawn, n_codes):
 @pytest.mark.parametrize(
     ("last", "dtype"),
     [
-        (-1, "i1"),
-        (127, "i1"),
-        (128, "i2"),
-        (2**15 - 1, "i2"),
-        (2**15, "i4"),
-        (2**31 - 2, "i4"),
-        (2**31 - 1, "i4"),
+        *((-1, "i1"), (127, "i1"), (128, "i2"), (2**15 - 1, "i2"), (2**15, "i4")),
+        *((2**31 - 2, "i4"), (2**31 - 1, "i4")),
     ],
 )
 def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):
