@@ -74,21 +74,13 @@ def test_small_results_do_not_read_the_free_memory(monkeypatch):
 @pytest.mark.parametrize(
     ("shape", "depth", "axis", "expected"),
     [
-        ((2, 3), 4, -1, (2, 3, 4)),
-        ((2, 3), 0.9, -1, (2, 3, 0)),
-        ((2,), np.float16(-0.5), -1, (2, 0)),
-        ((2, 3), 4, 0, (4, 2, 3)),
-        ((2, 3), 4, -2, (2, 4, 3)),
-        ((), 4, -1, (4,)),
-        ((0,), 0, 0, (0, 0)),
-        ([2, "N", None], 4, 1, (2, 4, "N", None)),
+        *(((2, 3), 4, -1, (2, 3, 4)), ((2, 3), 0.9, -1, (2, 3, 0)), ((2, 3), 4, 0, (4, 2, 3))),
+        *(((2,), np.float16(-0.5), -1, (2, 0)), ((2, 3), 4, -2, (2, 4, 3)), ((), 4, -1, (4,))),
+        *(((0,), 0, 0, (0, 0)), ([2, "N", None], 4, 1, (2, 4, "N", None))),
         (("batch",), "classes", -1, ("batch", "classes")),
-        ((2,), None, 0, (None, 2)),
-        ((2,), np.zeros(0), 0, (None, 2)),
+        *(((2,), depth, 0, (None, 2)) for depth in (None, np.zeros(0), [])),
         ((np.int8(2), np.uint64(3)), np.int8(4), 2, (2, 3, 4)),
-        ((2,), [], 0, (None, 2)),
-        (None, 4, 7, None),
-        (None, None, -1, None),
+        *((None, 4, 7, None), (None, None, -1, None)),
     ],
 )
 def test_infer(shape, depth, axis, expected):

@@ -87,13 +87,7 @@ def test_every_value_type(name):
 @pytest.mark.parametrize(
     ("dtype", "on_value"),
     [
-        ("?", 1),
-        ("?", True),
-        ("u1", 1),
-        (">i2", 1),
-        ("f2", 1),
-        ("c16", 1),
-        ("U3", "1"),
+        *(("?", 1), ("?", True), ("u1", 1), (">i2", 1), ("f2", 1), ("c16", 1), ("U3", "1")),
         ("f8", np.nan),
     ],
 )
