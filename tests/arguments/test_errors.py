@@ -200,3 +200,35 @@ def test_out_with_zero_elements_never_overlaps():
     out = memory[:0].reshape(0, 3)
 
     assert onehot_fast.one_hot(memory[:0], 3, out=out) is out
+
+
+def test_overlap_too_hard_to_decide(monkeypatch):
+    monkeypatch.setattr("onehot_fast._arguments.scatter._OVERLAP_WORK", 1)
+    memory = np.zeros(20_000, "i8")
+    strided = np.lib.stride_tricks.as_strided
+    out = strided(memory, (7, 11, 13), (8 * 1000, 8 * 77, 8 * 5))
+    indices = strided(memory[3:], (7, 11), (8 * 999, 8 * 83))
+
+    with pytest.raises(ValueError, match="overlaps the memory"):
+        onehot_fast.one_hot(indices, 13, out=out, dtype="i8")
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "overlaps"),
+    [
+        *(((3, 4), strides, True) for strides in ((0, 8), (8, 8), (4, 8), (16, 8))),
+        *(((3, 4), strides, False) for strides in ((32, 8), (8, 24), (-32, 8))),
+        *(((3, 1), (8, 0), False), ((1, 1), (0, 0), False), ((0, 4), (0, 0), False)),
+        *(((2, 3), (24, 16), False), ((3, 2), (16, 24), False), ((3, 3), (16, 24), False)),
+        *(((4, 3), (16, 24), True), ((2, 2), (12, 8), True)),
+    ],
+)
+def test_self_overlap(shape, strides, overlaps):
+    """Strides that interlock are distinguished from strides that collide."""
+    out = np.lib.stride_tricks.as_strided(np.zeros(200, "f8")[100:], shape, strides)
+    indices = np.zeros(shape[0], int)
+    if overlaps:
+        with pytest.raises(ValueError, match="out overlaps itself"):
+            onehot_fast.one_hot(indices, shape[1], out=out)
+    else:
+        assert onehot_fast.one_hot(indices, shape[1], out=out) is out

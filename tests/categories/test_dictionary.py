@@ -95,15 +95,12 @@ def test_variable_width_texts_of_numpy(variant: str, rows: list[str | None]) -> 
     replaced = ["gone\0" if row is None else row for row in rows]
     with instruction_set(variant):
         check("string", np.array(known, dtype()), known)
-        for na_object in (None, float("nan"), object()):
-            array = np.array(
-                [na_object if row is None else row for row in rows], dtype(na_object=na_object)
-            )
-            check("string", array, rows)
-            check("string", array[::-2], rows[::-2])
-        array = np.array(["\0" if row is None else row for row in rows], dtype(na_object="gone\0"))
-        array[[row is None for row in rows]] = "gone\0"
-        check("string", array, replaced)
+        for na_object in (None, float("nan"), object(), "gone\0"):
+            array = np.array(known, dtype(na_object=na_object))
+            array[[row is None for row in rows]] = na_object
+            expected = replaced if isinstance(na_object, str) else rows
+            check("string", array, expected)
+            check("string", array[::-2], expected[::-2])
 
 
 @every_variant

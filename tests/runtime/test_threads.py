@@ -86,15 +86,9 @@ def test_one_thread_needs_no_question_about_the_load(n_bytes, affinity, machine,
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        ({}, 4),
-        ({"openmp": 3}, 3),
-        ({"openmp": 64}, 4),
-        ({"affinity": 2}, 2),
-        ({"quota": 3}, 3),
-        ({"quota": 99}, 4),
-        ({"quota": 0}, 4),
+        *(({}, 4), ({"openmp": 3}, 3), ({"openmp": 64}, 4), ({"affinity": 2}, 2)),
+        *(({"quota": 3}, 3), ({"quota": 99}, 4), ({"quota": 0}, 4), ({"openmp": 0}, 1)),
         ({"openmp": 3, "affinity": 2, "quota": 1}, 1),
-        ({"openmp": 0}, 1),
     ],
     ids=repr,
 )

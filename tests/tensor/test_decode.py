@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import onehot_fast
 
+RECORD = np.dtype([("a", "u1"), ("b", "f8")], align=True)
 # Pairs of different values; NaN and -0.0 are compared by their bits.
 DISTINCT = {name: pair for name, pair in strategies.VALUES.items() if name != "equal"}
 
@@ -244,3 +245,57 @@ def test_padding_does_not_count(name):
         assert onehot_fast.Encoder(["c"], dtype=dtype).fit({"c": [1, 2]}).inverse_transform(
             np.array([[0, 1], [1, 0]], object).astype(dtype)
         )["c"].tolist() == [2, 1]
+
+
+class Odd:
+    """An object whose == says neither yes nor no."""
+
+    def __eq__(self, other):
+        return NotImplemented if other is None else np.array([True, True])
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize(
+    ("cells", "on", "expected"),
+    [
+        (["a", "b", "a"], "b", 1),
+        ([float("nan"), None, 0], None, 1),
+        ([0, np.nan, 0], np.nan, 1),
+        ([[1], [2], [1]], [2], 1),
+        ([Odd(), Odd(), 3], 3, 2),
+        ([0, np.float32(1), 0], 1, 1),
+    ],
+)
+def test_objects_are_found_like_in_a_list(cells, on, expected):
+    """Identity or an == that is True; anything else == may return is no match."""
+    tensor = np.empty(3, object)
+    tensor[:] = cells
+
+    assert onehot_fast.decode(tensor, on_value=on) == expected
+
+
+@pytest.mark.parametrize(
+    ("dtype", "on", "off"),
+    [
+        (RECORD, (1, -0.0), (1, 0.0)),
+        (RECORD, (1, np.nan), (2, np.nan)),
+        ([("o", "O"), ("n", "f4", (2,))], (None, [1, 2]), (None, [1, 3])),
+        ([("a", [("b", "U2")]), ("c", "V2", (0,))], (("x",), []), (("y",), [])),
+    ],
+    ids=repr,
+)
+def test_structures_are_compared_field_by_field(dtype, on, off):
+    tensor = onehot_fast.one_hot([2, 0, 1, 5], 3, on_value=on, off_value=off, dtype=dtype, axis=0)
+
+    assert onehot_fast.decode(tensor, 0, on_value=on).tolist() == [2, 0, 1, -1]
+
+
+@pytest.mark.parametrize("dtype", ["f4", object])
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [([[1, 0], [1, 1], [0, 0]], "more than one"), ([[1, 0], [0, 0], [1, 1]], "no")],
+)
+def test_first_fault_in_c_order(dtype, rows, fault):
+    with pytest.raises(ValueError, match=rf"tensor\[1, :\] has {fault} element equal to on_value"):
+        onehot_fast.decode(np.array(rows, dtype), default="error")
