@@ -55,28 +55,6 @@ def test_the_whole_year_equals_pandas(flights):
     pd.testing.assert_frame_equal(table.onehot(), expected[order])
 
 
-@pytest.mark.parametrize("output", ["pandas", "numpy", "csr", "csc"])
-def test_every_form_is_encoded_and_decoded(flights, output):
-    """Five columns at once, a missing value told apart from a category, and the way back."""
-    names = [*NAMES, WIDE]
-    some = flights[names].astype(dict.fromkeys(set(names) - {"month"}, "category")).iloc[::180]
-    encoder = Encoder(names, handle_missing="indicator", dtype="int8").fit(some)
-
-    encoded = encoder.transform(some, output)
-
-    shown = encoded.toarray() if hasattr(encoded, "toarray") else np.asarray(encoded)
-    missing = [f"{name}_(missing)" for name in names]
-    i = np.isin(encoder.get_feature_names_out(), missing)
-    expected = pd.get_dummies(some, columns=names, dtype="int8").to_numpy()
-    np.testing.assert_array_equal(shown[:, ~i], expected)
-    np.testing.assert_array_equal(shown[:, i], some.isna().to_numpy())
-    decoded = pd.DataFrame(encoder.inverse_transform(encoded)).astype(object)
-    wanted = some.astype(object)
-    assert decoded.where(decoded.notna(), None).to_numpy().tolist() == (
-        wanted.where(wanted.notna(), None).to_numpy().tolist()
-    )
-
-
 def test_the_second_half_of_the_year_has_the_columns_of_the_first(flights):
     """New aircraft, new destinations and missing tail numbers change no column."""
     is_early = flights["month"] <= 6

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 pytest.importorskip("sklearn")
 
 import sklearn
+from libraries import LIBRARIES
 from scipy import sparse
 from sklearn import preprocessing
 from sklearn.base import clone
@@ -217,11 +218,9 @@ def table_of(rows: Any, form: str) -> Any:
     if form == "array":
         return np.array(rows, object if any(isinstance(x, str) for x in rows[0]) else None)
     columns = dict(zip(["one", "two"], map(list, zip(*rows, strict=True)), strict=True))
-    if form in ("pandas", "category"):
-        frame = pytest.importorskip("pandas").DataFrame(columns)
-        return frame.astype("category") if form == "category" else frame
-    frame = pytest.importorskip("polars").DataFrame(columns, strict=False)
-    return frame.to_arrow() if form == "arrow" else frame
+    if form == "category":
+        return pytest.importorskip("pandas").DataFrame(columns, dtype="category")
+    return LIBRARIES[form]().table(columns)
 
 
 @pytest.mark.parametrize("form", ["array", "list", "pandas", "polars", "arrow"])
