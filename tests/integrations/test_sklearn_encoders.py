@@ -550,17 +550,6 @@ def test_inputs_are_neither_changed_nor_kept() -> None:
     assert sys.getrefcount(value) == 2
 
 
-def test_results_share_no_memory() -> None:
-    encoder = OneHotEncoder().fit(TEXTS)
-    for rows in (TEXTS, TEXTS[:1]):
-        one, two = encoder.transform(rows), encoder.transform(rows)
-        for part in ("data", "indices", "indptr"):
-            assert not np.shares_memory(getattr(one, part), getattr(two, part))
-        one.data[:] = 5
-        one.resize((1, 1))
-        assert (encoder.transform(rows) != two).nnz == 0
-
-
 @pytest.mark.parametrize("n_rows", [1, 200])
 def test_threads_may_share_an_encoder(n_rows: int) -> None:
     """One or several of them make the look-up tables."""
