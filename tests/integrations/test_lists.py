@@ -37,24 +37,12 @@ SERIES: dict[str, Callable[..., Any]] = {
     "arrow": lambda rows, dtype=None: pa.array(rows, dtype),
 }
 LABELS = pl.Enum(["d", "c", "b", "a", "cut off"])
+ARROW = [pa.list_(pa.string()), pa.list_(pa.dictionary(pa.int8(), pa.string()))]
+ARROW.append(pa.list_(pa.string(), 2))  # the last one has lists of two
 LISTS = {
-    "pandas": [
-        object,
-        pd.ArrowDtype(pa.list_(pa.string())),
-        pd.ArrowDtype(pa.large_list(pa.large_string())),
-        pd.ArrowDtype(pa.list_(pa.dictionary(pa.int8(), pa.string()))),
-        pd.ArrowDtype(pa.list_(pa.string(), 2)),
-    ],
-    "polars": [
-        pl.List(pl.String),
-        pl.List(pl.Categorical),
-        pl.List(LABELS),
-        pl.Array(pl.String, 2),
-    ],
-    "arrow": [
-        *(pa.list_(pa.string()), pa.list_(pa.dictionary(pa.int8(), pa.string()))),
-        pa.list_(pa.string(), 2),
-    ],
+    "pandas": [object, pd.ArrowDtype(pa.large_list(pa.large_string())), *map(pd.ArrowDtype, ARROW)],
+    "polars": [*map(pl.List, (pl.String, pl.Categorical, LABELS)), pl.Array(pl.String, 2)],
+    "arrow": ARROW,
 }
 TEXTS = {
     "pandas": [*TEXT, "category"],
