@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 pd = pytest.importorskip("pandas")
@@ -43,6 +43,7 @@ options_of_all = {
     prefix_sep=labels,
     options=st.fixed_dictionaries(options_of_all),
 )
+@example(data=pd.Series(["a", None], dtype="string"), prefix=None, prefix_sep="_", options={})
 def test_series_equal_pandas(data, prefix, prefix_sep, options):
     """Values, dtypes, labels, the types of both indexes and errors are those of pandas."""
     assert_same_outcome(get_dummies, by_pandas, data, prefix, prefix_sep, **options)

@@ -390,3 +390,14 @@ def test_sparse_results_are_compact(kind: Any, n_rows: int, interface: str) -> N
     assert encoded.has_canonical_format
     is_array = settings.get("sparse_interface") == "sparray"
     assert type(encoded) is (sparse.csr_array if is_array else sparse.csr_matrix)
+
+
+@pytest.mark.parametrize("labels", [[0, 0], [0, 1, 2]], ids=str)
+def test_values_beyond_a_narrow_dtype_are_those_of_scikit_learn(labels: list[int]) -> None:
+    """They wrap around; scikit-learn raises an error if there is a single class."""
+    y = np.array(labels, np.int8)
+    found, expected = (
+        compared(functools.partial(library.LabelBinarizer(neg_label=-200).fit_transform, y))
+        for library in (ours, preprocessing)
+    )
+    assert found == expected
