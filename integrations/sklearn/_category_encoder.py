@@ -245,7 +245,7 @@ class CategoryEncoder(BaseEncoder):
         names, columns = self._read(X)
         if len(columns) != len(lookups):
             raise SklearnFallback
-        rows = [lookup.code(column) for lookup, column in zip(lookups, columns, strict=True)]
+        rows = [each.code(column) for each, column in zip(lookups, columns, strict=True)]
         if getattr(self, "handle_unknown", "") == "error" and any(row.has_unknown for row in rows):
             raise SklearnFallback
         fitted = vars(self).get("feature_names_in_")

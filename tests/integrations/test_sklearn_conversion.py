@@ -195,6 +195,15 @@ def test_encoders_without_an_equivalent_in_scikit_learn_are_rejected(
         encoder.to_sklearn()
 
 
+def test_infrequent_categories_are_converted() -> None:
+    encoder = Encoder(["c"], min_frequency=2, handle_unknown="ignore").fit({"c": list("abbc")})
+    theirs = encoder.to_sklearn()
+
+    rows = pd.DataFrame({"c": list("abcd")})
+    assert theirs.transform(rows).tolist() == [[0, 1], [1, 0], [0, 1], [0, 0]]
+    assert (theirs.min_frequency, theirs.max_categories) == (2, None)
+
+
 def test_an_encoder_without_counts_may_have_seen_missing_values():
     """It was converted, and knows the dropped category NaN only as a row of zeros."""
     frame = pd.DataFrame({"c": [0.5, np.nan]})
