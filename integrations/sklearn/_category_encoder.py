@@ -237,25 +237,21 @@ class CategoryEncoder(BaseEncoder):
         return fitted | ({"missing_indices": nan_at} if is_nan_apart else {})
 
     def _look_up(self, X: Any) -> list[CategoryCodes]:
-        """Return the rows of each feature of a table as codes."""
-        lookups, (names, columns) = self._category_lookups(), self._read(X)
+        """Return the rows of each feature as codes; make new look-ups if `categories_` changed."""
+        lookups, categories = getattr(self, "_lookups", []), self.categories_
+        known = [each.categories for each in lookups]
+        if len(known) != len(categories) or not all(map(is_, known, categories)):
+            lookups = self._lookups = [*map(CategoryLookup.of, categories)]
+        names, columns = self._read(X)
         if len(columns) != len(lookups):
             raise SklearnFallback
-        rows = [known.code(column) for known, column in zip(lookups, columns, strict=True)]
+        rows = [each.code(column) for each, column in zip(lookups, columns, strict=True)]
         if getattr(self, "handle_unknown", "") == "error" and any(row.has_unknown for row in rows):
             raise SklearnFallback
         fitted = vars(self).get("feature_names_in_")
         if names != (None if fitted is None else tuple(fitted.tolist())):
             validate_data(self, X=X, reset=False, skip_check_array=True)
         return rows
-
-    def _category_lookups(self) -> list[CategoryLookup]:
-        """Return a look-up for each feature; rebuild the look-ups if `categories_` changed."""
-        lookups, categories = getattr(self, "_lookups", []), self.categories_
-        known = [each.categories for each in lookups]
-        if len(known) != len(categories) or not all(map(is_, known, categories)):
-            lookups = self._lookups = [*map(CategoryLookup.of, categories)]
-        return lookups
 
     def _read(self, X: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
         """Return the column names, if any, and the columns of a table."""

@@ -107,23 +107,17 @@ def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
             categories[i] = np.append(categories[i], np.nan)
     known = preprocessing.OneHotEncoder(
         categories=categories,
-        drop=_drop(columns),
         handle_unknown=rules.pop(),
         dtype=encoder.schema.dtype,
         sparse_output=False,
     )
     first = np.empty((1, len(columns)), object)
     first[0] = [array[:1].tolist()[0] for array in categories]
-    known.set_params(drop=None).fit(first)
+    known.fit(first)
     # Set what `fit` learns from a table whose columns have the dtypes of their categories.
     known.categories_ = categories
     known.feature_names_in_ = np.array([str(column.name) for column in columns], object)
-    _group_and_drop(known.set_params(drop=_drop(columns)), columns)
-    return known
-
-
-def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
-    """Set the attributes for infrequent and dropped categories, as scikit-learn's `fit` does."""
+    known.set_params(drop=_drop(columns))
     is_infrequent = [column.is_infrequent for column in columns]
     if any(flags.any() for flags in is_infrequent):
         known.set_params(min_frequency=1)._check_infrequent_enabled()
@@ -135,6 +129,7 @@ def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
                 known.set_params(**{option: values.pop()})
     known._set_drop_idx()
     known._n_features_outs = known._compute_n_features_outs()
+    return known
 
 
 def _rule(column: ColumnSchema, is_complete: bool) -> str:
@@ -179,7 +174,7 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
             raise ValueError("scikit-learn cannot drop an infrequent category: pass another drop=")
         labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
         return Categories.of(labels).to_array()
-    of_binary = [_first_of_two(column) for column in columns]
+    of_binary = [*map(_first_of_two, columns)]
     if [positions.tolist() for positions in dropped] == of_binary:
         return "if_binary"
     raise ValueError("scikit-learn can only drop in all columns, in none, or in all binary columns")

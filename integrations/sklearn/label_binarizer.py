@@ -49,9 +49,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     """Binarize labels one-vs-all like scikit-learn's LabelBinarizer, but faster.
 
     It is a subclass of `sklearn.preprocessing.LabelBinarizer` with the same parameters, attributes,
-    results, warnings and errors. It looks up texts and numbers in its own hash tables; columns of
-    codes (category, Enum, dictionary) are not hashed again. scikit-learn's code handles rare
-    inputs. Sparse results have 32-bit indices if the indices fit.
+    results, warnings and errors. Sparse results have 32-bit indices if the indices fit.
 
     See Also
     --------

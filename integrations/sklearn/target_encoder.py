@@ -21,10 +21,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
     """Encode categories by the mean of the target like scikit-learn's TargetEncoder, but faster.
 
     It is a subclass of `sklearn.preprocessing.TargetEncoder` with the same parameters, attributes,
-    results, warnings and errors. scikit-learn's code computes the means and splits the rows, and
-    handles rare inputs. This class looks up texts, numbers and Booleans in its own hash tables;
-    columns of codes (category, Enum, dictionary) are not hashed again. Inputs may be arrays, lists
-    and pandas, polars or Arrow tables.
+    results, warnings and errors. scikit-learn's code computes the means and splits the rows.
 
     See Also
     --------
