@@ -13,9 +13,6 @@ from onehot_fast._runtime import dispatch, parallel
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
-# Up to this many codes, a Python loop is faster than a call of NumPy or of a kernel.
-FEW_CODES = 32
-
 
 @dataclass(eq=False, slots=True)  # creating a frozen instance takes four times as long
 class CodedColumn:

@@ -247,10 +247,7 @@ def column_schema(
 
 
 def infrequent(
-    counts: Counts,
-    n_rows: int,
-    min_frequency: int | float | None,
-    max_categories: int | None,
+    counts: Counts, n_rows: int, min_frequency: int | float | None, max_categories: int | None
 ) -> Flags:
     """Tell which categories are infrequent, by the rules of scikit-learn's OneHotEncoder.
 
