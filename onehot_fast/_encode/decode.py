@@ -301,26 +301,15 @@ class DecodedLayout:
     """The columns of the results of `inverse_transform` for tables with these names.
 
     A decoded column replaces its features. A column without features follows the columns that
-    preceded it in `fit`.
-
-    Attributes
-    ----------
-    features : list of int
-        The position of each feature of the schema in the encoded table.
-    columns : list of PassThrough or int
-        The columns of the decoded table; an int is an index of ``schema.columns``.
-    memo : dict
-        Objects that an integration caches for the next table with these names.
-
-    Raises
-    ------
-    ValueError
-        A feature is absent, or several columns of the table have its name.
+    preceded it in `fit`. Raise a ValueError if a feature is absent or its name is duplicated.
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
+        # Objects that an integration caches for the next table with these names.
         self.memo: dict[str, Any] = {}
+        # The position of each feature of the schema in the encoded table.
         self.features: list[int] = _positions(names, schema.names)
+        # The columns of the decoded table; an int is an index of `schema.columns`.
         self.columns: list[PassThrough | int] = []
         owner: dict[Hashable, int] = {
             name: i for i, column in enumerate(schema.columns) for name in column.names

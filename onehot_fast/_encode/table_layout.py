@@ -139,30 +139,12 @@ class EncodedLayout:
     """The columns of the tables and matrices that `transform` makes of tables with these names.
 
     The order is that of `Schema.column_order`, with each encoded column replaced by its features.
-
-    Parameters
-    ----------
-    schema : Schema
-    names : sequence of hashable
-        The columns of the table to encode.
-
-    Attributes
-    ----------
-    order : ColumnOrder
-    columns : list of PassThrough or OutputRange
-        The columns of the encoded table.
-    matrix_columns : list of PassThrough or OutputRange
-        The columns of a matrix, i.e. `columns` without the columns not seen in `fit`.
-    memo : dict
-        Objects that an integration caches for the next table with these names.
-
-    Raises
-    ------
-    ValueError
-        A column of the schema is absent or duplicated, or two output columns have the same name.
+    Raise a ValueError if a column of the schema is absent or duplicated, or if two output columns
+    have the same name.
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
+        # Objects that an integration caches for the next table with these names.
         self.memo: dict[str, Any] = {}
         self._schema, self._source = schema, names
         self.order: ColumnOrder = schema.column_order(names)
@@ -182,6 +164,7 @@ class EncodedLayout:
                 self.columns.append(OutputRange(slice(first, stop), names_of_range, dtype))
             else:
                 self.columns += map(PassThrough, run)
+        # A matrix has no columns that were not seen in `fit`.
         self.matrix_columns: list[PassThrough | OutputRange] = [
             part
             for part in self.columns
@@ -230,13 +213,7 @@ class EncodedLayout:
 
 
 def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the dtype of a matrix, and the positions and values of columns not encoded.
-
-    Raises
-    ------
-    ValueError
-        The table lacks such a column, such a column is not numeric, or there is no common dtype.
-    """
+    """Return the dtype of a matrix, and the positions and values of columns not encoded."""
     if not schema.has_other_columns:
         return schema.dtype, []
     layout = schema.cached_for(table.names, EncodedLayout)
