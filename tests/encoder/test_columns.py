@@ -39,18 +39,6 @@ def reordered(*names: str, **more: list[Any]) -> dict[str, list[Any]]:
     return {name: TRAIN[name] for name in names} | more
 
 
-@pytest.mark.parametrize("form", MATRICES)
-def test_a_matrix_has_the_columns_of_a_table(library, form):
-    encoder = fitted(library)
-
-    matrix = encoder.transform(library.table(TRAIN), form)
-
-    assert encoder.get_feature_names_out().tolist() == NAMES
-    assert dense(matrix).tolist() == ROWS
-    assert encoder.set_output(transform=form).transform(library.table(TRAIN)).shape == (3, 6)
-    assert encoder.get_feature_names_out().tolist() == NAMES
-
-
 @pytest.mark.parametrize("form", ["numpy", "csr", "csc", "arrow", "category"])
 def test_columns_come_out_in_the_order_of_fit(library, form):
     encoder = fitted(library)

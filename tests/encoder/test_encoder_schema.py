@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -88,35 +89,26 @@ def test_names_of_times(time, name):
 
 
 @pytest.mark.parametrize(
-    ("orders", "expected"),
+    ("orders", "observed", "expected"),
     [
-        (["SML", "SML", "SML"], "SML"),
-        (["SML", "LMS", "SML"], "LMS"),
-        (["SM", "MX", "SM"], "MSX"),
-        (["SML", "SML", ""], "SML"),
+        (["SML", "SML", "SML"], "", "SML"),
+        (["SML", "LMS", "SML"], "", "LMS"),
+        (["SM", "MX", "SM"], "", "MSX"),
+        (["SML", "SML", ""], "", "SML"),
+        (["SML"], "LS", "SML"),
+        (["SML"], "LSA", "ALMS"),
     ],
-    ids=["agree", "another order", "another category", "no category"],
 )
-def test_merge_of_declared_categories(orders, expected):
-    """The declared order is kept if all agree; else the categories are sorted."""
-    none = np.zeros(0, np.int8)
-    columns = [Column(none, np.array(list(order), object), source="category") for order in orders]
-    a, b, c = (Encoder().fit(column) for column in columns)
-    merged = [a.merge(b, c), c.merge(b.merge(a)), b.merge(c).merge(a)]
+def test_merge_of_declared_categories(orders, observed, expected):
+    """The declared order is kept if all parts agree; else the categories are sorted."""
+    declared = [
+        Column(np.zeros(0, np.int8), np.array([*order], object), source="category")
+        for order in orders
+    ]
+    parts = [Encoder().fit(column) for column in [*declared, np.array([*observed], object)]]
 
-    assert [m.categories["x0"].tolist() for m in merged] == [list(expected)] * 3
-
-
-def test_merge_of_declared_and_observed_categories():
-    """The declared order is kept if all observed values were declared."""
-    declared = Encoder().fit(
-        Column(np.array([0], np.int8), np.array(["S", "M", "L"]), source="category")
-    )
-    among = Encoder().fit(Column(np.array([0, 1], np.int8), np.array(["L", "S"])))
-    beyond = Encoder().fit(Column(np.array([0], np.int8), np.array(["A"])))
-
-    assert among.merge(declared).categories["x0"].tolist() == ["S", "M", "L"]
-    assert among.merge(declared, beyond).categories["x0"].tolist() == ["A", "L", "M", "S"]
+    for first, *others in permutations(parts):
+        assert "".join(first.merge(*others).categories["x0"]) == expected
 
 
 def test_merge_with_an_encoder_that_is_not_fitted():
