@@ -44,20 +44,10 @@ class OutputRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Adjacent features of one dtype, which an integration writes in one block.
+    """Adjacent features of one dtype, which an integration writes in one block."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        One name per feature; may be empty.
-    columns : tuple of CodedColumn
-        The columns to pass to the functions of ``write``.
-    dtype : numpy.dtype
-        The dtype of all features.
-    """
-
-    names: tuple[str, ...]
-    columns: tuple[CodedColumn, ...]
+    names: tuple[str, ...]  # one name per feature; may be empty
+    columns: tuple[CodedColumn, ...]  # the columns to pass to the functions of `write`
     dtype: np.dtype[Any]
 
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
@@ -67,23 +57,13 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """A new column of decoded values.
-
-    Attributes
-    ----------
-    name : hashable
-    distinct : ndarray, shape (n_distinct,)
-        Each value that occurs; the dtype is object if the values have several types.
-    positions : ndarray of integers, shape (n_rows,), optional
-        The position in `distinct` of each row's value; by default, `distinct` has all rows.
-    schema : ColumnSchema, optional
-        The fitted column, whose types the integration restores.
-    """
+    """A new column of decoded values."""
 
     name: Hashable
-    distinct: AnyArray
+    distinct: AnyArray  # the values that occur; of dtype object if they have several types
+    # The position in `distinct` of each row's value; by default, `distinct` has all rows.
     positions: AnyArray | None = None
-    schema: ColumnSchema | None = None
+    schema: ColumnSchema | None = None  # the fitted column, whose types the integration restores
 
     def types_in(self, library: str) -> list[str]:
         """Return the names of the fitted types that belong to a library, such as "pandas"."""
@@ -93,12 +73,6 @@ class Decoded:
     def holds(self, values: Iterable[Any]) -> bool:
         """Tell whether converted values equal `distinct`; missing values equal each other."""
         return _identities(values) == _identities(self.distinct)
-
-    @property
-    def values(self) -> AnyArray:
-        """The value of each row."""
-        values: AnyArray = self.distinct
-        return values if self.positions is None else values[self.positions]
 
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
         """Return the name of the column."""
@@ -112,20 +86,11 @@ def _identities(values: Iterable[Any]) -> list[Hashable]:
 
 @dataclass(frozen=True, eq=False)
 class Categorical:
-    """A new categorical column.
-
-    Attributes
-    ----------
-    name : hashable
-    codes : ndarray of signed integers, shape (n_rows,)
-        The position in `categories` of each row's value, or -1 if the value is missing.
-    categories : Categories
-        All categories, including categories that do not occur.
-    """
+    """A new categorical column."""
 
     name: Hashable
-    codes: AnyArray
-    categories: Categories
+    codes: AnyArray  # the position in `categories` of each row's value, or -1 if it is missing
+    categories: Categories  # including categories that do not occur
 
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
         """Return the name of the column."""
