@@ -9,12 +9,10 @@ from typing import Any
 import encoder_oracle as oracle
 import numpy as np
 import pytest
-from engines import CHOICES, IN_ONE_PROCESS, PARTS, check_engine, document
-from engines import OPTIONS as ENGINE_OPTIONS
+from engines import document
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import LIBRARIES, Library
-from strategies import examples
 
 from onehot_fast import Encoder
 from onehot_fast.column import read_column
@@ -240,13 +238,6 @@ def test_parameters_of_a_fitted_encoder_change(library, change, kept):
     assert encoder.__sklearn_is_fitted__() == kept
     whole = Encoder(handle_unknown="ignore", **change).fit(table)
     assert (encoder if kept else encoder.fit(table)).to_json() == whole.to_json()
-
-
-@pytest.mark.parametrize("name", IN_ONE_PROCESS)
-@examples(0.5)
-@given(train=PARTS, test=PARTS, names=CHOICES, options=ENGINE_OPTIONS)
-def test_an_engine_learns_the_same_as_one_process(name, train, test, names, options):
-    check_engine(IN_ONE_PROCESS[name](), train, test, names, options)
 
 
 RECORDS = [

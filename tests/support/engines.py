@@ -236,48 +236,6 @@ def pandas_frame(part: Part) -> Any:
     return pd.DataFrame(columns)
 
 
-def pandas_engine() -> Engine:
-    return Engine(
-        "pandas",
-        lambda parts: pandas_frame(joined(parts)),
-        lambda frame: {name: frame[name].tolist() for name in frame.columns},
-    )
-
-
 def without_nan(columns: Columns) -> Columns:
     """Return columns in which a missing text is None."""
     return {**columns, "text": [None if value != value else value for value in columns["text"]]}
-
-
-def arrow_engine() -> Engine:
-    """Return a table of several chunks, each of which has its own dictionary."""
-    pa = pytest.importorskip("pyarrow")
-    types = {"text": pa.string(), "level": pa.string(), "number": pa.int64(), "flag": pa.bool_()}
-    types |= {"real": pa.float64(), "moment": pa.timestamp("us"), "kept": pa.int64()}
-
-    def chunk(part: Part) -> Any:
-        columns = without_nan(part.columns)
-        arrays = {name: pa.array(values, types[name]) for name, values in columns.items()}
-        return pa.table({**arrays, "level": arrays["level"].dictionary_encode()})
-
-    return Engine(
-        "arrow",
-        lambda parts: pa.concat_tables([*map(chunk, parts)]),
-        lambda table: table.to_pydict(),
-        declares=False,
-    )
-
-
-def polars_engine() -> Engine:
-    pl = pytest.importorskip("polars")
-
-    def frame(parts: Sequence[Part]) -> Any:
-        whole = joined(parts)
-        schema = {"text": pl.String, "level": pl.Enum(whole.levels), "number": pl.Int64}
-        schema |= {"real": pl.Float64, "flag": pl.Boolean, "moment": pl.Datetime("us")}
-        return pl.DataFrame(without_nan(whole.columns), schema={**schema, "kept": pl.Int64})
-
-    return Engine("polars", frame, lambda table: table.to_dict(as_series=False))
-
-
-IN_ONE_PROCESS = {"pandas": pandas_engine, "arrow": arrow_engine, "polars": polars_engine}
