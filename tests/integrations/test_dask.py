@@ -44,7 +44,7 @@ def dask_engine(text: str) -> Engine:
         assert_same_schema(frame, computed)
         return {name: computed[name].tolist() for name in computed.columns}
 
-    return Engine(f"dask of {text}", table, columns, in_parts=True)
+    return Engine(f"dask of {text}", table, columns)
 
 
 def assert_same_schema(frame: Any, computed: Any) -> None:

@@ -77,7 +77,6 @@ def test_partitions_are_learned_as_in_one_process(spark, train, test, names, opt
         lambda parts: frame_of(spark, parts),
         columns_of,
         declares=False,
-        in_parts=True,
         errors=(ValueError, PythonException),
     )
     check_engine(engine, train, test, names, options)

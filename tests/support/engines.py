@@ -112,15 +112,14 @@ CHOICES = st.lists(st.sampled_from([*VALUES]), min_size=1, unique=True)
 class Engine:
     """How to make a table of parts, and how to read its columns.
 
-    `declares` is whether a column can declare categories, which otherwise are plain texts, and
-    `in_parts` whether each part declares its own. A rejected row raises one of `errors`.
+    `declares` is whether each part can declare the categories of a column, which otherwise are
+    plain texts. A rejected row raises one of `errors`.
     """
 
     name: str
     table: Callable[[Sequence[Part]], Any]
     columns: Callable[[Any], Columns]
     declares: bool = True
-    in_parts: bool = False
     errors: tuple[type[BaseException], ...] = (ValueError,)
 
     def __repr__(self) -> str:
@@ -168,8 +167,7 @@ def check_engine(
     one_process, encoder = learned
     for label, counts in encoder.features.items():
         assert counts.tolist() == one_process.features[label].tolist()
-    if engine.in_parts:
-        assert document(encoder) == document(one_process)
+    assert document(encoder) == document(one_process)
 
     whole, rows = joined(test), engine.table(test)
     alone = copy.copy(one_process).set_params(remainder="drop")
@@ -234,8 +232,3 @@ def pandas_frame(part: Part) -> Any:
         "kept": np.array(part.columns["kept"], np.int64),
     }
     return pd.DataFrame(columns)
-
-
-def without_nan(columns: Columns) -> Columns:
-    """Return columns in which a missing text is None."""
-    return {**columns, "text": [None if value != value else value for value in columns["text"]]}
