@@ -54,9 +54,9 @@ def wrap(
     """Return the parts as an Arrow table, in order; columns that pass through are not copied."""
     source = table.source if isinstance(table.source, pa.Table) else None
     match parts:
-        case [Outputs() as part] if table.n_rows == 1 and memo is not None:
-            if 0 < len(part.names) <= MAX_CACHED and _are_shared(part.columns):
-                return _row_table(part, _schema(table, parts, (), memo), memo, num_threads)
+        case [Outputs() as row] if table.n_rows == 1 and memo is not None:
+            if 0 < len(row.names) <= MAX_CACHED and _are_shared(row.columns):
+                return _row_table(row, _schema(table, parts, (), memo), memo, num_threads)
     columns: list[Any] = []
     for part in parts:
         if isinstance(part, Outputs):
