@@ -34,8 +34,4 @@ from .accessors import DaskFrameAccessor, DaskSeriesAccessor
 from .dummies import get_dummies
 
 __all__ = ["DaskFrameAccessor", "DaskSeriesAccessor", "get_dummies"]
-
-
-def __dir__() -> list[str]:
-    """Return the public names."""
-    return [*__all__]
+__dir__ = __all__.copy

@@ -32,8 +32,4 @@ from .frames import read_table as read_table
 from .frames import wrap as wrap
 
 __all__ = ["expressions"]
-
-
-def __dir__() -> list[str]:
-    """Return the public names."""
-    return [*__all__]
+__dir__ = __all__.copy

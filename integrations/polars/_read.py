@@ -137,18 +137,15 @@ def read_column(series: Any) -> Column | Values:
     )
 
 
-def read_lists(rows: Any) -> Rows:
-    """Return lists as offsets and concatenated elements; a missing integer becomes -1."""
+def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:
+    """Return lists as offsets and concatenated elements; a missing index becomes -1.
+
+    Integers are indices if `has_indices`, else labels.
+    """
     offsets, elements = _flatten(rows)
-    if elements.dtype.is_integer():
+    if has_indices and elements.dtype.is_integer():
         return Rows(offsets, _integers(elements, rows.name))
     return Rows(offsets, read_column(elements.alias(rows.name)).encode())
-
-
-def read_labels(series: pl.Series) -> Rows:
-    """Return lists as offsets and concatenated labels; a missing label has no feature."""
-    offsets, elements = _flatten(series)
-    return Rows(offsets, read_column(elements.alias(series.name)).encode())
 
 
 def _objects(values: list[Any]) -> npt.NDArray[np.object_]:

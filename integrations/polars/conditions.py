@@ -17,8 +17,6 @@ from ._options import element_of
 __all__ = ["expressions"]
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
-# The kind to pass to `as_literal` if it differs from the name of the dtype.
-KINDS: dict[Any, str] = {pl.Binary: "bytes"}
 ATTOSECONDS = {"ms": 10**15, "us": 10**12, "ns": 10**9}
 
 
@@ -104,7 +102,7 @@ def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
         counts = [as_literal(item, kind) for item in items]
         whole = [None if n is None or n % step else n // step for n in counts]
         return pl.Series("", [as_literal(n, "int64") for n in whole], pl.Int64).cast(dtype)
-    kind = KINDS.get(dtype.base_type(), str(dtype).lower())
+    kind = "bytes" if dtype == pl.Binary else str(dtype).lower()
     return pl.Series("", [as_literal(item, kind) for item in items], dtype)
 
 

@@ -30,7 +30,7 @@ from onehot_fast.adapter import (
 )
 
 from ._options import declared_encoder, new_encoder, result_dtype
-from ._read import read_column, read_labels
+from ._read import read_column, read_lists
 from ._write import label_frame, output_frame
 from .expr import DeclaredKeywords, Layout, encode_expr
 
@@ -108,7 +108,9 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
         return coded, lambda: schema.names
 
     def _labels(self, sep: str | None) -> Rows:
-        return read_labels(self._data) if sep is None else Rows.read(self._data, sep=sep)
+        if sep is None:
+            return read_lists(self._data, has_indices=False)
+        return Rows.read(self._data, sep=sep)
 
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pl.DataFrame:
         return label_frame(matrix, labels)
