@@ -31,7 +31,7 @@ AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
 # The type of a categorical column, as `Table.type_of` returns it.
 CATEGORY = re.compile(r"category\[(.*), (?:un)?ordered\]")
-# The kinds of NumPy arrays that a frame stores unchanged; it converts texts and checks dates.
+# The kinds of NumPy arrays that a frame stores unchanged; it converts strings and checks dates.
 NATIVE_KINDS = "biufc"
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
 # New in pandas 3.1. Older versions need an `IntIndex`, which has no public name.
@@ -81,7 +81,7 @@ def wrap(
 
 
 def _labels(table: Table, parts: Sequence[Part], source: pd.DataFrame | None) -> "pd.Index[Any]":
-    """Return the column labels, a MultiIndex if the source has one and all names are tuples."""
+    """Return the labels: a MultiIndex if the source has a MultiIndex and all names are tuples."""
     names = [name for part in parts for name in part.names_in(table)]
     has_levels = source is not None and source.columns.nlevels > 1
     all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
@@ -168,7 +168,7 @@ def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
 
 
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
-    """Return columns of texts, which are converted together, or None if others are among them."""
+    """Return string columns, converted together, or None if a column does not contain strings."""
     rows = [part.positions for part in run if part.positions is not None and _has_text(part)]
     if not COPY_ON_WRITE or len(rows) < len(run) or any(part.types_in("pandas") for part in run):
         return None
@@ -182,7 +182,7 @@ def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
 
 
 def _has_text(part: Decoded) -> bool:
-    """Tell whether any value is a text; pandas infers no text dtype from missing values alone."""
+    """Tell whether a value is a string; pandas infers no string dtype from only missing values."""
     return part.distinct.dtype == object and any(isinstance(v, str) for v in part.distinct)
 
 
@@ -287,7 +287,7 @@ def sparse_frame(
 def _sparse_array(
     values: npt.NDArray[Any], rows: npt.NDArray[np.int32], n_rows: int, fill_value: Any
 ) -> Any:
-    """Return a sparse column with `values` at the positions `rows`, else the fill value."""
+    """Return a sparse column with `values` in the given rows and the fill value elsewhere."""
     if FROM_INDICES is not None:
         return FROM_INDICES(values, rows, n_rows, fill_value)
     return pd.arrays.SparseArray(

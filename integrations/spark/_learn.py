@@ -1,4 +1,4 @@
-"""Fit an encoder to a DataFrame: Spark counts the texts, or workers learn each partition."""
+"""Fit an encoder to a DataFrame: Spark counts strings, or Python workers learn the rows."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
     """Tell whether Spark can count the values of the columns.
 
-    All columns must be texts, and no error message may need a row number. Counting in Spark is
-    faster than passing the rows to Python, unless nearly all texts are distinct.
+    All columns must be strings, and no error message may need a row number. Counting in Spark is
+    faster than passing the rows to Python, unless nearly all strings are distinct.
     """
     options = encoder.get_params()
     categories, rules = options["categories"], options["handle_missing"]

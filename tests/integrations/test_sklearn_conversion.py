@@ -206,5 +206,5 @@ def test_an_encoder_without_counts_may_have_seen_missing_values():
     converted = Encoder.from_sklearn(fitted)
 
     assert converted.transform(frame).to_numpy().tolist() == [[1], [0]]
-    with pytest.raises(ValueError, match="handles missing values as unknown values"):
+    with pytest.raises(ValueError, match="handles missing values like unknown values"):
         converted.to_sklearn()

@@ -33,7 +33,7 @@ BEYOND = [
 @pytest.mark.parametrize(
     ("values", "dialect", "message"),
     [
-        (["a", 1], "duckdb", r"'c' cannot be written in SQL: DuckDB has no column that holds"),
+        (["a", 1], "duckdb", r"'c' cannot be written in SQL: DuckDB has no column type"),
         ([datetime.timedelta(1)], "postgres", r"no values like datetime.timedelta"),
         ([1 + 2j], "spark", r"no values like \(1\+2j\) \(complex\)"),
         ([datetime.datetime.max.replace(tzinfo=datetime.UTC)], "sqlite", "with a time zone"),
