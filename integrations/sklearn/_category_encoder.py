@@ -130,7 +130,7 @@ class CategoryLookup:
         return self.none if missing is None else self.nan
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
-        """Tell whether scikit-learn compares such a column with the categories exactly."""
+        """Tell whether scikit-learn compares values of this dtype with the categories exactly."""
         both = dtype, self.categories.dtype
         if kind is not self.type or self.type is str:
             return kind is self.type
