@@ -155,7 +155,7 @@ def expression(
 
 
 def _category_position(column: ColumnSchema, field: pc.Expression) -> pc.Expression:
-    """Return the position of each value in the categories, as `register` describes it."""
+    """Return the position of each value in the categories; `register` describes the positions."""
     known = comparable_values(column.categories, f"column {column.name!r}")
     missing, unknown = pa.scalar(None, pa.int32()), pa.scalar(len(known), pa.int32())
     if not len(known):  # there is no type to cast the field to

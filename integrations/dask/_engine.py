@@ -53,7 +53,7 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 
 
 def _learn_part(part: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Fit a copy of the encoder to a partition, and return it in a frame."""
+    """Fit a copy of the encoder to a partition, and return the copy in a frame."""
     with part_of_table():
         return _cell(encoder.merge().partial_fit(part))
 

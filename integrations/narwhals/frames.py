@@ -52,7 +52,7 @@ def read_table(table: Any) -> Table:
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return a narwhals Series as codes or values, read by the integration of its library."""
+    """Return a narwhals Series as codes or values, read by the native library's integration."""
     return read_values(_native(column))
 
 

@@ -79,7 +79,7 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
 
 
 def _sorted(column: Column, levels: "Callable[[npt.NDArray[np.int64]], pd.Index[Any]]") -> Coding:
-    """Return the codes of a column, and its sorted categories as levels."""
+    """Return the codes of a column, and the sorted categories as levels."""
     order = Categories.of(column.stored).argsort()
     lut = np.full(len(order) + 1, -1, np.int32)
     lut[order] = np.arange(len(order), dtype=np.int32)

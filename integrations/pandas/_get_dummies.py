@@ -131,7 +131,7 @@ def _encode_table(
         chosen.size * np.dtype(np.intp).itemsize,
     )
 
-    # Before pandas 3 a part of a frame may be a view of it.
+    # Before pandas 3 a part of a frame may be a view of the frame.
     frames = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
     with_columns = (variable for variable in variables if variable.column.n_outputs)
     runs = groupby(with_columns, key=attrgetter("dtype"))

@@ -99,7 +99,7 @@ class PandasTable(Table):
 
 
 def read_column(values: Any) -> Column | Values:
-    """Return a pandas column as a `Column` if it has codes, else as `Values`."""
+    """Return a pandas column as a `Column` if it has codes, otherwise as `Values`."""
     series = as_series(values)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):

@@ -138,7 +138,7 @@ def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFra
 
 
 def _fitted_array(part: Decoded) -> Any:
-    """Return the distinct values in the fitted dtype if possible, else in an inferred dtype."""
+    """Return the distinct values in the dtype seen in `fit` or, if necessary, an inferred dtype."""
     array = _new_array(part.distinct)
     names = part.types_in("pandas")
     if not names or part.schema is None:

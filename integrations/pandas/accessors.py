@@ -149,7 +149,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
 
 def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
-    """Return the column labels: the levels if each output is one level, else an object index."""
+    """Return the column labels: the levels if each output is one level, or an object index."""
     outputs = column.lut_from(0)[:-1]
     level_of = np.full(column.n_outputs, -1)
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)

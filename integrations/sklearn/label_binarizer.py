@@ -352,7 +352,7 @@ def _uniform(y: Sequence[Any]) -> AnyArray:
 def _as_text(categories: AnyArray) -> AnyArray:
     """Return strings in NumPy's fixed-width dtype, which compares faster than objects."""
     texts = categories.tolist()
-    if any(text.endswith("\0") for text in texts):  # NumPy would remove it
+    if any(text.endswith("\0") for text in texts):  # NumPy would remove the NUL
         raise SklearnFallback
     return np.asarray(texts)
 

@@ -117,7 +117,7 @@ def spark_type(dtype: np.dtype[Any]) -> spark_types.DataType:
 
 
 def category_type(column: ColumnSchema) -> pa.DataType:
-    """Return the Arrow type of a decoded column; it depends only on the categories."""
+    """Return the Arrow type of a decoded column, which depends only on the categories."""
     values = column.known.values
     if isinstance(values, Strings):
         return pa.string() if values.is_text else pa.binary()

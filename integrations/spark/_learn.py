@@ -105,7 +105,7 @@ def collected(states: DataFrame) -> list[bytes]:
 
 
 def _small_states(states: DataFrame) -> list[Row]:
-    """Collect the size of each state, and the state itself if it is small, else None."""
+    """Collect the size of each state, and the state itself, or None for a large state."""
     size = F.length("state")
     small = F.when(size <= MAX_SMALL_STATE, F.col("state"))
     return states.select(size.alias("size"), small.alias("state")).collect()

@@ -64,13 +64,13 @@ class Dialect:
     }  # fmt: skip
     boolean_type, double_type, string_type = "BOOLEAN", "DOUBLE", "VARCHAR"
     zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
-    # The type of the literals 1 and 0 if features of this type need no cast, else "".
+    # The type of the literals 1 and 0 if features of this type need no cast, otherwise "".
     literal_type = ""
     true, false = "TRUE", "FALSE"
     second_digits = 9  # after the decimal point
     integers = range(-(2**127), 2**128)
     bytes_literal = "unhex('{}')"
-    # Appended to a text column, so that it is compared by characters, not by its own collation.
+    # Appended to a text column, so that its own collation does not affect comparisons.
     collate = " COLLATE C"
     # The condition for NaN in a column of unknown type, which has no categories.
     typed_nan = "typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan'"
@@ -96,7 +96,7 @@ class Dialect:
 
     def is_among(self, column: str, literals: Sequence[str], kind: str | None) -> str:
         """Return the condition that a column equals one of the literals."""
-        # If a list also has a float, the engine would compare all its decimals as floats.
+        # If a list contains a float, the engine would compare all decimals of the list as floats.
         is_decimal = kind == "decimal"
         floats = [each for each in literals if is_decimal and self.double_type in each]
         if not floats:

@@ -122,7 +122,7 @@ class _Writer(FeatureWriter[str]):
         return self.dialect.is_among(self.value, literals, self.kind)
 
     def is_other(self, literals: list[str]) -> str:
-        # With literals, NULL is excluded anyway: neither a comparison with it nor its NOT is true.
+        # With literals, NULL is excluded anyway: NOT (NULL = literal) is NULL, which is not true.
         is_other = f"{self.name} IS NOT NULL"
         if literals:
             is_other = f"NOT ({self.is_among(literals)})"
