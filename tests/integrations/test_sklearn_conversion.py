@@ -38,7 +38,7 @@ THEIRS = st.fixed_dictionaries(
     }
 )
 REASONS = (
-    "several|in none|infrequent|distinguishes None|as unknown values|has no output|cannot encode"
+    "several|no columns|infrequent|distinguishes None|like unknown values|has no output|cannot encode"
     "|has no categories"
 )
 
@@ -176,7 +176,7 @@ def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(
         ({"min_frequency": 2, "handle_missing": "indicator"}, "places the output"),
         ({}, r"set_params\(handle_missing='error'\) with handle_unknown='error'"),
         ({"handle_unknown": {"k": "ignore"}}, "handle_missing"),
-        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "in all columns, in none"),
+        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "in all columns, no columns"),
         ({"handle_unknown": "ignore", "categories": {"k": []}}, "has no categories"),
     ],
     ids=str,
