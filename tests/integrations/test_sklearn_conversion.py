@@ -38,8 +38,8 @@ THEIRS = st.fixed_dictionaries(
     }
 )
 REASONS = (
-    "several|no columns|infrequent|distinguishes None|like unknown values|has no output|cannot encode"
-    "|has no categories"
+    "several|no columns|infrequent|distinguishes None|like unknown values|has no output"
+    "|cannot encode|has no categories"
 )
 
 
