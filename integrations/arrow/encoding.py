@@ -39,7 +39,7 @@ __all__ = ["encode", "encoded_schema"]
 
 Rows: TypeAlias = pa.Table | pa.RecordBatch
 
-# `map_columns` measures work in bytes to write; hashing one value takes as long as this many bytes.
+# `map_columns` measures work in written bytes; hashing a value takes as long as writing 32 bytes.
 HASH_BYTES = 32
 
 
@@ -51,22 +51,22 @@ def encode(
     Parameters
     ----------
     table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
-        The encoder's columns may have any type: categories that compare equal are the same.
+        The encoder's columns may have any type: a value belongs to the category that it equals.
     encoder : Encoder
         Fitted on tables of any library.
     layout : {"columns", "struct", "array", "tensor", "dictionary"}, default "columns"
-        "columns" replaces each encoded column by one column per feature; Booleans are bits. In the
-        other layouts an encoded column keeps its name and position. It becomes a struct of its
-        features, a list of fixed size ("array"), a one-dimensional tensor of fixed shape, or a
-        dictionary array whose values are the features. Lists and tensors hold bytes if the dtype is
-        bool. A row of zeros is null in a dictionary array.
+        "columns" replaces each encoded column by one column per feature. In the other layouts an
+        encoded column keeps its name and position. It becomes a struct of its features, a list of
+        fixed size ("array"), a one-dimensional tensor of fixed shape, or a dictionary array whose
+        values are the features. If the dtype is bool, columns and structs are bit-packed, and lists
+        and tensors hold uint8. A row of zeros is null in a dictionary array.
     num_threads : int, optional
         The number of threads; by default it depends on the size of the result.
 
     Returns
     -------
     Table or RecordBatchReader
-        A reader if `table` is a reader; it encodes a batch when the batch is requested. The other
+        A reader if `table` is a reader; each batch is encoded when it is requested. The other
         columns and the metadata are kept. New columns have no nulls, except with "dictionary".
 
     Raises
@@ -139,7 +139,7 @@ def fitted_schema(encoder: Any, layout: Any) -> Schema:
 
 
 class ColumnCoder:
-    """Converts one column to codes by batch; looks up a dictionary again only if it changed."""
+    """Converts one column to codes, batch by batch, and looks up only dictionaries that changed."""
 
     def __init__(self, schema: ColumnSchema) -> None:
         self._schema = schema
@@ -148,7 +148,7 @@ class ColumnCoder:
         self._outputs: npt.NDArray[np.int64] = np.empty(0, np.int64)
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
-        """Return the codes of a batch; an error names the column."""
+        """Return the codes of a batch; name the column in error messages."""
         try:
             column = self._reader.read(values)
         except (TypeError, ValueError) as error:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from pandas.api.extensions import ExtensionDtype
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
-# The codes of a Series, whose outputs are positions in the levels, and the levels.
+# The codes of a Series, which are mapped to positions in the levels, and the levels.
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
 TEXT_TYPES = ("string", "large_string", "string_view")
 # Integers whose range is smaller are used as codes; a larger look-up table exceeds the CPU caches.
 MAX_RANGE = 1 << 16
-# Up to this many rows are inspected to infer the kind of objects.
+# At most this many rows are inspected to infer the type of objects.
 MAX_INSPECTED_ROWS = 2048
 
 
@@ -85,7 +85,7 @@ def _sorted(column: Column) -> tuple[CodedColumn, npt.NDArray[np.int64]]:
 
 
 def _code_integers(values: npt.NDArray[Any]) -> Coding:
-    """Return the codes of integers: by subtraction in a small range, else by hashing."""
+    """Return the codes of integers, by subtraction if their range is small, or by hashing."""
     unsigned = np.dtype(f"u{values.itemsize}")
     low, high = values.min(), values.max()
     if int(high) - int(low) >= MAX_RANGE:
@@ -107,7 +107,7 @@ def _code_integers(values: npt.NDArray[Any]) -> Coding:
 
 
 def _code_texts(series: "pd.Series[Any]") -> Coding | None:
-    """Return the codes of strings in the memory of Arrow or Python, or None for other values."""
+    """Return the codes of Arrow or Python strings, or None for other values."""
     dtype = series.dtype
     if dtype == np.dtype(object):
         some = np.asarray(series.array, dtype=object)[:MAX_INSPECTED_ROWS]
@@ -223,12 +223,12 @@ def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
 
 
 def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
-    """Return the chunks of an array as array objects of the core; there is at least one."""
+    """Return the chunks of an array, at least one, as array objects of the core."""
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
 
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
-    """Remove NaN from the values, where Arrow allows it; its code becomes -1."""
+    """Remove missing values, which Arrow allows, from `values`, and set their codes to -1."""
     is_missing = pd.isna(values)
     if not is_missing.any():
         return codes, values

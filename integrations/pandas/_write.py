@@ -31,7 +31,7 @@ AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
 # The type of a categorical column, as `Table.type_of` returns it.
 CATEGORY = re.compile(r"category\[(.*), (?:un)?ordered\]")
-# The kinds of NumPy arrays that a frame stores unchanged; it converts texts and checks dates.
+# The kinds of NumPy arrays that a frame stores unchanged; it converts strings and checks dates.
 NATIVE_KINDS = "biufc"
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
 # New in pandas 3.1. Older versions need an `IntIndex`, which has no public name.
@@ -122,7 +122,7 @@ def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFra
 
 
 def _fitted_array(part: Decoded) -> Any:
-    """Return the distinct values in the fitted dtype if possible, else in an inferred dtype."""
+    """Return the distinct values in the dtype seen in `fit` or, if necessary, an inferred dtype."""
     array = _new_array(part.distinct)
     names = part.types_in("pandas")
     if not names or part.schema is None:
@@ -273,7 +273,7 @@ def sparse_frame(
 def _sparse_array(
     values: npt.NDArray[Any], rows: npt.NDArray[np.int32], n_rows: int, fill_value: Any
 ) -> Any:
-    """Return a sparse column with `values` at the positions `rows`, else the fill value."""
+    """Return a sparse column with `values` in the given rows and the fill value elsewhere."""
     if FROM_INDICES is not None:
         return FROM_INDICES(values, rows, n_rows, fill_value)
     return pd.arrays.SparseArray(

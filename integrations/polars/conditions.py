@@ -36,7 +36,7 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     for column, position in zip(schema.columns, positions, strict=True):
         dtype = dtypes.dtypes()[position]
         if dtype.is_nested() or dtype == pl.Object:
-            raise TypeError(f"column {column.name!r} has dtype {dtype}, not valid in expressions")
+            raise TypeError(f"column {column.name!r} has dtype {dtype}, unsupported in expressions")
         written = _Writer(column, dtype).features()
         features += [each.alias(name) for each, name in zip(written, column.names, strict=True)]
     return features
@@ -73,7 +73,7 @@ class _Writer(FeatureWriter[pl.Expr]):
             nan = pl.lit(float("nan"), dtype=self.element)
             feature = pl.when(self.is_missing()).then(nan).otherwise(feature)
         for what, rejected in errors.items():
-            # A failed cast is the only way to raise an error; its message contains the text.
+            # A failed cast is the only way to raise an error; the error contains the message.
             message = pl.lit(f"column {self.column.name!r}: the value is {what}")
             check = pl.when(rejected).then(message).cast(pl.Int8)
             feature = pl.when(check.is_null()).then(feature)
@@ -107,7 +107,7 @@ def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
 
 
 def _decimal(item: Any, precision: int, scale: int) -> Decimal | None:
-    """Return a category as a decimal with this precision and scale, or None if it is not exact."""
+    """Return a category as a decimal with this precision and scale, or None if it would change."""
     number: Decimal | None = as_literal(item, "decimal38")
     if number is None or number.adjusted() >= precision - scale:
         return None

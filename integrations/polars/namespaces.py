@@ -48,12 +48,12 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
     Notes
     -----
-    The columns are the categories: the categories of an Enum, in order, or else the sorted distinct
+    The columns are the categories: the categories of an Enum, in order, or the sorted distinct
     values. Null and NaN are missing values, and become rows of zeros.
 
     All methods except `codes` and `multi_hot` take options of `onehot_fast.Encoder`: `categories`,
     `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. `drop` may
-    also be a category; write ``["first"]`` if it has the name of a rule. `dtype` is a polars or
+    also be a category; write ``["first"]`` for a category named "first". `dtype` is a polars or
     NumPy dtype; Booleans are bit-packed. `categories` may be a polars.Enum.
 
     Examples
@@ -127,7 +127,7 @@ class DataFrameNamespace(TableAccessor[pl.DataFrame]):
 
     Notes
     -----
-    By default the columns of texts, categories, bytes and objects are encoded. The features of each
+    By default, string, categorical, binary and object columns are encoded. The features of each
     column share a block of memory, in which Booleans are bit-packed. `dtype` is a polars or NumPy
     dtype.
 
@@ -162,7 +162,7 @@ class LazyFrameNamespace:
 
     def __repr__(self) -> str:
         """Return a hint on how to call the namespace."""
-        return "<onehot of a lazy table: call it with the columns to encode or an Encoder, or fit>"
+        return "<onehot of a lazy table: call it with columns or an Encoder, or call fit>"
 
     @columns_only
     def __call__(
@@ -222,7 +222,7 @@ class LazyFrameNamespace:
         Parameters
         ----------
         columns : iterable of str, optional
-            The columns to encode; by default the columns of texts, categories, bytes and objects.
+            The columns to encode; by default string, categorical, binary and object columns.
         **options
             As for ``DataFrame.onehot``.
 

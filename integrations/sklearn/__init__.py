@@ -1,4 +1,4 @@
-"""scikit-learn's encoders of categories and labels: the same classes, faster.
+"""Faster versions of scikit-learn's encoders of categories and labels.
 
 >>> from onehot_fast.integrations.sklearn import LabelBinarizer, OneHotEncoder
 >>> encoder = OneHotEncoder(sparse_output=False)

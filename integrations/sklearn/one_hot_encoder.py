@@ -28,7 +28,7 @@ MAX_OUTPUTS = np.iinfo(np.int32).max
 class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
     """Encode categorical features like scikit-learn's OneHotEncoder, but faster.
 
-    It is a subclass of `sklearn.preprocessing.OneHotEncoder` with the same parameters, attributes,
+    This subclass of `sklearn.preprocessing.OneHotEncoder` has the same parameters, attributes,
     results, warnings and errors.
 
     See Also

@@ -18,7 +18,7 @@ __all__ = ["OrdinalEncoder"]
 class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
     """Encode categorical features like scikit-learn's OrdinalEncoder, but faster.
 
-    It is a subclass of `sklearn.preprocessing.OrdinalEncoder` with the same parameters, attributes,
+    This subclass of `sklearn.preprocessing.OrdinalEncoder` has the same parameters, attributes,
     results, warnings and errors.
 
     See Also

@@ -130,7 +130,7 @@ def _broadcastable(
 def decode(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
 ) -> torch.Tensor:
-    """Return the class of each row, comparing bits; None as `default` rejects a row without one."""
+    """Return the class of each row, comparing bits; if `default` is None, a row needs a class."""
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
     if tensor.dtype.is_complex:
@@ -177,7 +177,7 @@ def _is_float8(dtype: torch.dtype) -> bool:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of the elements as integers; a last dimension has both parts of complex."""
+    """Return the bits of elements as integers; a new last dimension has both complex parts."""
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

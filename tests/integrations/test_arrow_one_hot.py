@@ -175,7 +175,7 @@ def test_dlpack_has_a_device():
             for layout in ("tensor", "struct", "dictionary")
         ),
         ({"categories": [1, "1"], "layout": "columns"}, ValueError, "would be named '1'"),
-        ({"categories": [1, "1"], "layout": "dictionary"}, ValueError, "would be '1'"),
+        ({"categories": [1, "1"], "layout": "dictionary"}, ValueError, "would have the label '1'"),
     ],
     ids=str,
 )
@@ -199,5 +199,5 @@ def test_a_result_too_large_is_rejected_before_it_is_allocated():
 def test_a_table_is_not_a_column(layout: Any) -> None:
     table = pa.table({"size": SIZES, "n": [1, 2, 3, 4]})
 
-    with pytest.raises(TypeError, match=r"got a table of \['size', 'n'\]: pass one column"):
+    with pytest.raises(TypeError, match=r"got a table with columns \['size', 'n'\]: pass"):
         one_hot(table, layout=layout)
