@@ -196,16 +196,17 @@ def test_tracemalloc_sees_each_array(n_bytes, recycled):
         before, _ = tracemalloc.get_traced_memory()
         array = make(n_bytes)
         during, _ = tracemalloc.get_traced_memory()
+        del array
+        after, _ = tracemalloc.get_traced_memory()
+        array = make(n_bytes)
         domain = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
         traces = tracemalloc.take_snapshot().filter_traces([domain]).traces
-        assert n_bytes < LARGE or n_bytes in [trace.size for trace in traces]
-        del array, traces
-        after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
 
     assert n_bytes <= during - before < n_bytes + 2000
     assert after - before < 1000
+    assert n_bytes < LARGE or array.nbytes in [trace.size for trace in traces]
 
 
 def test_more_than_the_system_has():
