@@ -5,9 +5,9 @@
 - arrow: ``from onehot_fast.integrations.arrow import one_hot, encode``
 - sklearn: ``from onehot_fast.integrations.sklearn import OneHotEncoder``
 - torch: ``from onehot_fast.integrations.torch import one_hot``
-- spark, onnx, sql, narwhals: an `Encoder` for these libraries
+- spark, onnx, sql, narwhals: use an `Encoder` with these libraries
 
-Each package imports its library. ``import onehot_fast.integrations`` imports none.
+Each of these packages imports its library; ``import onehot_fast.integrations`` imports none.
 """
 
 from types import ModuleType

@@ -51,7 +51,7 @@ DEFAULTS = {name: p.default for name, p in inspect.signature(Encoder).parameters
 CHOICES = ("categories", *ColumnKeywords.__annotations__)
 
 
-class _MultiHotKeywords(TypedDict, total=False):
+class _LabelOptions(TypedDict, total=False):
     """The keywords of `SeriesAccessor.multi_hot` that do not change the type of its result."""
 
     categories: Any
@@ -262,31 +262,19 @@ class SeriesAccessor(Generic[Frame]):
         sep: str | None = None,
         *,
         output: Literal["pandas", "polars"] | None = None,
-        **options: Unpack[_MultiHotKeywords],
+        **options: Unpack[_LabelOptions],
     ) -> Frame: ...
     @overload
     def multi_hot(
-        self,
-        sep: str | None = None,
-        *,
-        output: Literal["numpy"],
-        **options: Unpack[_MultiHotKeywords],
+        self, sep: str | None = None, *, output: Literal["numpy"], **options: Unpack[_LabelOptions]
     ) -> AnyArray: ...
     @overload
     def multi_hot(
-        self,
-        sep: str | None = None,
-        *,
-        output: Literal["csr"],
-        **options: Unpack[_MultiHotKeywords],
+        self, sep: str | None = None, *, output: Literal["csr"], **options: Unpack[_LabelOptions]
     ) -> csr_array: ...
     @overload
     def multi_hot(
-        self,
-        sep: str | None = None,
-        *,
-        output: Literal["csc"],
-        **options: Unpack[_MultiHotKeywords],
+        self, sep: str | None = None, *, output: Literal["csc"], **options: Unpack[_LabelOptions]
     ) -> csc_array: ...
     def multi_hot(
         self,

@@ -203,13 +203,10 @@ class Values:
         return _joined([_numbers(chunk) for chunk in self.chunks], np.bool_)
 
     def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
-        """Return the position of each value among known categories.
+        """Return the position of each value among known categories: -1 if missing, -2 if unknown.
 
-        Returns
-        -------
-        ndarray of int32, shape (n_rows,), or None
-            -1 for a missing value, -2 for an unknown value. None if the values and the categories
-            are of different kinds; then look up the categories of `encode` instead.
+        Return None if the values and the categories are of different kinds; then look up the
+        categories of `encode` instead.
         """
         if self.convert is not None:
             return None

@@ -40,19 +40,13 @@ class Table(ABC):
         The length of every column.
     source : object, optional
         The user's table, which is passed to ``wrap``. The core does not use it.
-
-    Attributes
-    ----------
-    library : str
-        The name of the integration that wraps results.
-    has_names : bool
-        False if the columns have no names: in a plain array or a bare `Column`.
-    owner : object
-        The frame of a wrapper such as narwhals, to which `source` belongs.
     """
 
+    # The name of the integration that wraps results.
     library = "numpy"
+    # False if the columns have no names: in a plain array or a bare `Column`.
     has_names = True
+    # The frame of a wrapper such as narwhals, to which `source` belongs.
     owner: Any = None
     # The columns read so far, if `coded_once` returned the table.
     _coded: dict[int, Column] | None = None

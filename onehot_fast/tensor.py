@@ -22,7 +22,6 @@ from onehot_fast._arguments.indices import (
     check_range,
     mark_ignored,
     resolve_depth,
-    resolve_policy,
 )
 from onehot_fast._arguments.shapes import (
     check_size,
@@ -216,17 +215,18 @@ def one_hot(
     source = as_array(indices)
     array = as_indices(source)
     array, ignored = mark_ignored(array, ignore_index)
-    policy = resolve_policy(negative_indices, out_of_range, ignored)
+    check_choice(negative_indices, "negative_indices", ("ignore", "normalize", "error"))
+    check_choice(out_of_range, "out_of_range", ("ignore", "error"))
     default = out.dtype if isinstance(out, np.ndarray) else None
     element, on, off = resolve_values(on_value, off_value, dtype, default)
-    position = normalize_axis(axis, array.ndim)
-    n_classes = resolve_depth(depth, array, policy.ignore_index)
+    position = normalize_axis(axis, array.ndim + 1, "indices", array.ndim)
+    n_classes = resolve_depth(depth, array, ignored)
     if type(label_smoothing) is not float or label_smoothing != 0:
         on, off = smoothed_values(label_smoothing, n_classes, element, on_value, off_value)
     shape = insert_depth(array.shape, n_classes, position)
     threads = parallel.resolve(num_threads, math.prod(shape) * element.itemsize)
     cells = None if out is None else scatter.check_out(out, shape, element, source)
-    check_range(array, source, n_classes, policy)
+    check_range(array, source, n_classes, negative_indices, out_of_range, ignored)
     zeroed = False
     if cells is None:
         cells, zeroed = _allocate(shape, element)
@@ -241,8 +241,8 @@ def one_hot(
         math.prod(array.shape[position:]),
         on if is_plain else np.array(True),
         off if is_plain else np.array(False),
-        wrap=policy.wrap,
-        ignore_index=policy.ignore_index,
+        wrap=negative_indices == "normalize",
+        ignore_index=ignored,
         num_threads=threads,
         zeroed=zeroed,
     )
@@ -366,14 +366,9 @@ decodes scores
 
 def _class_axis(axis: int, rank: int) -> int:
     """Return the axis of the classes in a tensor, counted from the front."""
-    position = as_integer(axis, "axis")
     if rank == 0:
         raise ValueError("tensor must have rank 1 or higher, got rank 0")
-    if not -rank <= position < rank:
-        raise ValueError(
-            f"axis must be in [{-rank}, {rank}) for a tensor of rank {rank}, got {position}"
-        )
-    return position % rank
+    return normalize_axis(axis, rank, "a tensor", rank)
 
 
 def _default_index(default: object) -> int:

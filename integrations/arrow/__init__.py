@@ -11,10 +11,10 @@ array([[0, 1],
 >>> encode(table, Encoder().fit(table)).to_pydict()
 {'size_L': [False, True, False], 'size_S': [True, False, False], 'price': [1, 3, 2]}
 
-`one_hot` encodes one column. `encode` and `decode` take tables, and process readers batch by batch,
-also if the data is larger than memory. `register` and `expression` let scanners, filters and Acero
-use an encoder. Every object with the Arrow PyCapsule interface is accepted, e.g. from pyarrow,
-polars, pandas, DuckDB or nanoarrow. Inputs are read, and results are exported, without a copy.
+`one_hot` encodes one column. `encode` and `decode` take tables and readers; they process a reader
+batch by batch, so its data may be larger than memory. `register` and `expression` let scanners,
+filters and Acero use an encoder. Every object with the Arrow PyCapsule interface is accepted, e.g.
+from pyarrow, polars, pandas, DuckDB or nanoarrow. Reading and exporting copy no data.
 """
 
 from onehot_fast.adapter import require
@@ -32,8 +32,4 @@ from .functions import expression, register
 from .tensors import OneHotArray, one_hot
 
 __all__ = ["OneHotArray", "decode", "encode", "encoded_schema", "expression", "one_hot", "register"]
-
-
-def __dir__() -> list[str]:
-    """Return the public names."""
-    return [*__all__]
+__dir__ = __all__.copy

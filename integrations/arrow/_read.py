@@ -1,7 +1,7 @@
 """Read Arrow data as tables, columns of codes, and rows of several labels.
 
-Dictionary codes and plain values are read without a copy, and times as integers. pyarrow hashes
-decimals and fixed-size binary values, because the core has no hash table for these types.
+Dictionary codes and plain values are read without a copy; times are read as integers. pyarrow
+hashes decimals and fixed-size binary values, because the core has no hash table for these types.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
-# The types that the core reads without a copy; it also reads timestamps without a time zone.
+# The core reads these types, and timestamps without a time zone, without a copy.
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
     pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
 } | {pa.bool_().id, pa.float16().id, pa.float32().id, pa.float64().id}  # fmt: skip
@@ -63,8 +63,8 @@ def as_table(table: Any) -> pa.Table:
     if isinstance(table, ArrowColumn) and not pa.types.is_struct(table.type):
         return pa.table({"x0": table})
     if type(table).__module__ == "pyarrow._dataset":
-        reader = ".to_reader()" if hasattr(table, "to_reader") else ".scanner().to_reader()"
-        raise TypeError(f"{with_article(table)} is not a table: pass the result of its {reader}")
+        reader = "scanner" if hasattr(table, "to_reader") else "dataset.scanner()"
+        raise TypeError(f"{with_article(table)} is not a table: pass {reader}.to_reader()")
     stream = read_arrow(table)
     if stream.schema.kind != "struct":
         return pa.table({"x0": _column_of(stream)})
@@ -79,7 +79,7 @@ def as_table(table: Any) -> pa.Table:
 
 
 def as_rows(table: Any) -> pa.Table | pa.RecordBatchReader:
-    """Return a reader unchanged, and another object with Arrow data as a table."""
+    """Return a reader unchanged, and any other object with Arrow data as a table."""
     return table if isinstance(table, pa.RecordBatchReader) else as_table(table)
 
 
@@ -97,11 +97,11 @@ class ArrowTable(Table):
         super().__init__(table.schema.names, table.num_rows, table)
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether the column has texts, bytes or a dictionary."""
+        """Tell whether the column has strings, bytes or a dictionary."""
         return _is_encodable(self.source.schema.field(position).type)
 
     def type_of(self, position: int) -> str:
-        """Return the Arrow type of a column as text, prefixed with ``arrow:``."""
+        """Return the Arrow type of a column as a string with the prefix ``arrow:``."""
         return f"arrow:{self.source.schema.field(position).type}"
 
     def read(self, position: int) -> Column | Values:
@@ -113,7 +113,7 @@ class ArrowTable(Table):
         return as_values(self.source.column(position))
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return columns as the rows of one array, or None if they are not of one number type."""
+        """Return columns as the rows of one array, or None unless all have one numeric type."""
         every = range(len(positions))
         blocks = [chunk.block(every) for chunk in read_arrow(self.source.select(positions))]
         parts = [block for block in blocks if block is not None]
@@ -142,7 +142,7 @@ def _is_encodable(kind: pa.DataType) -> bool:
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return an Arrow column as a `Column` if it has codes, else as `Values`; NaN is missing."""
+    """Return a column as a `Column` if it has codes, otherwise as `Values`; NaN is missing."""
     return ColumnReader().read(as_column(column))
 
 
@@ -150,7 +150,7 @@ class ColumnReader:
     """Reads one column batch by batch; batches with equal dictionaries share one category array."""
 
     def __init__(self) -> None:
-        # The keys are identities of dictionaries. If a look-up table is None, indices are codes.
+        # The keys are identities of dictionaries. None means that indices need no look-up table.
         self._dictionaries: dict[tuple[object, ...], pa.Array] = {}
         self._luts: dict[tuple[object, ...], npt.NDArray[np.int32] | None] = {}
         self._categories: Any = np.empty(0, object)
@@ -192,8 +192,8 @@ class ColumnReader:
         return result
 
     def _merge(self, dictionaries: dict[tuple[object, ...], pa.Array], kind: pa.DataType) -> None:
-        """Merge the dictionaries of all chunks; they may contain nulls, duplicates and overlap."""
-        self._dictionaries = dictionaries  # keep them in memory, so that no identity is reused
+        """Merge the dictionaries of chunks, which may overlap and contain nulls or duplicates."""
+        self._dictionaries = dictionaries  # kept in memory, so that no identity is reused
         arrays = [*dictionaries.values()]
         merged = ColumnReader().read(pa.chunked_array(arrays, kind)).encode()
         codes, self._categories = merged.codes, merged.stored
@@ -216,7 +216,7 @@ class ColumnReader:
 
 
 def _by_appearance(codes: Codes, n_codes: int) -> Codes:
-    """Return the codes that occur, except negative codes, in the order of their first rows."""
+    """Return the distinct non-negative codes in the order of their first rows."""
     codes = codes[codes >= 0]
     row_of = np.full(n_codes, -1)
     row_of[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment is the first row
@@ -226,7 +226,7 @@ def _by_appearance(codes: Codes, n_codes: int) -> Codes:
 
 
 def read_integers(column: ArrowColumn) -> Codes:
-    """Return the integers of a column unchanged; a null becomes an integer outside all classes."""
+    """Return the integers of a column unchanged; a null becomes an integer that is no class."""
     column = storage(column)
     if not pa.types.is_integer(column.type):
         raise TypeError(f"array must hold integers if depth is given, got type {column.type}")
@@ -244,11 +244,11 @@ def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
 
 
 def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    """Return the offsets of lists (one more than the lists) and their concatenated elements."""
+    """Return the ``len(lists) + 1`` offsets of lists, and the concatenated elements."""
     lists = storage(lists)
     if not any(is_type(lists.type) for is_type in LIST_TYPES):
         raise TypeError(
-            f"rows must be lists, or strings with sep=, got the Arrow type {lists.type}"
+            f"rows must be lists, or strings if sep= is given, got the Arrow type {lists.type}"
         )
     # The offsets of an empty chunk may have any value.
     chunks = [chunk for chunk in chunks_of(lists) if len(chunk)] or [pa.nulls(0, lists.type)]
@@ -265,7 +265,7 @@ def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
 
 
 def _check_lists(lists: pa.Array) -> None:
-    """Raise ValueError if offsets exceed the elements, because pyarrow would crash."""
+    """Raise ValueError if a list extends beyond the elements, because pyarrow would crash."""
     if pa.types.is_fixed_size_list(lists.type):
         return
     starts = lists.offsets.to_numpy()
@@ -289,7 +289,7 @@ def _core_array(array: pa.Array) -> Any:
 
 
 def _plain_values(column: ArrowColumn) -> Values | None:
-    """Return values that the core reads without a copy, or None if the type is not among them."""
+    """Return the values if the core reads their type without a copy, otherwise None."""
     kind = column.type
     if kind.id in PLAIN_TYPES or (pa.types.is_timestamp(kind) and kind.tz is None):
         return Values([_core_array(chunk) for chunk in chunks_of(column)])
@@ -302,20 +302,20 @@ def _plain_values(column: ArrowColumn) -> Values | None:
             return as_values(pa.array(counts, counted).view(kind))
         except OverflowError as error:
             raise ValueError(
-                f"values of type {kind} have years outside 1 to 9999, which Python dates cannot"
-                " represent: filter these values, or cast the column to a timestamp without a zone"
+                f"some values of type {kind} have years outside 1 to 9999, which Python dates"
+                " cannot represent: remove them, or cast the column to a timestamp without a zone"
             ) from error
         except ValueError as error:
             raise ValueError(
-                f"values of type {kind} have nanoseconds, which Python times cannot represent:"
-                " round the values to microseconds"
+                f"some values of type {kind} have nanoseconds, which Python times cannot represent:"
+                " round the column to microseconds"
             ) from error
 
     return Values([_core_array(chunk.view(counted)) for chunk in chunks_of(column)], as_times)
 
 
 def _hashed(column: ArrowColumn) -> Column:
-    """Return the codes of values that pyarrow hashes; raise TypeError if it cannot."""
+    """Return the codes of values that pyarrow hashes; raise TypeError if it cannot hash them."""
     kind = column.type
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         column = column.cast(pa.decimal128(kind.precision, kind.scale))
@@ -324,7 +324,7 @@ def _hashed(column: ArrowColumn) -> Column:
     except pa.ArrowNotImplementedError:
         raise TypeError(
             f"Arrow type {kind} cannot be encoded: values must be strings, bytes, Booleans,"
-            " numbers, dates, times, durations or dictionaries of these"
+            " numbers, dates, times, durations or a dictionary of such values"
         ) from None
     codes = _joined([_core_array(chunk).codes() for chunk in chunks], np.int32)
     categories = as_values(chunks[0].dictionary) if chunks else np.empty(0, object)

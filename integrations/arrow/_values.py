@@ -14,7 +14,7 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_arrow
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Up to this many texts, `to_pylist` is used: `to_numpy` is faster, but imports pandas.
+# At most this many strings are converted by `to_pylist`, because `to_numpy` imports pandas.
 MAX_LISTED_TEXTS = 1 << 12
 
 
@@ -48,7 +48,7 @@ def runs_of(column: pa.Array | pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.ND
 
 
 def check_offsets(values: pa.Array) -> None:
-    """Raise ValueError for invalid offsets or UTF-8, which pyarrow does not check on its own."""
+    """Raise ValueError for invalid offsets or UTF-8, which pyarrow does not check by default."""
     if not pa.types.is_primitive(values.type) and not pa.types.is_decimal(values.type):
         try:
             values.validate(full=True)
@@ -82,7 +82,7 @@ def as_values(column: Any) -> AnyArray:
 
 
 def _is_object_type(kind: pa.DataType) -> bool:
-    """Tell whether NumPy would change values: dates become datetimes and zones become UTC."""
+    """Tell whether NumPy would change values, e.g. dates to datetimes and time zones to UTC."""
     has_zone = pa.types.is_timestamp(kind) and kind.tz is not None
     return bool(has_zone or pa.types.is_date(kind) or kind == pa.month_day_nano_interval())
 
@@ -94,13 +94,13 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
         dtype = values.dtype if kind in "fmM" else np.dtype(object)
         values = np.append(values.astype(dtype), np.full(1, missing, dtype))
-    # take checks each code as it reads it, so that a change by another thread is safe.
+    # `take` checks each code when it reads the code, so another thread may change the codes.
     rows: AnyArray = values.take(codes)
     return rows
 
 
 def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return categories in one Arrow type that represents all exactly, or raise TypeError."""
+    """Return categories in an Arrow type that represents all exactly, or raise TypeError."""
     items = list(categories)
     if not items:
         return pa.array([], pa.string())
@@ -124,10 +124,10 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
 
 
 def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return categories in the type to which a column is cast before comparing its values.
+    """Return categories in the type to which a column is cast before the comparison.
 
     If the conversion is exact, numbers and Booleans become float64, and timestamps and durations
-    get nanoseconds. pyarrow rejects values that a cast would change; these types change the fewest.
+    get nanoseconds. pyarrow rejects casts that change a value; casts to these types rarely do.
     """
     values = common_values(categories, owner)
     kind = values.type
@@ -155,5 +155,5 @@ def output_labels(column: ColumnSchema) -> pa.Array:
     texts = column.text_labels
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
-        raise ValueError(f"column {column.name!r}: two dictionary values would be {twice!r}")
+        raise ValueError(f"column {column.name!r}: two features would have the label {twice!r}")
     return pa.array(texts, pa.string())

@@ -39,8 +39,8 @@ def decode(
     Parameters
     ----------
     table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
-        A result of `encode`, which may have been stored or converted. Features are found by name,
-        in any order. Any list type is accepted, and plain values instead of a dictionary array.
+        A result of `encode`, which may have been stored or converted. Columns are found by name.
+        Lists may have any list type, and plain values may replace a dictionary array.
     encoder, layout
         As for `encode`.
     missing, unknown, infrequent : scalar, optional
@@ -58,8 +58,8 @@ def decode(
     RuntimeError
         The encoder is not fitted.
     TypeError
-        `table` is not a table, a column has another type than `encode` gives it, the categories
-        have no common type, or `missing`, `unknown` or `infrequent` is not of this type.
+        `table` is not a table, a column does not have the type that `encode` returns, categories
+        have no common type, or a value for `missing`, `unknown` or `infrequent` has another type.
     ValueError
         A column is absent or duplicated, several features of a column are one in a row, or a row
         has only zeros although the encoder never writes a row of zeros.
@@ -136,7 +136,7 @@ def _decoder(
 
 
 def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
-    """Return the replacement of a missing, unknown or infrequent value in the categories' type."""
+    """Return the replacement for a missing, unknown or infrequent value, as an array."""
     try:
         return pa.array([value], kind)
     except (pa.ArrowException, TypeError, OverflowError, ValueError) as error:
@@ -152,7 +152,7 @@ def _classes_in_columns(column: ColumnSchema, positions: Sequence[int], rows: Ro
 
 
 def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callable[[Rows], Classes]:
-    """Return a function that reads the class of each row from one nested or dictionary column."""
+    """Return a function that reads the class of each row from a nested or dictionary column."""
     read: Callable[[Any], Classes]
     if layout == "dictionary":
         categories = as_values(output_labels(column))
@@ -179,7 +179,7 @@ def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
     for name in column.names:
         if kind.get_field_index(name) < 0:
             raise ValueError(f"column {column.name!r} must have exactly one field {name!r}")
-    fields = values.flatten()  # a call of struct_field for each would take quadratic time
+    fields = values.flatten()  # calling struct_field for each field would take quadratic time
     features = [fields[kind.get_field_index(name)] for name in column.names]
     return _classes_of_features(column, features, len(values))
 
@@ -210,7 +210,7 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
     if is_unknown.any():
         row = int(np.argmax(is_unknown))
         value = values[row].as_py()
-        raise ValueError(f"column {column.name!r}, row {row}: {value!r} is not a dictionary value")
+        raise ValueError(f"column {column.name!r}, row {row}: no feature has the value {value!r}")
     return classes
 
 

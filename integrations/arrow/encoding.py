@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,7 @@ __all__ = ["encode", "encoded_schema"]
 
 Rows: TypeAlias = pa.Table | pa.RecordBatch
 
-# `map_columns` measures work in bytes to write; hashing one value takes as long as this many bytes.
+# `map_columns` measures work in written bytes; hashing a value takes as long as writing 32 bytes.
 HASH_BYTES = 32
 
 
@@ -50,22 +51,22 @@ def encode(
     Parameters
     ----------
     table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
-        The encoder's columns may have any type: categories that compare equal are the same.
+        The encoder's columns may have any type: a value belongs to the category that it equals.
     encoder : Encoder
         Fitted on tables of any library.
     layout : {"columns", "struct", "array", "tensor", "dictionary"}, default "columns"
-        "columns" replaces each encoded column by one column per feature; Booleans are bits. In the
-        other layouts an encoded column keeps its name and position. It becomes a struct of its
-        features, a list of fixed size ("array"), a one-dimensional tensor of fixed shape, or a
-        dictionary array whose values are the features. Lists and tensors hold bytes if the dtype is
-        bool. A row of zeros is null in a dictionary array.
+        "columns" replaces each encoded column by one column per feature. In the other layouts an
+        encoded column keeps its name and position. It becomes a struct of its features, a list of
+        fixed size ("array"), a one-dimensional tensor of fixed shape, or a dictionary array whose
+        values are the features. If the dtype is bool, columns and structs are bit-packed, and lists
+        and tensors hold uint8. A row of zeros is null in a dictionary array.
     num_threads : int, optional
         The number of threads; by default it depends on the size of the result.
 
     Returns
     -------
     Table or RecordBatchReader
-        A reader if `table` is a reader; it encodes a batch when the batch is requested. The other
+        A reader if `table` is a reader; each batch is encoded when it is requested. The other
         columns and the metadata are kept. New columns have no nulls, except with "dictionary".
 
     Raises
@@ -138,7 +139,7 @@ def fitted_schema(encoder: Any, layout: Any) -> Schema:
 
 
 class ColumnCoder:
-    """Converts one column to codes by batch; looks up a dictionary again only if it changed."""
+    """Converts one column to codes, batch by batch, and looks up only dictionaries that changed."""
 
     def __init__(self, schema: ColumnSchema) -> None:
         self._schema = schema
@@ -147,7 +148,7 @@ class ColumnCoder:
         self._outputs: npt.NDArray[np.int64] = np.empty(0, np.int64)
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
-        """Return the codes of a batch; an error names the column."""
+        """Return the codes of a batch; name the column in error messages."""
         try:
             column = self._reader.read(values)
         except (TypeError, ValueError) as error:
@@ -161,47 +162,39 @@ class ColumnCoder:
         return code_column(self._schema, column, self._outputs)
 
 
-class NewColumns(NamedTuple):
-    """The output fields of ``schema.columns[columns]``, and the function that writes them."""
-
-    columns: slice
-    fields: list[pa.Field]
-    write: Callable[[Sequence[CodedColumn]], list[pa.Array]]
-
-
 class EncodePlan:
     """The schema of the output, and how to write each of its columns."""
 
     def __init__(
         self, source: pa.Schema, schema: Schema, layout: Layout, num_threads: int | None = None
     ) -> None:
-        self._positions = schema.positions_in(source.names)
-        order = schema.column_order(source.names)
+        names = source.names
+        self._positions = schema.positions_in(names)
+        order = schema.column_order(names)
         order.warn_if_absent()
         self._coders = [ColumnCoder(column) for column in schema.columns]
-        self._parts: list[PassThrough | NewColumns]
+        self._writers: list[Callable[[Rows, Sequence[CodedColumn]], list[Any]]] = []
+        fields: list[pa.Field] = []
+        parts: Iterable[Any]
         if layout == "columns":
-            self._parts = [
-                part
-                if isinstance(part, PassThrough)
-                else _feature_columns(schema, part.columns, num_threads)
-                for part in EncodedLayout(schema, source.names).columns
-            ]
+            parts = EncodedLayout(schema, names).columns
         else:
             index_of = {position: index for index, position in enumerate(self._positions)}
-            self._parts = [
-                _nested_column(schema, index_of[i], source.names[i], layout, num_threads)
-                if i in index_of
-                else PassThrough(i)
-                for i in order.positions
-            ]
-        fields: list[pa.Field] = []
-        for part in self._parts:
+            parts = (index_of.get(i, PassThrough(i)) for i in order.positions)
+        for part in parts:
             if isinstance(part, PassThrough):
                 fields.append(source.field(part.position))
+                self._writers.append(partial(_kept, part.position))
+            elif isinstance(part, int):
+                kind, write = nested(schema.columns[part], layout, num_threads)
+                name = names[self._positions[part]]
+                fields.append(pa.field(name, kind, nullable=layout == "dictionary"))
+                self._writers.append(partial(_nested, part, write))
             else:
-                fields += part.fields
-        changed = {source.names[position] for position in self._positions}
+                for column in schema.columns[part.columns]:
+                    fields += output_fields(column)
+                self._writers.append(partial(_features, part.columns, part.dtype, num_threads))
+        changed = {names[position] for position in self._positions}
         self.schema: Any = pa.schema(fields, metadata_without(source.metadata, changed))
         kinds = [source.field(position).type for position in self._positions]
         self._n_hashed = sum(not pa.types.is_dictionary(kind) for kind in kinds)
@@ -214,27 +207,20 @@ class EncodePlan:
 
         n_bytes = self._n_hashed * rows.num_rows * HASH_BYTES
         coded = map_columns(code, range(len(self._coders)), n_bytes)
-        columns: list[Any] = []
-        for part in self._parts:
-            if isinstance(part, PassThrough):
-                columns.append(rows.column(part.position))
-            else:
-                columns += part.write(coded[part.columns])
-        return columns
+        return [column for write in self._writers for column in write(rows, coded)]
 
 
-def _feature_columns(schema: Schema, positions: slice, num_threads: int | None) -> NewColumns:
-    """Return output columns for several encoded columns, one for each feature."""
-    columns = schema.columns[positions]
-    dtype = columns[0].options.dtype
-    fields = [field for column in columns for field in output_fields(column)]
-    return NewColumns(positions, fields, lambda coded: output_arrays(coded, dtype, num_threads))
+def _kept(position: int, rows: Rows, coded: Sequence[CodedColumn]) -> list[Any]:
+    return [rows.column(position)]
 
 
-def _nested_column(
-    schema: Schema, index: int, name: str, layout: Layout, num_threads: int | None
-) -> NewColumns:
-    """Return a single output column that contains all features of an encoded column."""
-    kind, write = nested(schema.columns[index], layout, num_threads)
-    field = pa.field(name, kind, nullable=layout == "dictionary")
-    return NewColumns(slice(index, index + 1), [field], lambda coded: [write(coded[0])])
+def _nested(
+    index: int, write: Callable[[CodedColumn], Any], rows: Rows, coded: Sequence[CodedColumn]
+) -> list[Any]:
+    return [write(coded[index])]
+
+
+def _features(
+    columns: slice, dtype: Any, num_threads: int | None, rows: Rows, coded: Sequence[CodedColumn]
+) -> list[Any]:
+    return output_arrays(coded[columns], dtype, num_threads)

@@ -44,7 +44,7 @@ def register(
     Parameters
     ----------
     encoder : Encoder, or sequence of scalars or Array
-        A fitted encoder, or categories, with which other values become zeros and the dtype uint8.
+        A fitted encoder, or categories (then other values become zeros, and the dtype is uint8).
     name : str, optional
         By default "onehot_fast.<digest>"; equal functions have the same digest.
     column : column name, optional
@@ -64,8 +64,8 @@ def register(
     TypeError
         An argument has the wrong type, or the dtype has no Arrow type.
     ValueError
-        Another function has this name, the encoder has several columns and `column` is None, or it
-        has no such column. The registered function raises it if the encoder rejects a value.
+        Another function has this name, or the encoder lacks `column`, or has several columns and
+        `column` is None. The function itself raises ValueError for values that `encoder` rejects.
 
     Notes
     -----
@@ -115,9 +115,9 @@ def expression(
     encoder, column, layout
         As for `register`, but the default `column` is the column with the name of the field.
     field : str or Expression
-        The name of a field, or an expression. pyarrow must be able to cast its type to the type of
-        the categories, e.g. from any number to another, or from a dictionary or string view to
-        texts. A cast that would change a number or a time raises an error.
+        The name of a field, or an expression. pyarrow must be able to cast the values to the type
+        of the categories, e.g. numbers to another number type, or a dictionary or string view to
+        strings. A cast that would change a number or a time raises an error.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def expression(
 
 
 def _category_position(column: ColumnSchema, field: pc.Expression) -> pc.Expression:
-    """Return the position of each value in the categories, as `register` describes it."""
+    """Return the position of each value in the categories; `register` describes the positions."""
     known = comparable_values(column.categories, f"column {column.name!r}")
     missing, unknown = pa.scalar(None, pa.int32()), pa.scalar(len(known), pa.int32())
     if not len(known):  # there is no type to cast the field to
@@ -170,7 +170,7 @@ def _category_position(column: ColumnSchema, field: pc.Expression) -> pc.Express
 
 
 class _Function:
-    """The compute function: it takes positions of categories and returns one-hot rows."""
+    """A compute function that takes positions of categories and returns one-hot rows."""
 
     def __init__(self, column: ColumnSchema, layout: FunctionLayout) -> None:
         self._column = column
@@ -183,7 +183,7 @@ class _Function:
         self.digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
 
     def __call__(self, context: Any, positions: pa.Array) -> pa.Array:
-        """Return the encoded rows of a batch; check their number, which pyarrow does not."""
+        """Return the encoded rows of a batch; check their number, because pyarrow does not."""
         codes = read_integers(positions)
         if len(codes) != context.batch_length:
             raise ValueError(

@@ -38,7 +38,7 @@ __all__ = ["OneHotArray", "one_hot"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Before 2.1 NumPy cannot export read-only memory.
+# Before version 2.1, NumPy cannot export read-only memory through DLPack.
 EXPORTS_READ_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
@@ -64,8 +64,8 @@ def one_hot(
         The number of classes; the elements of `array` are then class labels from 0 to depth - 1.
     layout : {"tensor", "array", "struct", "columns", "dictionary"}, default "tensor"
         "tensor" (one-dimensional) and "array" (fixed-size lists) store rows contiguously, as bytes
-        if the dtype is bool. "struct" and "columns" have one field per class; Booleans are bits.
-        The values of a "dictionary" are the classes; it is encoded when NumPy or DLPack reads it.
+        if the dtype is bool. "struct" and "columns" have a field per class, bit-packed for bool.
+        A "dictionary" array has the classes as values; NumPy and DLPack make a matrix from it.
     dtype : dtype_like, default uint8
         The dtype of the elements: bool, an integer or a float.
     num_threads : int, optional
@@ -121,12 +121,12 @@ def _read(
 ) -> tuple[CodedColumn, AnyArray | range]:
     """Return the codes and the classes of a column."""
     if categories is not None and depth is not None:
-        raise ValueError("depth and categories are both given: pass one of them")
+        raise ValueError("depth and categories are both given: pass only one of them")
     values = as_column(array)
     if pa.types.is_struct(values.type):
         raise TypeError(
-            f"array must be a column, got a table of {[*values.type.names]!r}: pass one column, or"
-            " use an Encoder"
+            f"array must be a column, got a table with columns {[*values.type.names]!r}: pass one"
+            " column, or use an Encoder to encode a table"
         )
     if depth is not None:
         codes = read_integers(values)
@@ -159,9 +159,9 @@ class OneHotArray:
     """One-hot encoded rows that every library can import without a copy.
 
     pyarrow, polars, pandas, DuckDB and nanoarrow import it through the Arrow PyCapsule interface.
-    NumPy and DLPack import a matrix of shape (n_rows, depth): without a copy in the layouts
-    "tensor" and "array", as a new array in the others. The memory is read-only, except for
-    consumers older than DLPack 1.0. It is freed with the last reference in any library.
+    NumPy and DLPack import a matrix of shape (n_rows, depth), which is a copy unless the layout is
+    "tensor" or "array". The memory is read-only, except for consumers older than DLPack 1.0. The
+    memory is freed with the last reference in any library.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class OneHotArray:
         return self._categories
 
     def to_arrow(self) -> Any:
-        """Return the rows as a RecordBatch in layout "columns", else as an Array."""
+        """Return the rows: a RecordBatch if the layout is "columns", otherwise an Array."""
         return self._arrow
 
     def __len__(self) -> int:
@@ -254,7 +254,7 @@ class OneHotArray:
         return kind.__arrow_c_schema__()
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
-        """Return the capsules of the type and of the rows; layout "columns" becomes a struct."""
+        """Return the capsules of the type and the rows; the layout "columns" becomes a struct."""
         capsules: tuple[object, object] = self._arrow.__arrow_c_array__(requested_schema)
         return capsules
 

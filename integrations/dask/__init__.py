@@ -13,12 +13,12 @@
 2       0       0       0      4
 3       0       1       0      5
 
-Only `fit` computes: one encoder is fitted per partition, and a tree of merges combines them. The
+Only `fit` computes: Dask fits one encoder per partition and merges these encoders in a tree. The
 result of `transform` is lazy, and its schema is known. You can use an encoder that was fitted with
 Dask for tables of other libraries, and vice versa.
 
 Importing the package registers the accessors: `DaskFrameAccessor` as ``DataFrame.onehot`` and
-`DaskSeriesAccessor` as ``Series.onehot``. `get_dummies` returns the columns of
+`DaskSeriesAccessor` as ``Series.onehot``. `get_dummies` returns the same columns as
 ``dask.dataframe.get_dummies``, but needs no ``categorize()``.
 """
 
@@ -34,8 +34,4 @@ from .accessors import DaskFrameAccessor, DaskSeriesAccessor
 from .dummies import get_dummies
 
 __all__ = ["DaskFrameAccessor", "DaskSeriesAccessor", "get_dummies"]
-
-
-def __dir__() -> list[str]:
-    """Return the public names."""
-    return [*__all__]
+__dir__ = __all__.copy

@@ -1,6 +1,6 @@
 """Fit and apply an encoder to the partitions of a Dask collection.
 
-Tasks never modify their inputs, so that running a task twice gives the same result.
+Tasks never modify their inputs, so a task that runs twice returns the same result.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
     """Return the encoder, fitted to the rows of all partitions."""
     frame = as_frame(table)
     no_rows = make_meta(frame)
-    # Dask has a placeholder for unknown categories.
+    # The dtype of unknown categories contains a placeholder of Dask.
     no_rows = no_rows.astype(
         {
             name: object
@@ -37,7 +37,7 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
             if isinstance(column.dtype, pd.CategoricalDtype) and not has_known_categories(column)
         }
     )
-    # The encoder selects its columns without rows, so that only these columns are read.
+    # The encoder selects its columns without rows, so Dask reads only the selected columns.
     encoder.partial_fit(no_rows)
     names = list(encoder.columns or ())
     part = Encoder(**{**encoder.get_params(), "columns": names}).partial_fit(no_rows)
@@ -53,7 +53,7 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 
 
 def _learn_part(part: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Fit a copy of the encoder to a partition, and return it in a frame."""
+    """Fit a copy of the encoder to a partition, and return the copy in a frame."""
     with part_of_table():
         return _cell(encoder.merge().partial_fit(part))
 
@@ -105,7 +105,7 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
 
 
 def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Return a frame without rows; columns that a null would convert to float64 have this dtype."""
+    """Return the frame without rows; nullable numbers that are not encoded become float64."""
     encoded = {*(encoder.columns or ())}
     nullable = {
         name: "float64"
@@ -143,14 +143,14 @@ def on_partitions(
     work: Callable[..., Any], frame: dd.DataFrame, encoder: Encoder, *arguments: Any
 ) -> Any:
     """Return the lazy results of calling ``work(partition, encoder, *arguments)``."""
-    # The encoder is one key of the graph: each process receives it and creates its tables once.
+    # The encoder is one key of the graph: each process unpickles it and builds its look-ups once.
     meta = work(make_meta(frame), encoder, *arguments)
     shared = dask.delayed(encoder, pure=True, traverse=False)
     return frame.map_partitions(work, shared, *arguments, meta=meta, enforce_metadata=False)
 
 
 def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> Any:
-    """Return an encoded partition; by default it is encoded in the thread of its task."""
+    """Return an encoded partition; by default, only the thread of the Dask task works on it."""
     with part_of_table():
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
@@ -199,7 +199,7 @@ def _decode_part(part: Any, encoder: Encoder, substitutes: dict[str, Any]) -> pd
     dtypes: dict[Any, Any] = {}
     for column in encoder.schema.columns:
         in_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)][:1]
-        specials = [*in_zeros, *column.specials]  # those that the decoded column may contain
+        specials = [*in_zeros, *column.specials]  # special values that may be decoded
         if not specials:
             continue
         dtypes[column.name] = object

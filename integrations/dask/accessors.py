@@ -23,8 +23,8 @@ __all__ = ["DaskFrameAccessor", "DaskSeriesAccessor"]
 class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
     """One-hot encode a Dask DataFrame with ``frame.onehot``.
 
-    The categories are computed at once, unless you pass a fitted Encoder; the result is lazy. By
-    default the columns of texts, categories and objects are encoded.
+    The categories are computed immediately, unless you pass a fitted Encoder; the result is lazy.
+    By default, string, categorical and object columns are encoded.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
 class DaskSeriesAccessor:
     """One-hot encode a Dask Series with ``series.onehot``.
 
-    The columns and their labels are the same as in pandas, for ``series.compute().onehot()``. The
-    categories are computed at once; the result is lazy. All methods take these options of
+    The columns are those of ``series.compute().onehot()`` in pandas, with the same labels. The
+    categories are computed immediately; the result is lazy. All methods take these options of
     `onehot_fast.Encoder`: `categories`, `drop` (a rule or a category), `handle_missing`,
     `handle_unknown`, `min_frequency` and `max_categories`.
 
@@ -93,17 +93,16 @@ class DaskSeriesAccessor:
         Parameters
         ----------
         categories : sequence of scalars or Encoder, optional
-            The categories in order, or a fitted `onehot_fast.Encoder`; by default the categories
-            are computed from the Series.
+            The categories in order, or a fitted Encoder; by default computed from the Series.
         prefix : str, optional
-            Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
-            are the categories themselves.
+            Name the columns ``f"{prefix}{prefix_sep}{category}"`` instead of ``category``.
         prefix_sep : str, default "_"
-            The text between prefix and category.
+            The string between prefix and category.
         dtype : NumPy dtype, default bool
             Boolean, integer, floating or complex dtype of every column.
         num_threads : int, optional
-            The number of threads per partition; by default one, the thread of its task.
+            The number of threads per partition; by default 1: each Dask task uses only its own
+            thread.
         **options
             See the class.
 
@@ -115,7 +114,8 @@ class DaskSeriesAccessor:
         Raises
         ------
         TypeError, ValueError
-            An option is unknown or invalid. An invalid value raises an error when it is computed.
+            An option is unknown or invalid. An invalid value in the data raises an error only when
+            the result is computed.
         """
         frame, encoder = self._fitted(categories, dtype, options, prefix, prefix_sep)
         has_names = prefix is not None or isinstance(categories, Encoder)
@@ -129,7 +129,7 @@ class DaskSeriesAccessor:
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> da.Array:
-        """Encode as a Dask Array of row-major blocks, of shape (n_rows, n_columns)."""
+        """Encode as a Dask Array of shape (n_rows, n_columns) with row-major blocks."""
         return self._array("numpy", categories, dtype, num_threads, options)
 
     def to_csr(
@@ -182,7 +182,7 @@ class DaskSeriesAccessor:
             encoded = categories.columns or ()
             if len(encoded) != 1:
                 raise ValueError(
-                    f"an Encoder of a Series must encode one column, got {list(encoded)!r}: call"
+                    f"an Encoder for a Series must encode one column, got {list(encoded)!r}: call"
                     " frame.onehot(encoder) on the DataFrame"
                 )
             return frame.rename(columns={frame.columns[0]: encoded[0]}), categories

@@ -22,7 +22,7 @@ from ._engine import as_frame, on_partitions
 
 __all__ = ["get_dummies"]
 
-# One value, or one for each encoded column.
+# One value for all encoded columns, or one value for each.
 PerColumn: TypeAlias = str | list[str] | dict[Any, str] | None
 
 
@@ -38,8 +38,8 @@ def get_dummies(
 ) -> dd.DataFrame:
     """Convert categorical variables into indicator columns, as `dask.dataframe.get_dummies` does.
 
-    You need not call ``categorize()``: categories that Dask does not know are computed at once. The
-    result is lazy.
+    You need not call ``categorize()``: categories that Dask does not know are computed immediately.
+    The result is lazy.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def get_dummies(
     prefix : str, list of str or dict of str, optional
         The prefix of the new column names; by default the column name for a DataFrame.
     prefix_sep : str, list of str or dict of str, default "_"
-        The text between prefix and category.
+        The string between prefix and category.
     dummy_na : bool, default False
         Add a column for missing values, even if there are none.
     columns : list-like, optional

@@ -9,7 +9,7 @@ If you pass a narwhals frame, an encoder returns a narwhals frame of the same na
 >>> Encoder().fit_transform(frame).to_native().columns
 ['size_L', 'size_S']
 
-The engine of a lazy frame computes expressions, which need no rows in memory:
+The engine of the frame computes expressions, so you need not collect a lazy frame:
 
 >>> import pandas as pd
 >>> frame = nw.from_native(pd.DataFrame({"size": ["S", "L", None]}))
@@ -32,8 +32,4 @@ from .frames import read_table as read_table
 from .frames import wrap as wrap
 
 __all__ = ["expressions"]
-
-
-def __dir__() -> list[str]:
-    """Return the public names."""
-    return [*__all__]
+__dir__ = __all__.copy

@@ -52,7 +52,7 @@ def read_table(table: Any) -> Table:
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return a narwhals Series as codes or values, read by the integration of its library."""
+    """Return a narwhals Series as codes or values, read by the native library's integration."""
     return read_values(_native(column))
 
 
@@ -106,7 +106,7 @@ class _Writer(FeatureWriter[nw.Expr]):
         self.value, self.is_float = value, dtype.is_float()
         self.element: Any = DTYPES.get(column.options.dtype.newbyteorder("=").name)
         if self.element is None:
-            raise TypeError(f"dtype must exist in narwhals, got {column.options.dtype}")
+            raise TypeError(f"dtype must be supported by narwhals, got {column.options.dtype}")
         super().__init__(column, [_literal(item, column, dtype) for item in column.known.tolist()])
 
     def is_missing(self) -> nw.Expr:
@@ -143,17 +143,17 @@ class _Writer(FeatureWriter[nw.Expr]):
 
 
 def _check_texts(column: ColumnSchema, dtype: Any) -> None:
-    """Raise TypeError if categories are not texts, because narwhals compares them as texts."""
+    """Raise TypeError unless categories are strings, because narwhals compares them as strings."""
     of_frame = dtype.categories if isinstance(dtype, nw.Enum) else ()
     if not all(isinstance(item, str) for item in (*column.known.tolist(), *of_frame)):
         raise TypeError(
-            f"column {column.name!r} has dtype {dtype}: narwhals compares categories as texts, but"
-            " not all categories are texts: cast the column to the type of its categories first"
+            f"column {column.name!r} has dtype {dtype}, whose values narwhals compares as strings,"
+            " but not all categories are strings: cast the column to the type of the categories"
         )
 
 
 def _literal(item: Any, column: ColumnSchema, dtype: Any) -> Any:
-    """Return a category as a value of a dtype, or None if no value of the dtype equals it."""
+    """Return a category as a value of a dtype, or None if it equals no value of the dtype."""
     if isinstance(dtype, (nw.String, *CATEGORICAL)):
         return as_literal(item, "text")
     if isinstance(dtype, nw.Boolean):
@@ -169,4 +169,4 @@ def _literal(item: Any, column: ColumnSchema, dtype: Any) -> Any:
             return None
         moment = EPOCH + datetime.timedelta(microseconds=attoseconds // ATTOSECONDS)
         return moment.replace(tzinfo=zone)
-    raise TypeError(f"column {column.name!r} has dtype {dtype}, which has no literals in narwhals")
+    raise TypeError(f"column {column.name!r} has dtype {dtype}, for which narwhals has no literals")

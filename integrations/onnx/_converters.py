@@ -89,7 +89,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         values, kind = inputs[name]
         if kind == TensorProto.STRING:
             raise TypeError(
-                f"column {name!r} holds texts, which ONNX cannot pass through: set remainder='drop'"
+                f"column {name!r} has strings, but the output must be numeric: set remainder='drop'"
             )
         return graph.node("Cast", [values], to=helper.np_dtype_to_tensor_dtype(dtype))
 
@@ -117,7 +117,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 def _split_inputs(graph: Graph, variables: Any, names: list[str]) -> dict[str, tuple[str, int]]:
     """Return the name and element type of the (N, 1) tensor of each column seen in `fit`.
 
-    If the inputs are not named after the columns, their columns are matched by position.
+    If the inputs are not named after the columns, the columns are matched by position.
     """
     kinds = [each.type.to_onnx_type().tensor_type.elem_type for each in variables]
     pairs = zip(variables, kinds, strict=True)

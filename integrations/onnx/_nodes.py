@@ -1,7 +1,7 @@
 """The encoding plan of each column of a fitted encoder, and the ONNX nodes that execute the plan.
 
-A LabelEncoder maps each value to a code. If the table of the rows of all codes is small, Gather
-looks up the row of each code; otherwise ScatterElements sets one element of each row. These
+A LabelEncoder maps each value to a code. If a table with the row of every code is small, Gather
+looks up the rows in this table; otherwise ScatterElements sets one element of each row. These
 operators are the fastest in onnxruntime, and they support every dtype.
 """
 
@@ -44,12 +44,12 @@ EXACT = 2**53
 
 
 def ml_version(attributes: Container[str]) -> int:
-    """Return the opset version of `ML` for a node: 4 if its keys are a tensor, else 2."""
+    """Return the opset version of `ML` for a node: 4 if the keys are a tensor, otherwise 2."""
     return 4 if "keys_tensor" in attributes else 2
 
 
 class Graph:
-    """Nodes and constants; `names` yields names that are not in use."""
+    """The nodes and constants of a graph; `names` yields names that are not in use."""
 
     def __init__(self, names: Iterator[str]) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -82,7 +82,7 @@ class Plan:
     """
 
     name: str
-    keys: list[Any]  # the categories: texts or numbers
+    keys: list[Any]  # the categories: strings or numbers
     outputs: list[int]  # the encoding of each category: a position, or ZEROS
     unknown: int  # the encoding of unknown values: a position, ZEROS or ERROR
     missing: int  # the encoding of missing values: a position, ZEROS, NAN or ERROR
@@ -95,19 +95,19 @@ class Plan:
 
     @property
     def n_codes(self) -> int:
-        """The number of codes that have a row. The code of `ERROR` has none, so `Gather` fails."""
+        """The number of codes with a row; `ERROR` has no row, so that `Gather` rejects its code."""
         return self.n_outputs + 1 + (self.missing == NAN)
 
     @property
     def error(self) -> str | None:
-        """The name of the node that rejects values, which engines show as a message, or None."""
+        """The name of the node that rejects values, or None; engines show it in their message."""
         rules = {"unknown": self.unknown, "missing": self.missing}
         kinds = [kind for kind, output in rules.items() if output == ERROR]
         return f"column {self.name!r}: {' or '.join(kinds)} value" if kinds else None
 
     @property
     def missing_value(self) -> str | None:
-        """How the input represents a missing value, or None if its type has no such value."""
+        """How the input represents a missing value, or None if the input's type cannot."""
         if self.kind in FLOATS:
             return "NaN"
         return "''" if self.kind == TensorProto.STRING and "" not in self.keys else None
@@ -189,7 +189,7 @@ def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
 
 
 def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
-    """Return the ONNX type of an input that can hold the categories, and NaN if it is needed."""
+    """Return an ONNX input type that can hold the categories and, if needed, missing values."""
     keys = known.tolist()
     if not keys:
         raise ValueError(
@@ -205,19 +205,19 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
         what = "bytes" if known.family == "binary" else known.dtype
         raise ValueError(
             f"column {name!r} has categories of {what}, for which ONNX has no type: convert the"
-            " column to texts or integers before fit"
+            " column to strings or integers before fit"
         )
     if not all(isinstance(key, Real | np.number) and not isinstance(key, str) for key in keys):
         raise ValueError(
             f"column {name!r} has categories of several types, but an ONNX input has one type:"
-            " convert all values of the column to texts before fit"
+            " convert all values of the column to strings before fit"
         )
     inexact = [key for key in keys if not _is_exact(key)]
     if inexact:
         raise ValueError(
             f"column {name!r} needs a float64 input, because it has missing values or categories of"
             f" several types, but float64 cannot represent the category {inexact[0]!r}: convert the"
-            " column to texts before fit"
+            " column to strings before fit"
         )
     return TensorProto.DOUBLE
 
@@ -225,8 +225,8 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
 def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
     if needs_missing and "" in keys:
         raise ValueError(
-            f"column {name!r}: ONNX represents a missing text as '', but '' is also a category:"
-            " replace the empty texts or the missing values before fit"
+            f"column {name!r}: ONNX represents a missing string as '', but '' is also a category:"
+            " replace the empty strings or the missing values before fit"
         )
     try:
         "".join(keys).encode()
@@ -239,7 +239,7 @@ def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
 
 
 def _is_exact(key: Any) -> bool:
-    """Tell whether float64 represents a number exactly, and equals no other integer."""
+    """Tell whether float64 represents a number exactly, and no other integer rounds to it."""
     is_float = isinstance(key, float | np.floating)
     return as_literal(key, "float") is not None and (is_float or abs(key) < EXACT)
 
@@ -255,8 +255,8 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
     pairs = list(zip(plan.keys, plan.outputs, strict=True))
     if not all(isinstance(key, str) == is_text for key in plan.keys):
         raise TypeError(
-            f"column {plan.name!r} has categories such as {plan.keys[0]!r}: declare its input as"
-            f" {_name(plan.kind)}, got {_name(kind)}"
+            f"the input of column {plan.name!r} must be declared as {_name(plan.kind)}, because it"
+            f" has categories such as {plan.keys[0]!r}; got {_name(kind)}"
         )
     if is_text:
         missing = [("", plan.missing)] if plan.missing_value else []
@@ -269,7 +269,7 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
         values = graph.node("Cast", [values], to=TensorProto.FLOAT)
     codes = _look_up_floats(graph, values, kind, pairs, plan)
     if plan.missing == plan.unknown:
-        return codes  # NaN equals no key
+        return codes  # because NaN equals no key
     missing_code = graph.constant(np.int64(plan.code(plan.missing)))
     return graph.node("Where", [graph.node("IsNaN", [values]), missing_code, codes])
 
@@ -286,7 +286,7 @@ def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
 def _look_up_floats(
     graph: Graph, values: str, kind: int, pairs: list[tuple[Any, int]], plan: Plan
 ) -> str:
-    """Look up values as float32, for LabelEncoder before opset 4, and compare those of float64."""
+    """Look up values as float32, because LabelEncoder lacks float64 before opset 4."""
     keys = np.array([float(key) for key, _ in pairs])
     with np.errstate(over="ignore"):
         narrow = keys.astype(np.float32)
@@ -295,7 +295,7 @@ def _look_up_floats(
         if not is_distinct:
             raise ValueError(
                 f"column {plan.name!r} has several categories that are equal as float32: declare"
-                " its input as float64"
+                " the input as float64"
             )
         outputs = [output for _, output in pairs]
         return _look_up(graph, values, "float", [*zip(narrow.tolist(), outputs, strict=True)], plan)
@@ -337,7 +337,7 @@ def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
         if plan.missing == NAN:
             rows[plan.code(NAN)] = np.nan
         return _gather(graph, rows, codes, plan)
-    # Exactly one element of each row is written. In a row of zeros, its value is 0.
+    # Exactly one element of each row is written, with the value 0 in a row of zeros.
     positions = np.arange(plan.n_codes)
     positions[plan.n_outputs :] = 0
     hot, cold = np.ones(plan.n_codes, dtype), np.zeros(plan.n_codes, dtype)
@@ -377,7 +377,7 @@ def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -
         columns.append(graph.node("Cast", [is_one], to=kind))
     if plan.missing != NAN:
         return columns
-    # onnxruntime has no Where for float16: each value is gathered from [0, 1, NaN] by its index.
+    # onnxruntime has no Where for float16: Gather takes each value from [0, 1, NaN].
     values = graph.constant(np.array([0, 1, np.nan], dtype))
     is_nan = np.arange(plan.n_codes) == plan.code(NAN)
     twice = graph.node("Gather", [graph.constant(is_nan * np.int64(2)), codes])

@@ -28,7 +28,7 @@ from ._nodes import (
     plan_encoder,
 )
 
-# The first opset with the operator signatures that are used here. Engines support it since 2020.
+# The first opset with the operator signatures used here. Engines have supported it since 2020.
 OPSET = 13
 # The doc_string of an input that cannot hold missing values.
 NO_MISSING_VALUE = "There is no missing value."
@@ -113,8 +113,8 @@ def to_onnx(
 def input_feed(model: onnx.ModelProto, table: Any) -> dict[str, AnyArray]:
     """Convert the columns of a table of any library to the inputs of a model.
 
-    Missing values become NaN or the empty text. Without this function, onnxruntime silently reads
-    None as "None" and NaN as "nan" in a column of texts.
+    Missing values become NaN or the empty string. Without this function, onnxruntime silently
+    converts None to "None" and NaN to "nan" in a column of strings.
 
     Parameters
     ----------
@@ -126,8 +126,7 @@ def input_feed(model: onnx.ModelProto, table: Any) -> dict[str, AnyArray]:
     Returns
     -------
     dict of str to ndarray, shape (n_rows,) or (n_rows, 1)
-        The inputs by name, with the dtypes and shapes that the model declares. Texts have dtype
-        object.
+        The inputs by name, with the declared dtypes and shapes. Strings have dtype object.
 
     Raises
     ------
@@ -226,7 +225,7 @@ def _model(graph: onnx.GraphProto, opset: int, features: list[str]) -> onnx.Mode
 
 
 def _name_in(names: Sequence[Hashable], wanted: str) -> Hashable:
-    """Return the column name whose text is `wanted`, or `wanted` itself if there is none."""
+    """Return the column name that equals `wanted` as a str, or `wanted` if no name does."""
     return next((name for name in names if str(name) == wanted), wanted)
 
 
@@ -242,7 +241,7 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
         return values.take(column.codes)
     if dtype.kind not in "fO" or needed.doc_string == NO_MISSING_VALUE:
         reason = (
-            "ONNX represents a missing text as '', but '' is also a category"
+            "ONNX represents a missing string as '', but '' is also a category"
             if dtype.kind == "O"
             else f"{dtype} has no missing value: call set_params(handle_missing='indicator') before"
             " to_onnx to make the input a float64"
@@ -254,7 +253,7 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
 
 
 def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Return values in a dtype; raise an error if a value other than a float would change."""
+    """Return values in a dtype; raise an error if a dtype other than float would change a value."""
     try:
         with np.errstate(all="ignore"):
             values = categories.astype(dtype)

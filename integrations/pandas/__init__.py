@@ -1,4 +1,4 @@
-"""One-hot encoding of pandas: `.onehot`, and faster versions of three functions of pandas.
+"""One-hot encode pandas data with `.onehot` or with faster versions of three pandas functions.
 
 >>> import pandas as pd
 >>> import onehot_fast.integrations.pandas

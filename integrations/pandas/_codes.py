@@ -1,6 +1,5 @@
 """Read the codes and levels of a Series, and its values as NumPy, Arrow or Python objects."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
     from pandas.api.extensions import ExtensionDtype
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
-# The codes of a Series, whose outputs are positions in the levels, and the levels.
+# The codes of a Series, which are mapped to positions in the levels, and the levels.
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
 TEXT_TYPES = ("string", "large_string", "string_view")
 # Integers whose range is smaller are used as codes; a larger look-up table exceeds the CPU caches.
 MAX_RANGE = 1 << 16
-# Up to this many rows are inspected to infer the kind of objects.
+# At most this many rows are inspected to infer the type of objects.
 MAX_INSPECTED_ROWS = 2048
 
 
@@ -69,30 +68,30 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
     except NotImplementedError as error:  # Arrow cannot hash or sort these values
         try:
             column = read_values(series).encode()
+            coded, order = _sorted(column)
             # Objects, because pandas has no float16 index.
-            return _sorted(
-                column, lambda order: pd.Index([*column.categories[order]], dtype=object)
-            )
+            return coded, pd.Index([*column.categories[order]], dtype=object)
         except TypeError:  # lists and structs
             raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
     return _coding(values.codes, values.categories)
 
 
-def _sorted(column: Column, levels: "Callable[[npt.NDArray[np.int64]], pd.Index[Any]]") -> Coding:
-    """Return the codes of a column, and its sorted categories as levels."""
+def _sorted(column: Column) -> tuple[CodedColumn, npt.NDArray[np.int64]]:
+    """Return a column whose outputs are its sorted categories, and the order of the categories."""
     order = Categories.of(column.stored).argsort()
     lut = np.full(len(order) + 1, -1, np.int32)
     lut[order] = np.arange(len(order), dtype=np.int32)
-    return _coding(column.codes, levels(order), lut)
+    return CodedColumn(column.codes, lut, len(order)), order
 
 
 def _code_integers(values: npt.NDArray[Any]) -> Coding:
-    """Return the codes of integers: by subtraction in a small range, else by hashing."""
+    """Return the codes of integers, by subtraction if their range is small, or by hashing."""
     unsigned = np.dtype(f"u{values.itemsize}")
     low, high = values.min(), values.max()
     if int(high) - int(low) >= MAX_RANGE:
         column = Values([values]).encode()
-        return _sorted(column, lambda order: pd.Index(column.categories[order]))
+        coded, order = _sorted(column)
+        return coded, pd.Index(column.categories[order])
     codes, base = values.view(unsigned), low.reshape(1).view(unsigned)
     if low < 0 or int(high) >= MAX_RANGE:
         codes = codes - base  # correct modulo the width, also if `low` is negative
@@ -108,35 +107,27 @@ def _code_integers(values: npt.NDArray[Any]) -> Coding:
 
 
 def _code_texts(series: "pd.Series[Any]") -> Coding | None:
-    """Return the codes of strings in the memory of Arrow or Python, or None for other values."""
+    """Return the codes of Arrow or Python strings, or None for other values."""
     dtype = series.dtype
-    array = pa_array(series) if is_arrow_string(dtype) else None
-    if array is not None:
-        chunks = arrow_chunks(array)
-    elif isinstance(dtype, pd.StringDtype):
-        chunks = [python_texts(series)]
-    elif dtype == np.dtype(object):
-        chunks = [np.asarray(series.array, dtype=object)]
-        if infer_dtype(chunks[0][:MAX_INSPECTED_ROWS], skipna=True) != "string":
+    if dtype == np.dtype(object):
+        some = np.asarray(series.array, dtype=object)[:MAX_INSPECTED_ROWS]
+        if infer_dtype(some, skipna=True) != "string":
             return None
-    else:
+    elif not (is_arrow_string(dtype) or isinstance(dtype, pd.StringDtype)):
         return None
-    column = Values(chunks).encode()
+    column = read_values(series).encode()
     if not isinstance(column.stored, Strings):
         return None
+    coded, order = _sorted(column)
+    texts = column.stored.take(order)
+    if not is_arrow_string(dtype):
+        return coded, pd.Index(texts.to_object(), dtype=dtype)
+    import pyarrow as pa
 
-    def levels(order: npt.NDArray[np.int64]) -> "pd.Index[Any]":
-        texts = cast(Strings, column.stored).take(order)
-        if array is None:
-            return pd.Index(texts.to_object(), dtype=dtype)
-        import pyarrow as pa
-
-        offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
-        found = pa.LargeStringArray.from_buffers(len(texts), offsets, data).cast(array.type)
-        restored: pd.Index[Any] = pd.Index(cast(Any, dtype).__from_arrow__(found))
-        return restored
-
-    return _sorted(column, levels)
+    offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
+    levels = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
+    restored = cast(Any, dtype).__from_arrow__(levels.cast(pa_array(series).type))
+    return coded, pd.Index(restored)
 
 
 def _code_dictionary(series: "pd.Series[Any]") -> Coding:
@@ -232,12 +223,12 @@ def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
 
 
 def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
-    """Return the chunks of an array as array objects of the core; there is at least one."""
+    """Return the chunks of an array, at least one, as array objects of the core."""
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
 
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
-    """Remove NaN from the values, where Arrow allows it; its code becomes -1."""
+    """Remove missing values, which Arrow allows, from `values`, and set their codes to -1."""
     is_missing = pd.isna(values)
     if not is_missing.any():
         return codes, values

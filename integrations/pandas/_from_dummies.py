@@ -26,10 +26,10 @@ def from_dummies(
     data : DataFrame of shape (n_rows, n_columns)
         Columns of 0 and 1, or Booleans.
     sep : str, optional
-        The text between variable and category in the column names. By default, all columns encode
-        a single variable without a name, and the column names are its categories.
+        The string between variable and category in the column names. By default, all columns encode
+        a single variable without a name, and the column names are the categories.
     default_category : hashable or dict of hashable, optional
-        The category of a row of zeros; a dict has one for each variable.
+        The category of a row of zeros; a dict maps each variable to such a category.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def from_dummies(
         `default_category` is neither hashable nor a dict.
     ValueError
         If `data` has missing values, a column name does not contain `sep`, `default_category` has
-        the wrong length, or a row has several categories of a variable, or none without a default.
+        the wrong length, or a row has several categories or neither a category nor a default.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _truth(column: "pd.Series[Any]") -> Booleans:
 
 
 def _variables(columns: "pd.Index[Any]", sep: str | None) -> dict[str, list[int]]:
-    """Return a dict of the column positions of each variable."""
+    """Return a dict that maps each variable to the positions of its columns."""
     if not (sep is None or isinstance(sep, str)):
         raise TypeError(
             "Expected 'sep' to be of type 'str' or 'None'; "

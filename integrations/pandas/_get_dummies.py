@@ -53,9 +53,9 @@ def get_dummies(
         The data to encode. Codes of categorical and Arrow dictionary columns are not copied.
     prefix : str, list of str or dict of str, optional
         The prefix of the new column names; by default the column name for a DataFrame, and no
-        prefix for a Series. A list has one item per encoded column, a dict maps column names.
+        prefix for a Series. A list has one item per encoded column; dict keys are column names.
     prefix_sep : str, list of str or dict of str, default "_"
-        The text between prefix and level.
+        The string between prefix and level.
     dummy_na : bool, default False
         Add a column for missing values, even if there are none. Otherwise missing values become
         zeros.
@@ -87,8 +87,8 @@ def get_dummies(
 
     Notes
     -----
-    Unlike pandas, this function accepts Arrow dictionaries with nulls, and ``sparse=True`` for
-    nullable and Arrow columns, whose indicators are ``Sparse[bool]``.
+    Unlike pandas, this function accepts Arrow dictionaries with nulls. It also accepts nullable and
+    Arrow columns with ``sparse=True``; their indicators are ``Sparse[bool]``.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _encode_table(
         chosen.size * np.dtype(np.intp).itemsize,
     )
 
-    # Before pandas 3 a part of a frame may be a view of it.
+    # Before pandas 3 a part of a frame may be a view of the frame.
     frames = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
     with_columns = (variable for variable in variables if variable.column.n_outputs)
     runs = groupby(with_columns, key=attrgetter("dtype"))
@@ -209,7 +209,7 @@ def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
 
 
 def _result_dtype(source: Any, options: _Options) -> AnyDtype:
-    """Return the dtype of the indicators of a variable; `source` is its dtype, or None."""
+    """Return the dtype of the indicators of a variable whose dtype, if any, is `source`."""
     if options.dtype is not None:
         dtype = pandas_dtype(options.dtype)
         if is_object_dtype(dtype):

@@ -52,11 +52,11 @@ class PandasTable(Table):
         return self.source.dtypes.tolist()
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether a column has texts, objects or categories."""
+        """Tell whether a column has strings, objects or categories."""
         return is_encodable(self._dtypes[position])
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as text, or "" for texts and objects, whose dtype pandas infers."""
+        """Return the dtype as a string, or "" for strings and objects, which pandas infers."""
         dtype = self._dtypes[position]
         if isinstance(dtype, pd.CategoricalDtype):
             order = "ordered" if dtype.ordered else "unordered"
@@ -94,12 +94,12 @@ class PandasTable(Table):
             return None
         try:
             return [self.source.iat[row, position] for row in range(self.n_rows)]
-        except (ArithmeticError, ValueError, NotImplementedError):  # Python has no such time
+        except (ArithmeticError, ValueError, NotImplementedError):  # no Python equivalent
             return None
 
 
 def read_column(values: Any) -> Column | Values:
-    """Return a pandas column as a `Column` if it has codes, else as `Values`."""
+    """Return a pandas column as a `Column` if it has codes, otherwise as `Values`."""
     series = as_series(values)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -145,7 +145,7 @@ def read_lists(rows: Any) -> Rows:
 
 
 def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
-    """Return the labels of each row, which is a list, or a text that is split at `sep`."""
+    """Return the labels of each row: the items of a list, or a string split at `sep`."""
     if sep is not None:
         return Rows.read(series, sep=sep)
     if _is_arrow_list(series):

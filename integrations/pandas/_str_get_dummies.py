@@ -29,7 +29,7 @@ from ._codes import Codes, arrow_chunks, code_series, is_arrow_string, pa_array
 __all__ = ["str_get_dummies"]
 
 SPECIAL = frozenset(r".^$*+?{}[]\|()")  # the special characters of regular expressions
-# The tag of a missing value in a categorical Series, which pandas converts to a text.
+# The tag of a missing value in a categorical Series: pandas converts the value to a string.
 MISSING = "NaN" if int(pd.__version__.split(".")[0]) >= 3 else "nan"
 
 
@@ -136,9 +136,9 @@ def _split_rows(series: "pd.Series[Any]", sep: str) -> Rows:
 
 
 def _distinct_texts(series: "pd.Series[Any]") -> tuple[Codes, list[str]]:
-    """Return the distinct texts and the position of each row's text; other objects become texts.
+    """Convert rows to strings; return their positions in the distinct strings, and these strings.
 
-    A missing value becomes an empty text, or the text `MISSING` in a categorical Series.
+    A missing value becomes an empty string, or the string `MISSING` in a categorical Series.
     """
     is_category = isinstance(series.dtype, pd.CategoricalDtype)
     kind = infer_dtype(cast(Any, series.dtype).categories if is_category else series, skipna=True)
@@ -178,7 +178,7 @@ def _split_pattern(texts: Sequence[str], sep: str) -> Rows:
 
 
 def _split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
-    """Return the sorted labels of each row of Arrow strings, the empty label included."""
+    """Return the sorted labels of each row of Arrow strings, including the empty label."""
     if not sep and len(series):
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -206,10 +206,10 @@ def _sorted_rows(rows: Rows) -> Rows:
 
 
 def _distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":
-    """Return the distinct strings, and each row's position among them, -1 for a missing value."""
+    """Return each row's position among the distinct strings (-1 if missing), and these strings."""
     column, levels = code_series(series)
     positions = column.outputs()
-    occurs = np.zeros(len(levels) + 1, bool)  # the last is for -1
+    occurs = np.zeros(len(levels) + 1, bool)  # the last element is for position -1
     occurs[positions] = True
     if not occurs[:-1].all():
         order = np.append(np.cumsum(occurs[:-1]) - 1, -1)

@@ -31,7 +31,7 @@ AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
 # The type of a categorical column, as `Table.type_of` returns it.
 CATEGORY = re.compile(r"category\[(.*), (?:un)?ordered\]")
-# The kinds of NumPy arrays that a frame stores unchanged; it converts texts and checks dates.
+# The kinds of NumPy arrays that a frame stores unchanged; it converts strings and checks dates.
 NATIVE_KINDS = "biufc"
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
 # New in pandas 3.1. Older versions need an `IntIndex`, which has no public name.
@@ -70,49 +70,33 @@ def wrap(
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
     memo = {} if memo is None else memo
     if "pandas" not in memo:
-        memo["pandas"] = _labels(table, parts, source)
+        names = [name for part in parts for name in part.names_in(table)]
+        has_levels = source is not None and source.columns.nlevels > 1
+        all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
+        memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
     labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
-    frames = list(_frames(table, parts, source, index, num_threads, sparse, dtype))
+    frames = []
+    for neighbours in _neighbours(parts):
+        part = neighbours[0]
+        if isinstance(part, PassThrough):
+            frame = _input_columns(table, neighbours, source, index)
+        elif isinstance(part, Decoded):
+            frame = _decoded_frame(neighbours, index)
+        elif isinstance(part, Categorical):
+            levels: Any = pd.Index(part.categories.to_array())
+            values = pd.Categorical.from_codes(part.codes, levels)
+            frame = pd.DataFrame({0: values}, index=index, copy=False)
+        elif sparse and part.names:
+            frame = sparse_frame(part.columns, part.dtype, index)
+        else:
+            kind = part.dtype if dtype is None else dtype
+            frame = dense_frame(part.columns, kind, index, num_threads=num_threads)
+        frames.append(frame)
     if not frames:
         return pd.DataFrame(index=index)
     result = side_by_side(frames)
     result.columns = labels
     return result
-
-
-def _labels(table: Table, parts: Sequence[Part], source: pd.DataFrame | None) -> "pd.Index[Any]":
-    """Return the column labels, a MultiIndex if the source has one and all names are tuples."""
-    names = [name for part in parts for name in part.names_in(table)]
-    has_levels = source is not None and source.columns.nlevels > 1
-    all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
-    return pd.Index(names, tupleize_cols=all_tuples)
-
-
-def _frames(
-    table: Table,
-    parts: Sequence[Part],
-    source: pd.DataFrame | None,
-    index: "pd.Index[Any]",
-    num_threads: int | None,
-    sparse: bool,
-    dtype: AnyDtype | None,
-) -> Iterator[pd.DataFrame]:
-    """Yield the frames to concatenate: new columns, and runs of input columns."""
-    for neighbours in _neighbours(parts):
-        part = neighbours[0]
-        if isinstance(part, PassThrough):
-            yield _input_columns(table, neighbours, source, index)
-        elif isinstance(part, Decoded):
-            yield _decoded_frame(neighbours, index)
-        elif isinstance(part, Categorical):
-            levels: Any = pd.Index(part.categories.to_array())
-            values = pd.Categorical.from_codes(part.codes, levels)
-            yield pd.DataFrame({0: values}, index=index, copy=False)
-        elif sparse and part.names:
-            yield sparse_frame(part.columns, part.dtype, index)
-        else:
-            kind = part.dtype if dtype is None else dtype
-            yield dense_frame(part.columns, kind, index, num_threads=num_threads)
 
 
 def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
@@ -138,7 +122,7 @@ def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFra
 
 
 def _fitted_array(part: Decoded) -> Any:
-    """Return the distinct values in the fitted dtype if possible, else in an inferred dtype."""
+    """Return the distinct values in the dtype seen in `fit` or, if necessary, an inferred dtype."""
     array = _new_array(part.distinct)
     names = part.types_in("pandas")
     if not names or part.schema is None:
@@ -169,7 +153,14 @@ def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
 
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
     """Return columns of texts, which are converted together, or None if others are among them."""
-    rows = [part.positions for part in run if part.positions is not None and _has_text(part)]
+    # pandas infers no text dtype from missing values alone.
+    rows = [
+        part.positions
+        for part in run
+        if part.positions is not None
+        and part.distinct.dtype == object
+        and any(isinstance(value, str) for value in part.distinct)
+    ]
     if not COPY_ON_WRITE or len(rows) < len(run) or any(part.types_in("pandas") for part in run):
         return None
     values = _new_array(np.concatenate([part.distinct for part in run]))
@@ -179,11 +170,6 @@ def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
     every = np.concatenate([own + start for own, start in zip(rows, starts, strict=False)])
     taken, n_rows = values.take(every), len(rows[0])
     return [taken[i * n_rows : (i + 1) * n_rows] for i in range(len(run))]
-
-
-def _has_text(part: Decoded) -> bool:
-    """Tell whether any value is a text; pandas infers no text dtype from missing values alone."""
-    return part.distinct.dtype == object and any(isinstance(v, str) for v in part.distinct)
 
 
 def _new_array(values: Any) -> Any:
@@ -287,7 +273,7 @@ def sparse_frame(
 def _sparse_array(
     values: npt.NDArray[Any], rows: npt.NDArray[np.int32], n_rows: int, fill_value: Any
 ) -> Any:
-    """Return a sparse column with `values` at the positions `rows`, else the fill value."""
+    """Return a sparse column with `values` in the given rows and the fill value elsewhere."""
     if FROM_INDICES is not None:
         return FROM_INDICES(values, rows, n_rows, fill_value)
     return pd.arrays.SparseArray(

@@ -39,12 +39,12 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     """One-hot encode a Series or an Index with ``series.onehot``.
 
     The columns are the same as in `pandas.get_dummies`: the declared categories of a categorical
-    Series, in order, or else the sorted distinct values. A missing value becomes a row of zeros.
+    Series, in order, otherwise the sorted distinct values. A missing value becomes a row of zeros.
 
     Every method except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`:
     `categories`, `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`.
     `drop` is "first", "last", "if_binary", "most_frequent" or a category. Write ``["first"]`` for a
-    category of that name. The columns of infrequent, unknown and missing values are labelled
+    category named "first". The columns of infrequent, unknown and missing values are labelled
     "(infrequent)", "(unknown)" and "(missing)".
 
     A frame has the index of the Series. Without options, it equals the result of
@@ -149,7 +149,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
 
 def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
-    """Return the column labels: the levels if each output is one level, else an object index."""
+    """Return the column labels: the levels if each output is one level, or an object index."""
     outputs = column.lut_from(0)[:-1]
     level_of = np.full(column.n_outputs, -1)
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)
@@ -166,8 +166,8 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
 class FrameAccessor(TableAccessor[pd.DataFrame]):
     """One-hot encode a DataFrame with ``frame.onehot``.
 
-    Adjacent new columns of one NumPy dtype are stored together, so that ``to_numpy()`` of them
-    needs no copy. As in `pandas.get_dummies`, `prefix` and `prefix_sep` may be lists in the order
+    Adjacent new columns of one NumPy dtype are stored together, so ``to_numpy()`` does not copy
+    these columns. As in `pandas.get_dummies`, `prefix` and `prefix_sep` may be lists in the order
     of the columns, and ``sparse=True`` returns `pandas.arrays.SparseArray` columns. A `dtype` may
     be a pandas dtype, e.g. "bool[pyarrow]".
 

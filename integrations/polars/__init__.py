@@ -34,8 +34,4 @@ __all__ = [
     "expressions",
     "onehot",
 ]
-
-
-def __dir__() -> list[str]:
-    """Return the public names."""
-    return [*__all__]
+__dir__ = __all__.copy

@@ -3,7 +3,7 @@
 Columns are read through the Arrow PyCapsule interface without a copy, with these exceptions:
 
 - polars before 1.34 exports Enums, Categoricals and times with a wrong dtype. Enums and times are
-  therefore exported as integers, and with these versions Categoricals are cast to strings.
+  therefore exported as integers, and Categoricals of these versions as strings.
 - NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers. These
   values become Python objects; times become one object for each distinct value.
 - The categories of an Enum are read from its dtype.
@@ -74,7 +74,7 @@ class PolarsTable(Table):
         return self._dtypes[position].base_type() in ENCODABLE
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as text; the text of an Enum does not contain its categories."""
+        """Return the dtype as a string; for an Enum, omit the categories."""
         dtype = self._dtypes[position]
         return f"polars:{'Enum' if type(dtype) is pl.Enum else dtype}"
 
@@ -94,7 +94,7 @@ class PolarsTable(Table):
         return self.source.to_series(position).to_list()
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return columns as the rows of an array, or None if they are not of one number dtype."""
+        """Return columns as the rows of an array, or None unless all have one numeric dtype."""
         types = [*map(type, self._dtypes)]  # comparing types is ten times as fast as dtypes
         kind, *others = {types[i] for i in positions}
         if others or kind not in PRIMITIVE:
@@ -123,7 +123,7 @@ def read_column(series: Any) -> Column | Values:
         return Values(list(read_arrow(series)))
     if dtype == pl.Enum:
         return Column(_codes(series), dtype.categories.to_numpy(), True, "enum")
-    if dtype.base_type() is pl.Categorical:  # == is true only for global categories
+    if dtype.base_type() is pl.Categorical:  # comparing with == is true only for global categories
         return _read_categorical(series)
     if dtype.is_temporal():
         return _read_times(series, name)
@@ -137,18 +137,15 @@ def read_column(series: Any) -> Column | Values:
     )
 
 
-def read_lists(rows: Any) -> Rows:
-    """Return lists as offsets and concatenated elements; a missing integer becomes -1."""
+def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:
+    """Return lists as offsets and concatenated elements; a missing index becomes -1.
+
+    Integers are indices if `has_indices`, else labels.
+    """
     offsets, elements = _flatten(rows)
-    if elements.dtype.is_integer():
+    if has_indices and elements.dtype.is_integer():
         return Rows(offsets, _integers(elements, rows.name))
     return Rows(offsets, read_column(elements.alias(rows.name)).encode())
-
-
-def read_labels(series: pl.Series) -> Rows:
-    """Return lists as offsets and concatenated labels; a missing label has no feature."""
-    offsets, elements = _flatten(series)
-    return Rows(offsets, read_column(elements.alias(series.name)).encode())
 
 
 def _objects(values: list[Any]) -> npt.NDArray[np.object_]:
@@ -164,7 +161,7 @@ def _codes(series: pl.Series) -> AnyArray:
 
 
 def _read_categorical(series: pl.Series) -> Column | Values:
-    """Return the codes of a Categorical, and the texts of the categories that occur."""
+    """Return a Categorical as codes, with the categories that occur."""
     try:
         chunks = list(read_arrow(series.rechunk()))
     except OSError:  # before polars 1.34
@@ -209,7 +206,7 @@ def _check_times(counts: AnyArray, dtype: Any, is_zoned: bool, name: str) -> Non
     if dtype != pl.Time and beyond.any():
         raise ValueError(
             f"Series {name!r} of {dtype} has years outside 1 to 9999, which Python dates cannot"
-            " represent: filter these values, or encode a Datetime without a zone"
+            " represent: remove such values, or encode a Datetime without a zone"
         )
 
 
@@ -221,7 +218,7 @@ def _integers(elements: pl.Series, name: str) -> AnyArray:
         return elements.cast(pl.Int64).fill_null(-1).to_numpy()
     except pl.exceptions.InvalidOperationError as error:
         raise ValueError(
-            f"Series {name!r} of {elements.dtype} has elements beyond int64: {error}"
+            f"Series {name!r} of {elements.dtype} has elements that int64 cannot hold: {error}"
         ) from error
 
 
@@ -232,7 +229,7 @@ def _flatten(rows: pl.Series) -> tuple[Offsets, pl.Series]:
         rows = rows.arr.to_list()
     if rows.dtype != pl.List:
         raise TypeError(
-            f"Series {name!r} must be a List or Array, or strings with sep=, got dtype {rows.dtype}"
+            f"Series {name!r} must be a List or Array, or String if sep= is given, got {rows.dtype}"
         )
     lengths = rows.list.len().fill_null(0)
     # `explode` turns an empty list into a null.

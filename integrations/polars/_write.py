@@ -47,7 +47,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> pl.DataFrame:
-    """Return the parts as a DataFrame, in order; columns that pass through are not copied."""
+    """Return the parts as a DataFrame, in order; columns that do not change are not copied."""
     memo = {} if memo is None else memo
     if "polars" not in memo:
         _check_names([name for part in parts for name in part.names_in(table)])
@@ -68,7 +68,7 @@ def wrap(
 def _row_frame(
     part: Outputs, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
 ) -> pl.DataFrame:
-    """Return one row of features; it reuses cached columns, which polars never modifies."""
+    """Return one row of features, made of cached columns, which polars never modifies."""
     shared = rows.get(part.names)
     if shared is None:
         zeros, ones = (np.full((len(part.names), 1), value, part.dtype) for value in (0, 1))
@@ -141,7 +141,7 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
 
 
 def _decoded_series(part: Decoded) -> pl.Series:
-    """Return the distinct values, in the dtype of the fitted columns if it can represent them."""
+    """Return the distinct values in the dtype seen in `fit` or, if necessary, an inferred dtype."""
     series = numpy_series(str(part.name), part.distinct)
     names = part.types_in("polars")
     if not names or part.schema is None or series.dtype == pl.Object:
@@ -154,7 +154,7 @@ def _decoded_series(part: Decoded) -> pl.Series:
 
 
 def _fitted_dtype(name: str, schema: ColumnSchema) -> Any:
-    """Return the dtype with this name; an Enum gets the fitted categories. May raise ValueError."""
+    """Return the dtype that polars calls `name`; an Enum gets the categories of the schema."""
     form = ast.parse(name, mode="eval").body
     arguments: dict[str, Any] = {}
     if isinstance(form, ast.Call):
@@ -195,7 +195,7 @@ def numpy_series(name: str, values: AnyArray) -> pl.Series:
 
 
 def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:
-    """Add the nanoseconds of `items`, which polars ignores if they are pandas.Timestamp."""
+    """Add the nanoseconds of pandas.Timestamp items, which polars ignores."""
     rest = [getattr(item, "nanosecond", 0) for item in items]
     if not any(rest):
         return series

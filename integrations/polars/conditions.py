@@ -17,8 +17,6 @@ from ._options import element_of
 __all__ = ["expressions"]
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
-# The kind to pass to `as_literal` if it differs from the name of the dtype.
-KINDS: dict[Any, str] = {pl.Binary: "bytes"}
 ATTOSECONDS = {"ms": 10**15, "us": 10**12, "ns": 10**9}
 
 
@@ -38,7 +36,7 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     for column, position in zip(schema.columns, positions, strict=True):
         dtype = dtypes.dtypes()[position]
         if dtype.is_nested() or dtype == pl.Object:
-            raise TypeError(f"column {column.name!r} has dtype {dtype}, not valid in expressions")
+            raise TypeError(f"column {column.name!r} has dtype {dtype}, unsupported in expressions")
         written = _Writer(column, dtype).features()
         features += [each.alias(name) for each, name in zip(written, column.names, strict=True)]
     return features
@@ -75,7 +73,7 @@ class _Writer(FeatureWriter[pl.Expr]):
             nan = pl.lit(float("nan"), dtype=self.element)
             feature = pl.when(self.is_missing()).then(nan).otherwise(feature)
         for what, rejected in errors.items():
-            # A failed cast is the only way to raise an error; its message contains the text.
+            # A failed cast is the only way to raise an error; the error contains the message.
             message = pl.lit(f"column {self.column.name!r}: the value is {what}")
             check = pl.when(rejected).then(message).cast(pl.Int8)
             feature = pl.when(check.is_null()).then(feature)
@@ -104,12 +102,12 @@ def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
         counts = [as_literal(item, kind) for item in items]
         whole = [None if n is None or n % step else n // step for n in counts]
         return pl.Series("", [as_literal(n, "int64") for n in whole], pl.Int64).cast(dtype)
-    kind = KINDS.get(dtype.base_type(), str(dtype).lower())
+    kind = "bytes" if dtype == pl.Binary else str(dtype).lower()
     return pl.Series("", [as_literal(item, kind) for item in items], dtype)
 
 
 def _decimal(item: Any, precision: int, scale: int) -> Decimal | None:
-    """Return a category as a decimal with this precision and scale, or None if it is not exact."""
+    """Return a category as a decimal with this precision and scale, or None if it would change."""
     number: Decimal | None = as_literal(item, "decimal38")
     if number is None or number.adjusted() >= precision - scale:
         return None

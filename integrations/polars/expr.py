@@ -89,8 +89,8 @@ class ExprNamespace:
         Returns
         -------
         polars.Expr
-            Its dtype depends only on the categories. The streaming engine computes it batch by
-            batch. A missing value becomes zeros.
+            The encoded expression; its dtype depends only on the categories. The streaming engine
+            computes it batch by batch. A missing value becomes zeros.
 
         Raises
         ------

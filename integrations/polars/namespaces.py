@@ -30,7 +30,7 @@ from onehot_fast.adapter import (
 )
 
 from ._options import declared_encoder, new_encoder, result_dtype
-from ._read import read_column, read_labels
+from ._read import read_column, read_lists
 from ._write import label_frame, output_frame
 from .expr import DeclaredKeywords, Layout, encode_expr
 
@@ -48,12 +48,12 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
     Notes
     -----
-    The columns are the categories: the categories of an Enum, in order, or else the sorted distinct
+    The columns are the categories: the categories of an Enum, in order, or the sorted distinct
     values. Null and NaN are missing values, and become rows of zeros.
 
     All methods except `codes` and `multi_hot` take options of `onehot_fast.Encoder`: `categories`,
     `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. `drop` may
-    also be a category; write ``["first"]`` if it has the name of a rule. `dtype` is a polars or
+    also be a category; write ``["first"]`` for a category named "first". `dtype` is a polars or
     NumPy dtype; Booleans are bit-packed. `categories` may be a polars.Enum.
 
     Examples
@@ -108,7 +108,9 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
         return coded, lambda: schema.names
 
     def _labels(self, sep: str | None) -> Rows:
-        return read_labels(self._data) if sep is None else Rows.read(self._data, sep=sep)
+        if sep is None:
+            return read_lists(self._data, has_indices=False)
+        return Rows.read(self._data, sep=sep)
 
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pl.DataFrame:
         return label_frame(matrix, labels)
@@ -125,7 +127,7 @@ class DataFrameNamespace(TableAccessor[pl.DataFrame]):
 
     Notes
     -----
-    By default the columns of texts, categories, bytes and objects are encoded. The features of each
+    By default, string, categorical, binary and object columns are encoded. The features of each
     column share a block of memory, in which Booleans are bit-packed. `dtype` is a polars or NumPy
     dtype.
 
@@ -160,7 +162,7 @@ class LazyFrameNamespace:
 
     def __repr__(self) -> str:
         """Return a hint on how to call the namespace."""
-        return "<onehot of a lazy table: call it with the columns to encode or an Encoder, or fit>"
+        return "<onehot of a lazy table: call it with columns or an Encoder, or call fit>"
 
     @columns_only
     def __call__(
@@ -220,7 +222,7 @@ class LazyFrameNamespace:
         Parameters
         ----------
         columns : iterable of str, optional
-            The columns to encode; by default the columns of texts, categories, bytes and objects.
+            The columns to encode; by default string, categorical, binary and object columns.
         **options
             As for ``DataFrame.onehot``.
 

@@ -1,4 +1,4 @@
-"""scikit-learn's encoders of categories and labels: the same classes, faster.
+"""Faster versions of scikit-learn's encoders of categories and labels.
 
 >>> from onehot_fast.integrations.sklearn import LabelBinarizer, OneHotEncoder
 >>> encoder = OneHotEncoder(sparse_output=False)
@@ -15,8 +15,10 @@ array([[1],
 
 `OneHotEncoder`, `OrdinalEncoder`, `TargetEncoder`, `KBinsDiscretizer`, `LabelBinarizer` and
 `MultiLabelBinarizer` are subclasses of the `sklearn.preprocessing` classes with these names, and
-`label_binarize` wraps the original function: you only change the import. This package handles
-common inputs; scikit-learn's code handles all others. scikit-learn's tests run with these classes.
+`label_binarize` wraps the original function: you only change the import. Inputs may be arrays,
+lists and pandas, polars or Arrow tables. The classes look up texts, numbers and Booleans in their
+own hash tables; columns of codes (category, Enum, dictionary) are not hashed again. scikit-learn's
+code handles rare inputs and options. scikit-learn's tests run with these classes.
 """
 
 from onehot_fast.adapter import require

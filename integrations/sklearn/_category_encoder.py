@@ -1,4 +1,4 @@
-"""Learn the categories of features, and look up values in them."""
+"""Learn the categories of features, and look up values in the categories."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CategoryLookup:
 
     categories: AnyArray  # the element of `categories_`
     present: Categories  # the categories that are not missing
-    type: type  # their Python type: str, int, float or bool
+    type: type  # the Python type of the categories: str, int, float or bool
     none: int  # the position of None, or the number of categories
     nan: int  # the position of NaN, or the number of categories
 
@@ -62,7 +62,7 @@ class CategoryLookup:
     def of(cls, categories: AnyArray) -> CategoryLookup:
         """Return a look-up of the categories of a feature, which must all have one type.
 
-        scikit-learn handles duplicates, unsorted numbers, and a missing value that is not last.
+        Raises SklearnFallback for duplicates, unsorted numbers or a missing value that is not last.
         """
         present, none, nan = categories, len(categories), len(categories)
         # pandas.NA has no truth value.
@@ -82,7 +82,7 @@ class CategoryLookup:
         return cls(categories, known, kind, none, nan)
 
     def code(self, column: InputColumn) -> CategoryCodes:
-        """Return the rows of a column as codes, with their positions in the categories."""
+        """Return the rows of a column as codes, with a look-up table of category positions."""
         source, dtype = column.source, column.dtype
         if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
             codes = source.lookup(self.present)
@@ -118,7 +118,7 @@ class CategoryLookup:
 
     @cached_property
     def _luts(self) -> tuple[Positions, Positions]:
-        """Two look-up tables: for columns whose missing values are NaN, and are None."""
+        """Two look-up tables: one for columns whose missing value is NaN, one for None."""
         known = np.arange(len(self.present) + 2, dtype=np.int32)
         known[-2:] = len(self.categories), self.nan
         other = known.copy()
@@ -130,7 +130,7 @@ class CategoryLookup:
         return self.none if missing is None else self.nan
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
-        """Tell whether scikit-learn would find equal values in a column of this dtype and type."""
+        """Tell whether scikit-learn compares values of this dtype with the categories exactly."""
         both = dtype, self.categories.dtype
         if kind is not self.type or self.type is str:
             return kind is self.type
@@ -142,7 +142,7 @@ class CategoryLookup:
 class CategoryEncoder(BaseEncoder):
     """A base class that encodes common inputs and falls back to scikit-learn's own methods."""
 
-    # Methods that scikit-learn's `transform` calls; it must run if a subclass overrides one.
+    # If a subclass overrides one of these methods, scikit-learn's `transform` must run and call it.
     STEPS: ClassVar[tuple[str, ...]] = "_check_X", "_transform", "_map_infrequent_categories"
     # The rows of `fit` while `fit_transform` runs, and a look-up for each feature. Slots keep these
     # attributes out of `vars`, copies and pickles.
@@ -151,7 +151,7 @@ class CategoryEncoder(BaseEncoder):
     _lookups: list[CategoryLookup]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes to pickle, which are scikit-learn's."""
+        """Return the attributes to pickle: only those that scikit-learn's class has."""
         return vars(self).copy()
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -173,7 +173,7 @@ class CategoryEncoder(BaseEncoder):
         Parameters
         ----------
         X : array-like or table of shape (n_samples, n_features)
-            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
+            An ndarray, a list of lists, or a pandas, polars or Arrow table.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class CategoryEncoder(BaseEncoder):
     def _fit(
         self, X: Any, handle_unknown: str = "error", ensure_all_finite: Any = True, **options: Any
     ) -> dict[str, Any]:
-        """Learn the categories like scikit-learn's method of this name."""
+        """Learn the categories like scikit-learn's `_fit`."""
         if ensure_all_finite == "allow-nan" and options in ({}, {NAN_APART: True}):
             with suppress(SklearnFallback):
                 return self._fit_columns(X, handle_unknown, bool(options))
@@ -237,25 +237,21 @@ class CategoryEncoder(BaseEncoder):
         return fitted | ({"missing_indices": nan_at} if is_nan_apart else {})
 
     def _look_up(self, X: Any) -> list[CategoryCodes]:
-        """Return the rows of each feature of a table as codes."""
-        lookups, (names, columns) = self._category_lookups(), self._read(X)
+        """Return the rows of each feature as codes; make new look-ups if `categories_` changed."""
+        lookups, categories = getattr(self, "_lookups", []), self.categories_
+        known = [each.categories for each in lookups]
+        if len(known) != len(categories) or not all(map(is_, known, categories)):
+            lookups = self._lookups = [*map(CategoryLookup.of, categories)]
+        names, columns = self._read(X)
         if len(columns) != len(lookups):
             raise SklearnFallback
-        rows = [known.code(column) for known, column in zip(lookups, columns, strict=True)]
+        rows = [each.code(column) for each, column in zip(lookups, columns, strict=True)]
         if getattr(self, "handle_unknown", "") == "error" and any(row.has_unknown for row in rows):
             raise SklearnFallback
         fitted = vars(self).get("feature_names_in_")
         if names != (None if fitted is None else tuple(fitted.tolist())):
             validate_data(self, X=X, reset=False, skip_check_array=True)
         return rows
-
-    def _category_lookups(self) -> list[CategoryLookup]:
-        """Return a look-up for each feature; rebuild the look-ups if `categories_` changed."""
-        lookups, categories = getattr(self, "_lookups", []), self.categories_
-        known = [each.categories for each in lookups]
-        if len(known) != len(categories) or not all(map(is_, known, categories)):
-            lookups = self._lookups = [*map(CategoryLookup.of, categories)]
-        return lookups
 
     def _read(self, X: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
         """Return the column names, if any, and the columns of a table."""
@@ -273,7 +269,7 @@ class CategoryEncoder(BaseEncoder):
 
 
 def learn(column: EncodedColumn) -> tuple[AnyArray, CategoryCodes]:
-    """Return the sorted categories of a column, a missing value last, and the coded rows."""
+    """Return the sorted categories of a column, with a missing value last, and the coded rows."""
     values, has_missing = column.values, column.has_missing
     used = np.flatnonzero(CodedColumn(column.codes, None, len(values)).counts())
     used = used[Categories.of(values.take(used)).argsort()]

@@ -127,7 +127,7 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
 
 
 def read_array(values: AnyArray) -> InputColumn:
-    """Return an array of texts, objects or numbers as a column."""
+    """Return an array of strings, objects or numbers as a column."""
     dtype = values.dtype
     if not dtype.isnative or not (dtype.kind in "OUbiu" or dtype in FLOATS):
         raise SklearnFallback
@@ -146,7 +146,7 @@ def python_type(values: AnyArray | Strings) -> type | None:
 
 def wrap_csr(parts: tuple[AnyArray, AnyArray, AnyArray], shape: tuple[int, int]) -> Any:
     """Return ``(data, indices, indptr)`` as the array or matrix that scikit-learn would return."""
-    # scikit-learn has this setting since 1.9; before, the result is a matrix.
+    # New in scikit-learn 1.9; older versions always return a matrix.
     is_array = get_config().get("sparse_interface") == "sparray"
     container = sparse.csr_array if is_array else sparse.csr_matrix
     matrix = container(parts, shape=shape, copy=False)
@@ -165,7 +165,7 @@ def _array_of_rows(rows: Sequence[Any]) -> AnyArray:
 
 
 def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
-    """Return a short column of texts and missing values, or None if it has other values."""
+    """Return a short column of strings and missing values, or None if it has other values."""
     values = table.cells(position) or ()
     types = set(map(type, values))
     if types == {str} or (types == {str, type(None)} and table.library == "polars"):
@@ -232,6 +232,6 @@ def _is_text(series: Any) -> bool:
     if hasattr(series, "to_physical"):
         return series.dtype.base_type().__name__ in ("String", "Categorical", "Enum")
     name = str(series.type)
-    if name.startswith("dictionary"):  # in such a column Arrow converts nulls to categories
+    if name.startswith("dictionary"):  # Arrow would convert nulls to categories
         return "string" in name and series.null_count == 0
     return name in ("string", "large_string", "string_view")

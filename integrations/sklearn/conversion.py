@@ -63,7 +63,7 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
     is_missing = read_values(items).encode().codes < 0
     if is_missing[:-1].any():
-        raise ValueError(f"column {name!r} has several categories of missing values")
+        raise ValueError(f"column {name!r} has several categories that are missing values")
     has_missing = bool(is_missing[-1:].any())
     dropped = None if encoder.drop_idx_ is None else encoder.drop_idx_[i]
     drops_missing = dropped is not None and bool(is_missing[dropped])
@@ -73,8 +73,8 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
             raise ValueError(f"column {name!r}{AS_INFREQUENT}")
         if has_missing and not (drops_missing and dropped not in infrequent):
             raise ValueError(
-                f"column {name!r} has the output for infrequent categories after the output for"
-                " missing values, but Encoder always places it before"
+                f"column {name!r}: the output for infrequent categories comes after the output for"
+                " missing values, but Encoder cannot return the outputs in this order"
             )
     handle_missing = "error" if rule == "error" else "ignore"
     if has_missing:
@@ -107,23 +107,17 @@ def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
             categories[i] = np.append(categories[i], np.nan)
     known = preprocessing.OneHotEncoder(
         categories=categories,
-        drop=_drop(columns),
         handle_unknown=rules.pop(),
         dtype=encoder.schema.dtype,
         sparse_output=False,
     )
     first = np.empty((1, len(columns)), object)
     first[0] = [array[:1].tolist()[0] for array in categories]
-    known.set_params(drop=None).fit(first)
+    known.fit(first)
     # Set what `fit` learns from a table whose columns have the dtypes of their categories.
     known.categories_ = categories
     known.feature_names_in_ = np.array([str(column.name) for column in columns], object)
-    _group_and_drop(known.set_params(drop=_drop(columns)), columns)
-    return known
-
-
-def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
-    """Set the attributes for infrequent and dropped categories, as scikit-learn's `fit` does."""
+    known.set_params(drop=_drop(columns))
     is_infrequent = [column.is_infrequent for column in columns]
     if any(flags.any() for flags in is_infrequent):
         known.set_params(min_frequency=1)._check_infrequent_enabled()
@@ -135,6 +129,7 @@ def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
                 known.set_params(**{option: values.pop()})
     known._set_drop_idx()
     known._n_features_outs = known._compute_n_features_outs()
+    return known
 
 
 def _rule(column: ColumnSchema, is_complete: bool) -> str:
@@ -161,7 +156,7 @@ def _rule(column: ColumnSchema, is_complete: bool) -> str:
         missing := "error" if unknown == "error" else "ignore"
     ) and not (is_complete and options.handle_missing == "ignore"):
         raise ValueError(
-            f"column {name!r}: scikit-learn handles missing values as unknown values; use"
+            f"column {name!r}: scikit-learn handles missing values like unknown values; use"
             f" set_params(handle_missing={missing!r}) with handle_unknown={unknown!r}"
         )
     return "infrequent_if_exist" if unknown == "infrequent" else unknown
@@ -179,10 +174,10 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
             raise ValueError("scikit-learn cannot drop an infrequent category: pass another drop=")
         labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
         return Categories.of(labels).to_array()
-    of_binary = [_first_of_two(column) for column in columns]
+    of_binary = [*map(_first_of_two, columns)]
     if [positions.tolist() for positions in dropped] == of_binary:
         return "if_binary"
-    raise ValueError("scikit-learn can only drop in all columns, in none, or in all binary columns")
+    raise ValueError("scikit-learn can only drop in all columns, no columns, or all binary columns")
 
 
 def _first_of_two(column: ColumnSchema) -> list[int]:

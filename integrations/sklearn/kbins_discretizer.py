@@ -19,8 +19,8 @@ __all__ = ["KBinsDiscretizer"]
 class KBinsDiscretizer(SklearnKBinsDiscretizer):
     """Bin numbers as scikit-learn's KBinsDiscretizer does, and one-hot encode the bins faster.
 
-    It is a subclass of `sklearn.preprocessing.KBinsDiscretizer` with the same parameters,
-    attributes, results, warnings and errors. scikit-learn's code fits, and encodes ordinal results.
+    This subclass of `sklearn.preprocessing.KBinsDiscretizer` has the same parameters, attributes,
+    results, warnings and errors. scikit-learn's code fits the bins and computes ordinal results.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """scikit-learn's LabelBinarizer and MultiLabelBinarizer, with our hash tables and kernels.
 
-`LabelBinarizer` checks only the distinct labels if they are integers, Booleans, texts or whole
-floats. scikit-learn's code checks all other labels.
+`LabelBinarizer` checks only the distinct labels if they are integers, Booleans, strings or
+whole floats. scikit-learn's code checks all other labels.
 """
 
 from __future__ import annotations
@@ -48,10 +48,8 @@ KEPT_KINDS = "" if VERSION < (1, 8) else "iu" if VERSION < (1, 9) else "i"
 class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     """Binarize labels one-vs-all like scikit-learn's LabelBinarizer, but faster.
 
-    It is a subclass of `sklearn.preprocessing.LabelBinarizer` with the same parameters, attributes,
-    results, warnings and errors. It looks up texts and numbers in its own hash tables; columns of
-    codes (category, Enum, dictionary) are not hashed again. scikit-learn's code handles rare
-    inputs. Sparse results have 32-bit indices if the indices fit.
+    This subclass of `sklearn.preprocessing.LabelBinarizer` has the same parameters, attributes,
+    results, warnings and errors. Sparse results have 32-bit indices if the indices fit.
 
     See Also
     --------
@@ -156,7 +154,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
 class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None):
     """Convert rows of labels to an indicator matrix like MultiLabelBinarizer, but faster.
 
-    It is a subclass of `sklearn.preprocessing.MultiLabelBinarizer` with the same parameters,
+    This subclass of `sklearn.preprocessing.MultiLabelBinarizer` has the same parameters,
     attributes, results, warnings and errors.
 
     See Also
@@ -276,7 +274,7 @@ class Labels(NamedTuple):
     """The labels of all rows, one per row, without missing labels."""
 
     rows: CategoryCodes  # `rows.lut` maps the code of a label to its position in `classes`
-    classes: AnyArray  # the sorted labels; texts have a NumPy string dtype
+    classes: AnyArray  # the sorted labels; strings have a NumPy string dtype
     dtype: DType | None  # the dtype of the input array, or None for a list
 
     @property
@@ -298,14 +296,14 @@ def read_labels(y: Any) -> Labels:
         if values.ndim == 1 and values.size:
             return _as_labels(read_array(values).encode(), dtype)
     elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1:
-        # Columns of other values than texts are left to scikit-learn's `check_array`.
+        # scikit-learn's `check_array` reads columns that have other values than strings.
         with suppress(TypeError, ValueError):
             return _as_labels(InputColumn(read_values(values), OBJECT, None).encode(), None)
     raise SklearnFallback
 
 
 def _as_classes(declared: Any, labels: Labels) -> AnyArray:
-    """Return declared classes as an array; raise SklearnFallback if it cannot equal the labels."""
+    """Return classes as an array; raise SklearnFallback unless they have the type of the labels."""
     if not isinstance(declared, np.ndarray | list):
         raise SklearnFallback
     try:
@@ -326,7 +324,7 @@ def _as_classes(declared: Any, labels: Labels) -> AnyArray:
 
 
 def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
-    """Return the labels of a column; raise SklearnFallback unless all are texts or integers."""
+    """Return the labels of a column; raise SklearnFallback unless all are strings or integers."""
     classes, rows = learn(column)
     is_text = python_type(classes) is str
     if column.has_missing or (column.dtype == OBJECT and not is_text):
@@ -341,7 +339,7 @@ def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
 def _uniform(y: Sequence[Any]) -> AnyArray:
     """Return a list as an array; raise SklearnFallback unless all elements have one plain type."""
     kind = type(y[0]) if y else None
-    if kind is str:  # whether all elements are texts is checked later, by the categories
+    if kind is str:  # a later step checks that all elements are strings
         return np.array(y, object)
     numbers = np.asarray(y) if set(map(type, y)) in ({int}, {bool}, {float}) else None
     if numbers is None or numbers.dtype.kind not in "bif":  # beyond int64
@@ -350,9 +348,9 @@ def _uniform(y: Sequence[Any]) -> AnyArray:
 
 
 def _as_text(categories: AnyArray) -> AnyArray:
-    """Return texts in NumPy's fixed-width string dtype, which compares faster than objects."""
+    """Return strings in NumPy's fixed-width dtype, which compares faster than objects."""
     texts = categories.tolist()
-    if any(text.endswith("\0") for text in texts):  # NumPy would remove it
+    if any(text.endswith("\0") for text in texts):  # NumPy would remove the NUL
         raise SklearnFallback
     return np.asarray(texts)
 
@@ -364,7 +362,7 @@ def _as_rows(y: Any) -> Any:
 
 
 def _indicated(yt: Any) -> tuple[AnyArray, AnyArray] | None:
-    """Return the number of labels per row and all their columns, or None if not all are 0 or 1."""
+    """Return the number of labels per row and the columns of labels; None if not all are 0 or 1."""
     if sparse.issparse(yt):
         matrix = yt.tocsr()
         # As in scikit-learn, an explicitly stored zero is a label.

@@ -28,10 +28,8 @@ MAX_OUTPUTS = np.iinfo(np.int32).max
 class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
     """Encode categorical features like scikit-learn's OneHotEncoder, but faster.
 
-    It is a subclass of `sklearn.preprocessing.OneHotEncoder` with the same parameters, attributes,
-    results, warnings and errors. It looks up texts, numbers and Booleans in its own hash tables;
-    columns of codes (category, Enum, dictionary) are not hashed again. Inputs may be arrays, lists
-    and pandas, polars or Arrow tables. scikit-learn's code handles rare inputs and options.
+    This subclass of `sklearn.preprocessing.OneHotEncoder` has the same parameters, attributes,
+    results, warnings and errors.
 
     See Also
     --------

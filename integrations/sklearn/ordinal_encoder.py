@@ -18,10 +18,8 @@ __all__ = ["OrdinalEncoder"]
 class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
     """Encode categorical features like scikit-learn's OrdinalEncoder, but faster.
 
-    It is a subclass of `sklearn.preprocessing.OrdinalEncoder` with the same parameters, attributes,
-    results, warnings and errors. It looks up texts, numbers and Booleans in its own hash tables;
-    columns of codes (category, Enum, dictionary) are not hashed again. Inputs may be arrays, lists
-    and pandas, polars or Arrow tables. scikit-learn's code handles rare inputs and options.
+    This subclass of `sklearn.preprocessing.OrdinalEncoder` has the same parameters, attributes,
+    results, warnings and errors.
 
     See Also
     --------

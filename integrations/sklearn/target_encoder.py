@@ -20,11 +20,8 @@ __all__ = ["TargetEncoder"]
 class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
     """Encode categories by the mean of the target like scikit-learn's TargetEncoder, but faster.
 
-    It is a subclass of `sklearn.preprocessing.TargetEncoder` with the same parameters, attributes,
-    results, warnings and errors. scikit-learn's code computes the means and splits the rows, and
-    handles rare inputs. This class looks up texts, numbers and Booleans in its own hash tables;
-    columns of codes (category, Enum, dictionary) are not hashed again. Inputs may be arrays, lists
-    and pandas, polars or Arrow tables.
+    This subclass of `sklearn.preprocessing.TargetEncoder` has the same parameters, attributes,
+    results, warnings and errors. scikit-learn's code computes the means and splits the rows.
 
     See Also
     --------
@@ -59,7 +56,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         return encoded
 
     def _fit_encodings_all(self, X: Any, y: Any) -> Any:
-        """Call scikit-learn's method of this name, but read the rows only once."""
+        """Call scikit-learn's `_fit_encodings_all`, but read the rows only once."""
         self._fitted_rows = None
         try:
             return super()._fit_encodings_all(X, y)
@@ -67,7 +64,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
             del self._fitted_rows
 
     def _transform(self, X: Any, *args: Any, **kwargs: Any) -> tuple[AnyArray, AnyArray]:
-        """Return the positions of the rows that `fit` read, and a mask of the known values."""
+        """Return the category positions of the rows that `fit` read, and a mask of known values."""
         rows = getattr(self, "_fitted_rows", None)
         if rows is None:
             return super()._transform(X, *args, **kwargs)

@@ -72,7 +72,7 @@ def as_frame(table: Any) -> DataFrame:
 
 
 class SparkTable(Table):
-    """A DataFrame of which Spark has not read any rows; all values are missing."""
+    """A DataFrame whose rows Spark has not read; all values count as missing."""
 
     library = "spark"
 
@@ -81,7 +81,7 @@ class SparkTable(Table):
         self._types = [field.dataType for field in frame.schema.fields]
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether a column holds texts or bytes."""
+        """Tell whether a column contains strings or bytes."""
         return type(self._types[position]).__name__ in TEXTS
 
     def read(self, position: int) -> Column | Values:
@@ -117,7 +117,7 @@ def spark_type(dtype: np.dtype[Any]) -> spark_types.DataType:
 
 
 def category_type(column: ColumnSchema) -> pa.DataType:
-    """Return the Arrow type of a decoded column; it depends only on the categories."""
+    """Return the Arrow type of a decoded column, which depends only on the categories."""
     values = column.known.values
     if isinstance(values, Strings):
         return pa.string() if values.is_text else pa.binary()
@@ -158,7 +158,7 @@ def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
 
 
 class PlannedSchema(StructType):
-    """The schema of a result. Pickled, it has no metadata, and structs instead of vectors.
+    """The schema of a result; pickling it drops the metadata and replaces vectors by structs.
 
     To unpickle the class of vectors, a worker would have to import Spark ML, pandas and SciPy.
     """
@@ -196,7 +196,7 @@ def new_fields(
 ) -> tuple[list[StructField], Sequence[int]]:
     """Return the new fields, and the index of the first field that replaces each encoded column.
 
-    The indices end with that of the first field that replaces no column, and comes last.
+    The last index is that of the first field that replaces no column; such fields come last.
     """
     schema, columns = encoder.schema, encoder.schema.columns
     if output in CODES:
@@ -274,7 +274,7 @@ def check_names(fields: Sequence[StructField], new: Sequence[StructField]) -> No
 
 
 def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
-    """Return the position of the array or vector column with all features, or None without it."""
+    """Return the position of an array or vector column with all features, or None without one."""
     if set(schema.names) <= set(frame.columns):
         return None
     found = []

@@ -1,4 +1,4 @@
-"""Fit an encoder to a DataFrame: Spark counts the texts, or workers learn each partition."""
+"""Fit an encoder to a DataFrame: Spark counts strings, or Python workers learn the rows."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
     """Tell whether Spark can count the values of the columns.
 
-    All columns must be texts, and no error message may need a row number. Counting in Spark is
-    faster than passing the rows to Python, unless nearly all texts are distinct.
+    All columns must be strings, and no error message may need a row number. Counting in Spark is
+    faster than passing the rows to Python, unless nearly all strings are distinct.
     """
     options = encoder.get_params()
     categories, rules = options["categories"], options["handle_missing"]
@@ -105,7 +105,7 @@ def collected(states: DataFrame) -> list[bytes]:
 
 
 def _small_states(states: DataFrame) -> list[Row]:
-    """Collect the size of each state, and the state itself if it is small, else None."""
+    """Collect the size of each state, and the state itself, or None for a large state."""
     size = F.length("state")
     small = F.when(size <= MAX_SMALL_STATE, F.col("state"))
     return states.select(size.alias("size"), small.alias("state")).collect()

@@ -42,7 +42,7 @@ def _restore(payload: bytes) -> CachedEncoder:
 
 
 def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Fit an encoder to the columns of a partition by position, and yield it pickled, if any."""
+    """Fit an encoder to a partition, and yield the pickled encoder if there are any rows."""
     names = list(encoder.columns or ())
     pending: list[pa.RecordBatch] = []
     n_rows = first = n_bytes = 0
@@ -107,10 +107,10 @@ def replace_columns(
     order: Sequence[int],
     names: Sequence[str],
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of some of their columns and of the new columns that `work` returns.
+    """Yield each batch with some of its columns and the new columns that `work` returns.
 
     `row_bytes` is the approximate size of one row of the new columns. `order` has the position of
-    an input column, or ``~j`` for new column j.
+    each input column to keep, and ``~j`` for new column j.
     """
     first, max_rows = 0, max(1, MAX_BATCH_BYTES // max(1, row_bytes))
     for whole in batches:

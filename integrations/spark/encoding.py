@@ -243,7 +243,7 @@ def inverse_transform(
 def _planned(
     frame: DataFrame, inputs: Sequence[int], order: Sequence[int], new: Sequence[StructField]
 ) -> tuple[DataFrame, list[int], list[int], list[StructField]]:
-    """Select the needed columns, at least one; return `inputs` and `order` for them, and fields."""
+    """Select the needed columns, at least one; return the frame, `inputs`, `order` and fields."""
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
     check_names(fields, new)
     needed = sorted({i for i in [*inputs, *order] if i >= 0} or {0})

@@ -31,7 +31,7 @@ OPTIONS = {
 
 
 def _number(value: Any) -> Any:
-    """Return an int unchanged and other values as floats: 1 is one row, 1.0 is all rows."""
+    """Keep an int (a number of rows) and convert other values to float (a share of the rows)."""
     return value if isinstance(value, int) else TypeConverters.toFloat(value)
 
 
@@ -91,8 +91,8 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
             )
         if output in CODES and not self.isSet("outputCols"):
             raise ValueError(
-                f"output={output!r} returns one column per input column: set outputCols to the"
-                " names of these columns"
+                f"output={output!r} returns one output column per input column: set outputCols to"
+                " the names of the output columns"
             )
 
 

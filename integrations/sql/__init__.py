@@ -16,8 +16,4 @@ from .statements import DIALECTS, to_sql
 from .statements import column_features as column_features  # for the Spark integration
 
 __all__ = ["DIALECTS", "to_sql"]
-
-
-def __dir__() -> list[str]:
-    """Return the public names."""
-    return [*__all__]
+__dir__ = __all__.copy

@@ -1,4 +1,4 @@
-"""The dialects of SQL: how each writes names, literals, types and a query that must fail."""
+"""The dialects of SQL, which write names, literals, types and errors in different ways."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INT64 = range(-(2**63), 2**63)
 ATTOSECONDS = 10**18
 # The years 1 to 9999, in seconds since 1970.
 YEARS = range(-62_135_596_800, 253_402_300_800)
-# A text whose literal has the same meaning with all settings of Spark's parser.
+# A string whose literal has the same meaning with all settings of Spark's parser.
 SPARK_PLAIN = re.compile(r"[^\\'$\x00-\x1f\x7f-\x9f]*")
 POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
 # Characters that BigQuery does not allow in column names.
@@ -31,7 +31,7 @@ STEP = 62
 
 
 def escaped(value: str, quote: str) -> str:
-    """Return a text in quotes, for a dialect in which a backslash starts an escape sequence."""
+    """Return a string in quotes, for dialects in which a backslash starts an escape sequence."""
     plain = {quote: f"\\{quote}", "\\": "\\\\"}
     letters = (
         f"\\u{ord(c):04x}" if c < " " or "\x7f" <= c <= "\x9f" else plain.get(c, c) for c in value
@@ -40,7 +40,7 @@ def escaped(value: str, quote: str) -> str:
 
 
 def is_unicode(value: str) -> bool:
-    """Tell whether a text has no lone surrogates, which no engine can store."""
+    """Tell whether a string has no lone surrogates, which no engine can store."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -64,17 +64,17 @@ class Dialect:
     }  # fmt: skip
     boolean_type, double_type, string_type = "BOOLEAN", "DOUBLE", "VARCHAR"
     zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
-    # The type of the literals 1 and 0 if features of this type need no cast, else "".
+    # The type of the literals 1 and 0 if features of this type need no cast, otherwise "".
     literal_type = ""
     true, false = "TRUE", "FALSE"
     second_digits = 9  # after the decimal point
     integers = range(-(2**127), 2**128)
     bytes_literal = "unhex('{}')"
-    # Appended to a text column, so that it is compared by characters, not by its own collation.
+    # Appended to a text column, so that its own collation does not affect comparisons.
     collate = " COLLATE C"
     # The condition for NaN in a column of unknown type, which has no categories.
     typed_nan = "typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan'"
-    # A call that fails with a message and the text of a value; "" if the engine has none.
+    # A call that raises an error with a message and a value; "" if the engine has no such call.
     error_call = "error({} || {})"
     # The maximum number of columns of a result, and of bytes of a column name; 0 for no limit.
     max_columns, max_bytes = 0, 0
@@ -89,14 +89,14 @@ class Dialect:
         return names
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return the expression that is compared; texts are compared without their collation."""
+        """Return an expression for comparisons, which ignores the collation of a text column."""
         if kind != "text":
             return name
         return f"({self._as_text(name)}{self.collate})" if self.collate else self._as_text(name)
 
     def is_among(self, column: str, literals: Sequence[str], kind: str | None) -> str:
         """Return the condition that a column equals one of the literals."""
-        # If a list also has a float, the engine would compare all its decimals as floats.
+        # If a list contains a float, the engine would compare all decimals of the list as floats.
         is_decimal = kind == "decimal"
         floats = [each for each in literals if is_decimal and self.double_type in each]
         if not floats:
@@ -111,7 +111,7 @@ class Dialect:
         return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
     def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
-        """Return the condition that a column of categories is NaN, or None if no value can be."""
+        """Return the condition that a column is NaN, or None if the column cannot contain NaN."""
         if kind is None:
             return self.typed_nan.format(column=column, text=self._as_text(column))
         return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
@@ -163,7 +163,7 @@ class Dialect:
 
 
 class Postgres(Dialect):
-    """PostgreSQL has no unsigned integers, no NUL in texts, and no function that fails."""
+    """PostgreSQL has no unsigned integers, no NUL in strings and no function to raise errors."""
 
     title = "PostgreSQL"
     second_digits = 6
@@ -217,7 +217,7 @@ class Postgres(Dialect):
 
 
 class Spark(Dialect):
-    """Spark reads escapes and variables in texts, and rounds decimals in comparisons."""
+    """Spark interprets escapes and variables in strings, and rounds decimals in comparisons."""
 
     title = "Spark"
     second_digits = 6
@@ -235,7 +235,7 @@ class Spark(Dialect):
     def identifier(self, name: str) -> str:
         if "${" in name:
             raise ValueError(
-                f"the name {name!r} cannot be written in SQL: Spark replaces variables in '${{'"
+                f"the name {name!r} cannot be written in SQL: Spark reads '${{' as a variable"
             )
         return "`" + name.replace("`", "``") + "`"
 
@@ -287,8 +287,8 @@ class BigQuery(Dialect):
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
         if BIGQUERY_NEVER.search(name[1:-1]):
             raise ValueError(
-                f"BigQuery has no column named {name}, because it does not allow some of these"
-                " characters: rename the column before fit"
+                f"BigQuery does not allow some of the characters in the column name {name}: rename"
+                " the column before fit"
             )
         return name
 
@@ -310,7 +310,7 @@ class BigQuery(Dialect):
 
 
 class SQLite(Dialect):
-    """In SQLite, values have types but columns do not; dates are texts, and NaN is NULL."""
+    """In SQLite, values have types but columns do not; dates are strings, and NaN is NULL."""
 
     title = "SQLite"
     types = dict.fromkeys(Dialect.types, "INTEGER") | dict.fromkeys(
@@ -380,11 +380,11 @@ def _scale(value: Decimal) -> int:
 
 
 def _clock(value: int, digits: int = 6) -> str | None:
-    """Return attoseconds since 1970 as SQL text, or None if a second needs more decimals."""
+    """Return attoseconds since 1970 in SQL's notation, or None if `digits` decimals are too few."""
     seconds, rest = divmod(value, ATTOSECONDS)
     if seconds not in YEARS:
         raise ValueError(
-            f"an instant {seconds:,} seconds from 1970 cannot be written in SQL, which only"
+            f"a time {seconds:,} seconds from 1970 cannot be written in SQL, which only"
             " supports the years from 1 to 9999"
         )
     clock = str(np.datetime64(seconds, "s")).replace("T", " ")

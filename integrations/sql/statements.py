@@ -72,7 +72,7 @@ def to_sql(
 def column_features(
     column: ColumnSchema, dialect: str, name: str, kind: str | None = None
 ) -> list[str]:
-    """Return one SQL expression per feature of a column, which the query calls `name`.
+    """Return one SQL expression per feature of a column that the query calls `name`.
 
     `kind` is the kind of the column's values; by default it is the kind of the categories.
     """
@@ -122,7 +122,7 @@ class _Writer(FeatureWriter[str]):
         return self.dialect.is_among(self.value, literals, self.kind)
 
     def is_other(self, literals: list[str]) -> str:
-        # With literals, NULL is excluded anyway: neither a comparison with it nor its NOT is true.
+        # With literals, NULL is excluded anyway: NOT (NULL = literal) is NULL, which is not true.
         is_other = f"{self.name} IS NOT NULL"
         if literals:
             is_other = f"NOT ({self.is_among(literals)})"
@@ -137,9 +137,8 @@ class _Writer(FeatureWriter[str]):
         for what, rejected in errors.items():
             if not dialect.error_call:
                 raise ValueError(
-                    f"column {column.name!r} has handle_{what}='error', but no query of"
-                    f" {dialect.title} can fail on purpose: use"
-                    f" encoder.set_params(handle_{what}='ignore').to_sql()"
+                    f"column {column.name!r} has handle_{what}='error', but {dialect.title}"
+                    f" cannot raise errors: use encoder.set_params(handle_{what}='ignore').to_sql()"
                 )
             error = dialect.error(f"column {column.name!r}: the value is {what}: ", self.name)
             branches.append(f"WHEN {rejected} THEN CAST({error} AS {error_type})")
@@ -152,18 +151,20 @@ class _Writer(FeatureWriter[str]):
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
-    """Return the kind of a column's categories, or None; raise ValueError if no column has it."""
+    """Return the kind of a column's categories, if any; raise ValueError if SQL lacks the type."""
     every = [(FeatureWriter.kind_of(item), item) for item in items]
     kinds = {kind: item for kind, item in every if kind in SUPPORTED}
     unsupported = next((item for kind, item in every if kind not in SUPPORTED), None)
     if unsupported is not None:
         kind = type(unsupported).__name__
-        raise _unsupported(name, dialect, f"has no values like {unsupported!r} ({kind})")
+        raise _unsupported(name, dialect, f"has no type for values like {unsupported!r} ({kind})")
     if dialect.mixes_kinds and "zoned" in kinds:
-        raise _unsupported(name, dialect, "has no instants with a time zone")
+        raise _unsupported(name, dialect, "has no type for times with a time zone")
     if len(kinds) > 1 and not kinds.keys() <= (STORED if dialect.mixes_kinds else {*NUMBERS}):
         listed = ", ".join(sorted(map(str, kinds)))
-        raise _unsupported(name, dialect, f"has no column that holds {listed} values together")
+        raise _unsupported(
+            name, dialect, f"has no column type that can hold {listed} values in one column"
+        )
     return next((kind for kind in NUMBERS if kind in kinds), next(iter(kinds), None))
 
 

@@ -15,8 +15,4 @@ require("torch")
 from .function import decode, one_hot
 
 __all__ = ["decode", "one_hot"]
-
-
-def __dir__() -> list[str]:
-    """Return the public names."""
-    return [*__all__]
+__dir__ = __all__.copy

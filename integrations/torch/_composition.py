@@ -7,7 +7,7 @@ labels fail an asynchronous assertion, so the program never waits for the device
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -61,26 +61,16 @@ def read_labels(
     return labels, ignored
 
 
-class Policies(NamedTuple):
-    """The options of the operators, in the order of their schemas."""
-
-    axis: int  # the position of the class dimension in the result, never negative
-    ignore_index: Sequence[int]
-    negative_indices: str
-    out_of_range: str
-    label_smoothing: float
-
-
 def encode(
-    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *options: Any
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
 ) -> torch.Tensor:
-    """Return the one-hot tensor of labels; `options` are the fields of `Policies`."""
-    policies = Policies(*options)
-    labels, classes = _broadcastable(tensor, num_classes, policies)
+    """Return the one-hot tensor of labels; the last of the policies is the label smoothing."""
+    *rules, label_smoothing = policies
+    labels, classes = _broadcastable(tensor, num_classes, *rules)
     is_hot = labels == classes
-    if not policies.label_smoothing:
+    if not label_smoothing:
         return is_hot.to(dtype)
-    values = smoothed_values(policies.label_smoothing, num_classes)
+    values = smoothed_values(label_smoothing, num_classes)
     return torch.where(is_hot, *(scalar(value, dtype, tensor.device) for value in values))
 
 
@@ -89,12 +79,11 @@ def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) 
 
     Without label smoothing, no temporary tensor of the size of `out` is allocated.
     """
-    *options, out = policies_and_out
-    policies = Policies(*options)
-    if policies.label_smoothing:
-        out.copy_(encode(tensor, num_classes, out.dtype, *policies))
+    *rules, label_smoothing, out = policies_and_out
+    if label_smoothing:
+        out.copy_(encode(tensor, num_classes, out.dtype, *rules, label_smoothing))
         return
-    labels, classes = _broadcastable(tensor, num_classes, policies)
+    labels, classes = _broadcastable(tensor, num_classes, *rules)
     torch.eq(labels, classes, out=out.view(SIGNED.get(out.dtype, out.dtype)))
 
 
@@ -112,10 +101,14 @@ def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu")
 
 
 def _broadcastable(
-    tensor: torch.Tensor, num_classes: int, policies: Policies
+    tensor: torch.Tensor,
+    num_classes: int,
+    axis: int,
+    ignore_index: Sequence[int],
+    negative_indices: str,
+    out_of_range: str,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return labels and classes in shapes that broadcast to the shape of the result."""
-    axis, ignore_index, negative_indices, out_of_range, _ = policies
     labels, ignored = read_labels(tensor, ignore_index)
     if negative_indices == "normalize":
         labels = torch.where(labels < 0, labels + num_classes, labels)
@@ -137,7 +130,7 @@ def _broadcastable(
 def decode(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
 ) -> torch.Tensor:
-    """Return the class of each row, comparing bits; None as `default` rejects a row without one."""
+    """Return the class of each row, comparing bits; if `default` is None, a row needs a class."""
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
     if tensor.dtype.is_complex:
@@ -184,7 +177,7 @@ def _is_float8(dtype: torch.dtype) -> bool:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of the elements as integers; a last dimension has both parts of complex."""
+    """Return the bits of elements as integers; a new last dimension has both complex parts."""
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

@@ -65,7 +65,7 @@ def one_hot(
         The position of the class dimension in the result. With 1, labels of shape (N, H, W) become
         (N, C, H, W).
     ignore_index : int or sequence of int, optional
-        These labels become rows of zeros and are never errors.
+        These labels become rows of zeros and never raise an error.
     negative_indices : {"ignore", "normalize", "error"}, default "error"
         A negative label becomes a row of zeros ("ignore"), counts from the last class
         ("normalize"), or raises an error.
@@ -186,8 +186,8 @@ def decode(
     Returns
     -------
     Tensor of int64
-        The labels. The shape is that of `tensor` without the dimension `axis`; the device is the
-        same.
+        The labels, on the device of `tensor`. The shape is that of `tensor` without the dimension
+        `axis`.
 
     Raises
     ------
@@ -292,7 +292,7 @@ def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
 
 
 def _smoothing(value: Any, dtype: torch.dtype) -> float:
-    """Return the label smoothing as a float; raise an error if it or `dtype` is not allowed."""
+    """Return the label smoothing as a float; raise an error if the value or `dtype` is invalid."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"label_smoothing must be a float, got {value!r}")
     if not 0 <= value < 1:

@@ -7,31 +7,20 @@ float16) is copied; every other array is used without a copy.
 import operator
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, shown, with_article
+from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._runtime import dispatch
 
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
 _IGNORED = "an integer, several integers or None"
-_NEGATIVE_RULES = ("ignore", "normalize", "error")
-_OUT_OF_RANGE_RULES = ("ignore", "error")
 _INT64 = np.iinfo(np.int64)
 # The DLPack device types that the CPU can read: CPU memory and pinned memory of CUDA and ROCm.
 _HOST_DEVICES = (1, 3, 11)
 _MAX_DEPTH = int(_INT64.max)
-
-
-class Policy(NamedTuple):
-    """How to treat an index that is outside the range or ignored."""
-
-    wrap: bool  # whether negative indices count from the end
-    check_negative: bool
-    check_large: bool
-    ignore_index: int | None  # also None if no index of this dtype can equal it
 
 
 def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
@@ -126,21 +115,6 @@ def int64_or_uint64(items: Any, what: str) -> npt.NDArray[Any]:
     )
 
 
-def resolve_policy(negative_indices: str, out_of_range: str, ignore_index: int | None) -> Policy:
-    """Return the policy for the options of `one_hot`."""
-    check_choice(negative_indices, "negative_indices", _NEGATIVE_RULES)
-    check_choice(out_of_range, "out_of_range", _OUT_OF_RANGE_RULES)
-    wrap = negative_indices == "normalize"
-    check_large = out_of_range == "error"
-    return Policy(
-        wrap=wrap,
-        # With "normalize" the range is [-depth, depth): smaller indices are out of range.
-        check_negative=negative_indices == "error" or (wrap and check_large),
-        check_large=check_large,
-        ignore_index=ignore_index,
-    )
-
-
 def mark_ignored(
     indices: npt.NDArray[Any], ignore_index: object
 ) -> tuple[npt.NDArray[Any], int | None]:
@@ -226,24 +200,32 @@ def _depth_number(depth: object) -> int:
 
 
 def check_range(
-    indices: npt.NDArray[Any], source: npt.NDArray[Any], depth: int, policy: Policy
+    indices: npt.NDArray[Any],
+    source: npt.NDArray[Any],
+    depth: int,
+    negative_indices: str,
+    out_of_range: str,
+    ignore_index: int | None,
 ) -> None:
-    """Raise an error for the first index, in C order, that the policy rejects.
+    """Raise an error for the first index, in C order, that the options of `one_hot` reject.
 
     `source` holds the same values in their original dtype, for the message.
     """
-    if not (policy.check_negative or policy.check_large):
+    wrap, too_large = negative_indices == "normalize", out_of_range == "error"
+    # With "normalize" the range is [-depth, depth): smaller indices are out of range.
+    negative = negative_indices == "error" or (wrap and too_large)
+    if not (negative or too_large):
         return
     position = dispatch.first_invalid(
         indices,
         depth,
-        wrap=policy.wrap,
-        ignore_index=policy.ignore_index,
-        negative=policy.check_negative,
-        too_large=policy.check_large,
+        wrap=wrap,
+        ignore_index=ignore_index,
+        negative=negative,
+        too_large=too_large,
     )
     if position >= 0:
         where = tuple(map(int, np.unravel_index(position, indices.shape)))
         place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
-        lowest = -depth if policy.wrap else 0
+        lowest = -depth if wrap else 0
         raise ValueError(f"{place} must be in [{lowest}, {depth}), got {source[where]!s}")

@@ -85,10 +85,13 @@ def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArra
     out[is_on] = on
 
 
-def _is_needed(dtype: np.dtype[Any]) -> bool:
-    """Tell whether the dtype has references, fields or padding, so bytes cannot be compared."""
-    is_padded = significant_bytes(np.empty(0, dtype)) is not None
-    return dtype.hasobject or dtype.names is not None or is_padded
+def _is_readable(cube: AnyArray) -> bool:
+    """Tell whether kernels can compare the elements as integers of their width."""
+    dtype = cube.dtype
+    if dtype.hasobject or dtype.names is not None or dtype.itemsize not in (1, 2, 4, 8):
+        return False
+    # NumPy aligns texts of 8 bytes to any address, and complex64 to multiples of 4 bytes.
+    return dtype.alignment >= dtype.itemsize or cube.ctypes.data % dtype.itemsize == 0
 
 
 def decode(
@@ -98,24 +101,18 @@ def decode(
 
     `dispatch.decode` describes the faults.
     """
-    if not _is_needed(cube.dtype):
-        threads = parallel.resolve(None, cube.nbytes)
+    threads = parallel.resolve(None, cube.nbytes)
+    if _is_readable(cube):
         return dispatch.decode(cube, on, off, default, threads)
     is_on = _equals(cube, on)
-    count = is_on.sum(axis=1)
-    first = is_on.argmax(axis=1) if cube.shape[1] else count
-    classes = np.where(count > 0, first, default).reshape(-1).astype(np.int64)
-    is_empty = count == 0
-    is_uneven = np.zeros_like(is_empty)
-    if is_empty.any() and cube.shape[1]:
-        is_uneven = is_empty & ~_equals(cube, cube[:, :1] if off is None else off).all(axis=1)
-    empty, several, uneven = (_first(each.reshape(-1)) for each in (is_empty, count > 1, is_uneven))
+    classes, empty, several, uneven = dispatch.decode(is_on, np.array(True), None, -1, threads)
+    if empty >= 0:
+        is_empty = classes < 0
+        is_even = _equals(cube, cube[:, :1] if off is None else off).all(axis=1)
+        is_uneven = is_empty & ~is_even.reshape(-1)
+        uneven = int(is_uneven.argmax()) if is_uneven.any() else -1
+        classes[is_empty] = default
     return classes, empty, several, uneven
-
-
-def _first(faults: npt.NDArray[np.bool_]) -> int:
-    """Return the position of the first True, or -1."""
-    return int(faults.argmax()) if faults.any() else -1
 
 
 def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:

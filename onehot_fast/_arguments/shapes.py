@@ -11,27 +11,25 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import human_size, shown
-from onehot_fast._arguments.indices import as_integer, resolve_depth
+from onehot_fast._arguments.indices import as_integer, normalize_depth
 from onehot_fast._runtime import memory, system
 
 LIMIT = sys.maxsize  # bytes and elements of one array
 MAX_RANK = 64
 ASK_ABOVE = 64 << 20  # bytes; for smaller results the free memory is not checked
 
-NO_INDICES = np.empty(0, np.int8)
-
 Dimension = int | str | None
 T = TypeVar("T")
 
 
-def normalize_axis(axis: int, rank: int) -> int:
-    """Return the position of the new dimension in the output, counted from the front."""
+def normalize_axis(axis: int, n_axes: int, of: str, rank: int) -> int:
+    """Return one of `n_axes` positions, counted from the front; `of` and `rank` are for errors."""
     position = as_integer(axis, "axis")
-    if not -rank - 1 <= position <= rank:
+    if not -n_axes <= position < n_axes:
         raise ValueError(
-            f"axis must be in [{-rank - 1}, {rank + 1}) for indices of rank {rank}, got {position}"
+            f"axis must be in [{-n_axes}, {n_axes}) for {of} of rank {rank}, got {position}"
         )
-    return position + rank + 1 if position < 0 else position
+    return position % n_axes
 
 
 def insert_depth(shape: Sequence[T], depth: T, axis: int) -> tuple[T, ...]:
@@ -102,31 +100,27 @@ def infer_shape(
     dimensions = None if indices_shape is None else _dimensions(indices_shape)
     size = depth
     if depth is not None and not isinstance(depth, str):
-        size = resolve_depth(depth, NO_INDICES, None) if np.size(depth) else None
+        size = normalize_depth(depth) if np.size(depth) else None
     if dimensions is None:
         as_integer(axis, "axis")
         return None
-    position = normalize_axis(axis, len(dimensions))
+    position = normalize_axis(axis, len(dimensions) + 1, "indices", len(dimensions))
     return insert_depth(dimensions, size, position)
 
 
 def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
-    """Return a shape with checked entries."""
+    """Return a shape of known (int >= 0), symbolic (str) and unknown (None) dimensions."""
     if isinstance(shape, str) or not isinstance(shape, Iterable):
         raise TypeError(
             f"indices_shape must be None or a sequence of int, str or None, got {shown(shape)}"
         )
-    return tuple(_dimension(size, i) for i, size in enumerate(shape))
-
-
-def _dimension(size: Any, position: int) -> Dimension:
-    """Return one known (a non-negative int), symbolic (str) or unknown (None) dimension."""
-    if size is None or isinstance(size, str):
-        return size
-    known = as_integer(size, f"indices_shape[{position}]")
-    if known < 0:
-        raise ValueError(f"indices_shape[{position}] must be at least 0, got {known}")
-    return known
+    dimensions = [*shape]
+    for i, size in enumerate(dimensions):
+        if size is not None and not isinstance(size, str):
+            dimensions[i] = as_integer(size, f"indices_shape[{i}]")
+            if dimensions[i] < 0:
+                raise ValueError(f"indices_shape[{i}] must be at least 0, got {dimensions[i]}")
+    return tuple(dimensions)
 
 
 def _check_memory(

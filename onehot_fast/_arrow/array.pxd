@@ -19,9 +19,9 @@ cdef class Array:
     cdef int64_t bits_begin             # the bit of the first row
     cdef bytes mask                     # owns `bits` if they include the nulls of the parent
 
-    cdef int cover(self, const uint8_t *bits, int64_t begin) except -1
+    cdef int cover(self, cnp.ndarray valid) except -1
     cdef int64_t count_nulls(self) except -1
     cdef cnp.ndarray memory(self, cnp.dtype dtype)
-    cdef cnp.ndarray plain(self)
+    cdef int copy_to(self, cnp.ndarray out) except -1
     cdef cnp.ndarray code_integers(self, cnp.dtype dtype)
     cdef cnp.ndarray code_booleans(self)

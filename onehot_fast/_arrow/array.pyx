@@ -7,9 +7,8 @@ types can be exported again. Only the C structures of the interface are used, an
 
 cimport cython
 cimport numpy as cnp
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
-from cpython.object cimport PyObject, PyTypeObject
 from cpython.pycapsule cimport (
     PyCapsule_CheckExact,
     PyCapsule_GetName,
@@ -35,7 +34,7 @@ from onehot_fast._arrow.abi cimport (
     ohf_arrow_share,
 )
 from onehot_fast._arrow.schema cimport ArrowField, check, new_schema_capsule, schema_of
-from onehot_fast._kernels.validity cimport code_bits, code_rows, count_ones, intersect, spread
+from onehot_fast._kernels.validity cimport code_rows, count_ones, spread
 
 import os
 
@@ -49,14 +48,10 @@ cnp.import_array()
 cdef extern from "Python.h":
     bint Py_IsInitialized() noexcept nogil
 
-cdef extern from "numpy/arrayobject.h":
-    object PyArray_NewFromDescr(
-        PyTypeObject *subtype, cnp.dtype descr, int nd, const cnp.npy_intp *dims,
-        const cnp.npy_intp *strides, void *data, int flags, PyObject *obj,
-    )
-
 # The token that the constructors require; it is private to this module.
 cdef object MAKER = object()
+# The kinds of types whose values `block` and `numbers` copy.
+cdef tuple NUMBERS = ("boolean", "integer", "float")
 
 
 @cython.final
@@ -120,8 +115,9 @@ cdef class Array:
         column = make_array(
             self.owner, node, self.schema.children[position], node.offset + self.offset, self.length,
         )
-        if self.count_nulls() > 0:
-            column.cover(self.bits, self.bits_begin)
+        valid = self.valid()
+        if valid is not None:
+            column.cover(valid)
         return column
 
     def codes(self):
@@ -146,28 +142,31 @@ cdef class Array:
         Return None unless all columns are numbers or Booleans of the same type, without nulls.
         """
         cdef list columns = [self.child(position) for position in positions]
-        cdef list rows = [(<Array> column).plain() for column in columns]
-        if any(row is None for row in rows) or len({row.dtype for row in rows}) != 1:
+        cdef cnp.ndarray out
+        types = {(column.schema.kind, column.schema.dtype) for column in columns}
+        if len(types) != 1 or columns[0].schema.kind not in NUMBERS:
             return None
         if any(column.null_count for column in columns):
             return None
-        return np.stack(rows, out=allocate((len(rows), self.length), rows[0].dtype)[0])
+        out = allocate((len(columns), self.length), columns[0].schema.dtype)[0]
+        for column, row in zip(columns, out):
+            (<Array> column).copy_to(row)
+        return out
 
     def numbers(self):
         """Return a copy of numbers or Booleans, with NaN for nulls, or None for other types.
 
         Nulls turn integers and Booleans into float64.
         """
-        cdef cnp.ndarray values = self.plain(), out
-        if values is None:
+        cdef cnp.ndarray out
+        if self.schema.kind not in NUMBERS:
             return None
+        out = new_array(self.length, self.schema.dtype)
+        self.copy_to(out)
         valid = self.valid()
-        if valid is not None:
-            is_float = values.dtype.kind == "f"
-            return np.where(valid, values, np.array(np.nan, values.dtype if is_float else np.float64))
-        out = new_array(self.length, values.dtype)
-        out[...] = values
-        return out
+        if valid is None:
+            return out
+        return np.where(valid, out, np.array(np.nan, out.dtype if out.dtype.kind == "f" else np.float64))
 
     def valid(self):
         """Return a mask of the rows that are not null, or None if no row is null."""
@@ -203,17 +202,15 @@ cdef class Array:
             to.null_count = self.count_nulls()
         return self.schema.__arrow_c_schema__(), capsule
 
-    cdef int cover(self, const uint8_t *bits, int64_t begin) except -1:
-        """Add the nulls of the parent struct; ``begin`` is the bit of the first row."""
+    cdef int cover(self, cnp.ndarray valid) except -1:
+        """Add the nulls of the parent struct."""
         cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
-        cdef uint8_t *both
         if self.schema.kind == "null":
             return 0
-        self.mask = PyBytes_FromStringAndSize(NULL, (shift + self.length + 7) >> 3)
-        both = <uint8_t *> PyBytes_AS_STRING(self.mask)
-        with nogil:
-            intersect(bits, begin, self.bits, self.bits_begin, self.length, both, shift)
-        self.bits = both
+        own = self.valid()
+        both = np.concatenate([np.zeros(shift, np.bool_), valid if own is None else valid & own])
+        self.mask = np.packbits(both, bitorder="little").tobytes()
+        self.bits = <const uint8_t *> PyBytes_AS_STRING(self.mask)
         self.bits_begin = shift
         self.n_nulls = -1
         return 0
@@ -239,25 +236,27 @@ cdef class Array:
             array = new_array(n, dtype)
             memcpy(cnp.PyArray_DATA(array), data, n * dtype.itemsize)
             return array
-        Py_INCREF(dtype)    # PyArray_NewFromDescr steals a reference
-        array = PyArray_NewFromDescr(
-            <PyTypeObject *> cnp.ndarray, dtype, 1, &n, NULL, <void *> data, cnp.NPY_ARRAY_CARRAY_RO, NULL,
-        )
-        Py_INCREF(self)     # PyArray_SetBaseObject steals a reference
-        cnp.PyArray_SetBaseObject(array, self)
+        array = cnp.PyArray_SimpleNewFromData(1, &n, dtype.type_num, <void *> data)
+        cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+        cnp.set_array_base(array, self)
         return array
 
-    cdef cnp.ndarray plain(self):
-        """Return numbers or Booleans, or None for other types; the values of nulls are arbitrary."""
-        if self.schema.kind == "boolean":
-            return self.code_booleans().view(np.bool_)
-        return self.memory(self.schema.dtype) if self.schema.kind in ("integer", "float") else None
+    cdef int copy_to(self, cnp.ndarray out) except -1:
+        """Copy numbers or Booleans to a contiguous array; the values of nulls are arbitrary."""
+        if self.schema.kind != "boolean":
+            out[...] = self.memory(self.schema.dtype)
+        elif self.length > 0:
+            with nogil:
+                spread(
+                    <const uint8_t *> self.node.buffers[1], self.offset, self.length,
+                    <uint8_t *> cnp.PyArray_DATA(out),
+                )
+        return 0
 
     cdef cnp.ndarray code_integers(self, cnp.dtype dtype):
         """Return the integers, with -1 for nulls; raise an error for an invalid dictionary index."""
-        cdef cnp.ndarray values = self.memory(dtype), codes = values
+        cdef cnp.ndarray values = self.memory(dtype), codes = values, indices = values
         cdef int width = dtype.itemsize
-        cdef char format = ord(self.schema.format)
         cdef uint64_t limit = UINT64_MAX, half = <uint64_t> 1 << (8 * width - 1)
         cdef int64_t refused = -1
         if self.node.dictionary != NULL:    # as unsigned integers, negative indices are at least `half`
@@ -268,10 +267,11 @@ cdef class Array:
                 width *= 2
                 if width > 8:
                     width, limit = 8, half
+                indices = values.astype(f"u{width}")
             codes = new_array(self.length, np.dtype(f"i{width}"))
             with nogil:
                 refused = code_rows(
-                    format, cnp.PyArray_BYTES(values), self.bits, self.bits_begin, self.length, limit, width,
+                    cnp.PyArray_DATA(indices), width, self.bits, self.bits_begin, self.length, limit,
                     cnp.PyArray_DATA(codes),
                 )
         elif self.node.dictionary != NULL and self.length > 0:
@@ -290,15 +290,10 @@ cdef class Array:
     cdef cnp.ndarray code_booleans(self):
         """Return Booleans as int8, with -1 for nulls."""
         cdef cnp.ndarray codes = new_array(self.length, np.dtype(np.int8))
-        cdef const uint8_t *bits = NULL
-        if self.count_nulls() > 0:
-            bits = self.bits
-        if self.length > 0:
-            with nogil:
-                code_bits(
-                    <const uint8_t *> self.node.buffers[1], self.offset, bits, self.bits_begin, self.length,
-                    <uint8_t *> cnp.PyArray_DATA(codes),
-                )
+        self.copy_to(codes)
+        valid = self.valid()
+        if valid is not None:
+            codes |= valid.view(np.int8) - np.int8(1)
         return codes
 
 

@@ -65,11 +65,6 @@ class Categories:
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
         """Return the distinct values, and the position of each value (None: all are distinct)."""
         every = cls.of(values)
-        if every.family is not None:
-            table = Dictionary(every._kind)
-            table.encode(every._numbers())
-            if len(table) == len(every):
-                return every, None
         distinct, (positions,) = cls.union([every])
         return (every, None) if len(distinct) == len(every) else (distinct, positions)
 
@@ -123,21 +118,9 @@ class Categories:
         return None if isinstance(self.values, Strings) else self.values.dtype
 
     @cached_property
-    def _kind(self) -> Kind:
-        """The kind of dictionary for the values."""
-        return kind_of(self.values)
-
-    def _numbers(self) -> Strings | AnyArray:
-        """Return the values in the dtype of their dictionary, e.g. times as int64."""
-        if isinstance(self.values, Strings):
-            return self.values
-        is_time = self.values.dtype.kind in "mM"
-        return self.values.view(np.int64) if is_time else self.values.astype(self._kind, copy=False)
-
-    @cached_property
     def table(self) -> Dictionary:
         """The hash table of the values; several threads may build it at the same time."""
-        return Dictionary(self._kind, self._numbers())
+        return Dictionary(kind_of(self.values), self.values)
 
     @cached_property
     def _positions_by_key(self) -> dict[Hashable, int]:
@@ -208,9 +191,9 @@ class Categories:
         if self.family in ("instant", "duration") and self.dtype != others.dtype:
             return self._find_by_key(others)
         if isinstance(others.values, Strings) or self.family != "number":
-            positions = self.table.lookup(others._numbers())
+            positions = self.table.lookup(others.values)
         else:
-            numbers, is_exact = exactly_as(others.values, self._kind)
+            numbers, is_exact = exactly_as(others.values, self.table.kind)
             positions = np.where(is_exact, self.table.lookup(numbers), -1)
         return np.maximum(positions, -1).astype(np.int64)
 
@@ -222,7 +205,10 @@ class Categories:
         if self.family is None or not len(self) or isinstance(values, np.ma.MaskedArray):
             return None
         dtype = dtype_of(values)
-        if dtype is not None and not self._holds(dtype):
+        if dtype is not None and (
+            FAMILIES.get(dtype.kind) != self.family
+            or (self.family != "number" and dtype != self.dtype)
+        ):
             return None
         try:
             return self.table.lookup(values, missing=missing)
@@ -237,14 +223,6 @@ class Categories:
         # NumPy would convert integers to floats if there are None or NaN.
         is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
         return self.lookup(np.array(values)) if is_plain else None
-
-    def _holds(self, dtype: np.dtype[Any]) -> bool:
-        """Tell whether the dictionary can look up numbers or times of a dtype."""
-        if FAMILIES.get(dtype.kind) != self.family:
-            return False
-        if self.family != "number":
-            return bool(dtype == self.dtype)
-        return (self._kind == "float64") == (dtype.kind == "f")
 
     def _find_by_key(self, others: Categories) -> Positions:
         """Return the result of `find` for categories of any types."""
@@ -266,9 +244,9 @@ class Categories:
         is_mixed = len({(part.family, part.dtype) for part in filled}) > 1
         if first.family is None or is_mixed or any(part._has_negative_zero() for part in filled):
             return _union_by_key(parts)
-        table = Dictionary(first._kind)
+        table = Dictionary(kind_of(first.values))
         positions = [
-            table.encode(part._numbers()).astype(np.int64) if len(part) else np.empty(0, np.int64)
+            table.encode(part.values).astype(np.int64) if len(part) else np.empty(0, np.int64)
             for part in parts
         ]
         return cls(with_dtype(table.values, first.dtype)), positions

@@ -120,12 +120,19 @@ def _hashed(chunks: Sequence[Any], kind: Kind, missing: Sequence[object] = ()) -
 
 def _integers(values: AnyArray) -> Factorized:
     """Return the codes of integers or times, by counting if their range is small."""
-    counts = np.ascontiguousarray(values).view(np.int64) if values.dtype.kind in "mM" else values
-    if len(values) > 0 and (counts is values or not np.isnat(values).any()):
-        span = min(MIN_SPAN + SPAN_PER_VALUE * len(values), MAX_SPAN)
-        numbered = number_integers(np.require(counts, requirements=["C", "A"]), span)
+    present = values
+    if values.dtype.kind in "mM":
+        is_present = ~np.isnat(values)
+        present = (values if is_present.all() else values[is_present]).view(np.int64)
+    if len(present) > 0:
+        span = min(MIN_SPAN + SPAN_PER_VALUE * len(present), MAX_SPAN)
+        numbered = number_integers(np.require(present, requirements=["C", "A"]), span)
         if numbered is not None:
-            return Factorized(numbered[0], with_dtype(numbered[1], values.dtype), "hash")
+            codes, categories = numbered[0], with_dtype(numbered[1], values.dtype)
+            if len(present) < len(values):
+                codes = np.full(len(values), -1, np.int32)
+                codes[is_present] = numbered[0]
+            return Factorized(codes, categories, "hash")
     return _hashed([values], kind_of_dtype(values.dtype))
 
 

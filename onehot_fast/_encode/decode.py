@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
@@ -56,17 +56,19 @@ def decode_matrix(
         is_feature = np.ones(encoded.shape[1], np.bool_)
         is_feature[[output for _, output in others]] = False
         features = encoded[:, np.flatnonzero(is_feature)]
-    decode = decode_sparse if hasattr(encoded, "tocsc") else _decode_rows
-    names = [column.name for column in schema.columns]
-    columns = dict(zip(names, decode(schema, features, substitutes), strict=True))
+    classes = _sparse_classes if hasattr(encoded, "tocsc") else _dense_classes
+    columns: dict[Hashable, AnyArray] = {}
+    for i, column in enumerate(schema.columns):
+        decoded = _distinct(column, classes(column, features, schema.starts[i]), substitutes)
+        columns[column.name] = _numpy_values(Decoded(column.name, *decoded, column))
     for name, output in others:
         if name in columns:
             raise ValueError(
                 f"the matrix has several columns named {name!r}, but a dict has one: pass only the"
                 " features, or decode a table"
             )
-        column = encoded[:, [output]]
-        columns[name] = (column.toarray() if hasattr(column, "toarray") else column).ravel()
+        values = encoded[:, [output]]
+        columns[name] = (values.toarray() if hasattr(values, "toarray") else values).ravel()
     return {name: columns[name] for name in (schema.fitted_names or ())} if others else columns
 
 
@@ -79,19 +81,10 @@ def _others(schema: Schema) -> list[tuple[Hashable, int]]:
     return [(names[position], output) for output, position in layout.others]
 
 
-def _decode_rows(
-    schema: Schema, encoded: AnyArray, substitutes: Mapping[Special, Any]
-) -> list[AnyArray]:
-    """Return the values of each column of a dense matrix of shape (n_rows, n_features)."""
-
-    def part(start: int, stop: int) -> AnyArray:
-        return np.ascontiguousarray(encoded[:, start:stop])
-
-    decoded = _decode_dense(schema, part, len(encoded), 1, substitutes, nan_is_null=False)
-    return [
-        _numpy_values(Decoded(column.name, *values, column))
-        for column, values in zip(schema.columns, decoded, strict=True)
-    ]
+def _dense_classes(column: ColumnSchema, matrix: AnyArray, start: int) -> Classes:
+    """Return the result of `classes_of` for a column whose features begin at `start`."""
+    cells = np.ascontiguousarray(matrix[:, start : start + column.n_outputs])
+    return classes_of(column, cells, len(cells), 1, nan_is_null=False)
 
 
 def decode_features(
@@ -122,7 +115,10 @@ def decode_features(
                 row[:] = as_cells(table.values(position))
         return np.ascontiguousarray(block)
 
-    return _decode_dense(schema, part, n_rows, n_rows, substitutes, nan_is_null=True)
+    return [
+        _distinct(column, classes_of(column, part(start, stop), n_rows, n_rows), substitutes)
+        for column, start, stop in zip(schema.columns, starts, starts[1:], strict=False)
+    ]
 
 
 def as_cells(values: AnyArray) -> AnyArray:
@@ -136,24 +132,6 @@ def as_cells(values: AnyArray) -> AnyArray:
         except (TypeError, ValueError, OverflowError):
             cells[i] = np.inf
     return cells
-
-
-def _decode_dense(
-    schema: Schema,
-    part: Callable[[int, int], AnyArray],
-    n_rows: int,
-    inner: int,
-    substitutes: Mapping[Special, Any],
-    *,
-    nan_is_null: bool,
-) -> list[tuple[AnyArray, AnyArray]]:
-    """Decode each column; its outputs are the columns (inner = 1) or the rows of its array."""
-    columns = []
-    for i, column in enumerate(schema.columns):
-        cells = part(*schema.starts[i : i + 2])
-        classes = classes_of(column, cells, n_rows, inner, nan_is_null=nan_is_null)
-        columns.append(_distinct(column, classes, substitutes))
-    return columns
 
 
 def classes_of(
@@ -211,32 +189,25 @@ def _reject_cell(column: ColumnSchema, row: int, feature: int, value: Any) -> No
     )
 
 
-def decode_sparse(
-    schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
-) -> list[AnyArray]:
-    """Return the values of each column of a SciPy sparse array in CSC format."""
-    n_rows, by_feature = encoded.shape[0], encoded
-    columns = []
-    for i, column in enumerate(schema.columns):
-        ends = by_feature.indptr[schema.starts[i] : schema.starts[i + 1] + 1]
-        rows, cells = (each[ends[0] : ends[-1]] for each in (by_feature.indices, by_feature.data))
-        outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
-        is_one = cells == 1
-        is_odd = ~is_one & (cells != 0)
-        classes = np.full(n_rows, ZERO_ROW, np.int64)
-        if column.propagates_missing:
-            classes[rows[np.isnan(cells)]] = NO_VALUE
-        rows_of_ones = rows[is_one]
-        often = np.flatnonzero(np.bincount(rows_of_ones, minlength=n_rows) > 1)
-        _check_single(column, int(often[0]) if len(often) else -1)
-        classes[rows_of_ones] = outputs[is_one]
-        is_odd &= classes[rows] == ZERO_ROW
-        if is_odd.any():
-            first = int(np.argmin(np.where(is_odd, rows, n_rows)))
-            _reject_cell(column, int(rows[first]), int(outputs[first]), cells[first])
-        values = _distinct(column, classes, substitutes)
-        columns.append(_numpy_values(Decoded(column.name, *values, column)))
-    return columns
+def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
+    """Return the result of `_dense_classes` for a SciPy matrix in CSC format."""
+    n_rows, ends = matrix.shape[0], matrix.indptr[start : start + column.n_outputs + 1]
+    rows, cells = (each[ends[0] : ends[-1]] for each in (matrix.indices, matrix.data))
+    outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
+    is_one = cells == 1
+    classes = np.full(n_rows, ZERO_ROW, np.int64)
+    if column.propagates_missing:
+        classes[rows[np.isnan(cells)]] = NO_VALUE
+    rows_of_ones = rows[is_one]
+    often = np.flatnonzero(np.bincount(rows_of_ones, minlength=n_rows) > 1)
+    _check_single(column, int(often[0]) if len(often) else -1)
+    classes[rows_of_ones] = outputs[is_one]
+    odd = np.flatnonzero(~is_one & (cells != 0))
+    odd = odd[classes[rows[odd]] == ZERO_ROW]
+    if len(odd):
+        first = odd[np.argmin(rows[odd])]
+        _reject_cell(column, int(rows[first]), int(outputs[first]), cells[first])
+    return classes
 
 
 def _check_single(column: ColumnSchema, row: int) -> None:
@@ -330,26 +301,15 @@ class DecodedLayout:
     """The columns of the results of `inverse_transform` for tables with these names.
 
     A decoded column replaces its features. A column without features follows the columns that
-    preceded it in `fit`.
-
-    Attributes
-    ----------
-    features : list of int
-        The position of each feature of the schema in the encoded table.
-    columns : list of PassThrough or int
-        The columns of the decoded table; an int is an index of ``schema.columns``.
-    memo : dict
-        Objects that an integration caches for the next table with these names.
-
-    Raises
-    ------
-    ValueError
-        A feature is absent, or several columns of the table have its name.
+    preceded it in `fit`. Raise a ValueError if a feature is absent or its name is duplicated.
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
+        # Objects that an integration caches for the next table with these names.
         self.memo: dict[str, Any] = {}
+        # The position of each feature of the schema in the encoded table.
         self.features: list[int] = _positions(names, schema.names)
+        # The columns of the decoded table; an int is an index of `schema.columns`.
         self.columns: list[PassThrough | int] = []
         owner: dict[Hashable, int] = {
             name: i for i, column in enumerate(schema.columns) for name in column.names
@@ -377,10 +337,8 @@ class DecodedLayout:
 
 def _positions(names: Sequence[Hashable], wanted: Sequence[Hashable]) -> list[int]:
     """Return the position of each wanted name; raise an error if it is absent or duplicated."""
-    position_of = {name: position for position, name in enumerate(names)}
-    if len(position_of) < len(names):  # `column_position` raises the error for duplicates
-        counts = Counter(names)
-        position_of = {name: i for name, i in position_of.items() if counts[name] == 1}
+    counts = Counter(names)
+    position_of = {name: i for i, name in enumerate(names) if counts[name] == 1}
     return [
         position_of[name] if name in position_of else column_position(names, name)
         for name in wanted

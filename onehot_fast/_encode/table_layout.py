@@ -44,20 +44,10 @@ class OutputRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Adjacent features of one dtype, which an integration writes in one block.
+    """Adjacent features of one dtype, which an integration writes in one block."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        One name per feature; may be empty.
-    columns : tuple of CodedColumn
-        The columns to pass to the functions of ``write``.
-    dtype : numpy.dtype
-        The dtype of all features.
-    """
-
-    names: tuple[str, ...]
-    columns: tuple[CodedColumn, ...]
+    names: tuple[str, ...]  # one name per feature; may be empty
+    columns: tuple[CodedColumn, ...]  # the columns to pass to the functions of `write`
     dtype: np.dtype[Any]
 
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
@@ -67,23 +57,13 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """A new column of decoded values.
-
-    Attributes
-    ----------
-    name : hashable
-    distinct : ndarray, shape (n_distinct,)
-        Each value that occurs; the dtype is object if the values have several types.
-    positions : ndarray of integers, shape (n_rows,), optional
-        The position in `distinct` of each row's value; by default, `distinct` has all rows.
-    schema : ColumnSchema, optional
-        The fitted column, whose types the integration restores.
-    """
+    """A new column of decoded values."""
 
     name: Hashable
-    distinct: AnyArray
+    distinct: AnyArray  # the values that occur; of dtype object if they have several types
+    # The position in `distinct` of each row's value; by default, `distinct` has all rows.
     positions: AnyArray | None = None
-    schema: ColumnSchema | None = None
+    schema: ColumnSchema | None = None  # the fitted column, whose types the integration restores
 
     def types_in(self, library: str) -> list[str]:
         """Return the names of the fitted types that belong to a library, such as "pandas"."""
@@ -93,12 +73,6 @@ class Decoded:
     def holds(self, values: Iterable[Any]) -> bool:
         """Tell whether converted values equal `distinct`; missing values equal each other."""
         return _identities(values) == _identities(self.distinct)
-
-    @property
-    def values(self) -> AnyArray:
-        """The value of each row."""
-        values: AnyArray = self.distinct
-        return values if self.positions is None else values[self.positions]
 
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
         """Return the name of the column."""
@@ -112,20 +86,11 @@ def _identities(values: Iterable[Any]) -> list[Hashable]:
 
 @dataclass(frozen=True, eq=False)
 class Categorical:
-    """A new categorical column.
-
-    Attributes
-    ----------
-    name : hashable
-    codes : ndarray of signed integers, shape (n_rows,)
-        The position in `categories` of each row's value, or -1 if the value is missing.
-    categories : Categories
-        All categories, including categories that do not occur.
-    """
+    """A new categorical column."""
 
     name: Hashable
-    codes: AnyArray
-    categories: Categories
+    codes: AnyArray  # the position in `categories` of each row's value, or -1 if it is missing
+    categories: Categories  # including categories that do not occur
 
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
         """Return the name of the column."""
@@ -139,30 +104,12 @@ class EncodedLayout:
     """The columns of the tables and matrices that `transform` makes of tables with these names.
 
     The order is that of `Schema.column_order`, with each encoded column replaced by its features.
-
-    Parameters
-    ----------
-    schema : Schema
-    names : sequence of hashable
-        The columns of the table to encode.
-
-    Attributes
-    ----------
-    order : ColumnOrder
-    columns : list of PassThrough or OutputRange
-        The columns of the encoded table.
-    matrix_columns : list of PassThrough or OutputRange
-        The columns of a matrix, i.e. `columns` without the columns not seen in `fit`.
-    memo : dict
-        Objects that an integration caches for the next table with these names.
-
-    Raises
-    ------
-    ValueError
-        A column of the schema is absent or duplicated, or two output columns have the same name.
+    Raise a ValueError if a column of the schema is absent or duplicated, or if two output columns
+    have the same name.
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
+        # Objects that an integration caches for the next table with these names.
         self.memo: dict[str, Any] = {}
         self._schema, self._source = schema, names
         self.order: ColumnOrder = schema.column_order(names)
@@ -182,6 +129,7 @@ class EncodedLayout:
                 self.columns.append(OutputRange(slice(first, stop), names_of_range, dtype))
             else:
                 self.columns += map(PassThrough, run)
+        # A matrix has no columns that were not seen in `fit`.
         self.matrix_columns: list[PassThrough | OutputRange] = [
             part
             for part in self.columns
@@ -230,13 +178,7 @@ class EncodedLayout:
 
 
 def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the dtype of a matrix, and the positions and values of columns not encoded.
-
-    Raises
-    ------
-    ValueError
-        The table lacks such a column, such a column is not numeric, or there is no common dtype.
-    """
+    """Return the dtype of a matrix, and the positions and values of columns not encoded."""
     if not schema.has_other_columns:
         return schema.dtype, []
     layout = schema.cached_for(table.names, EncodedLayout)

@@ -231,14 +231,10 @@ def codes(
     n_rows: int,
     num_threads: int | None = None,
 ) -> npt.NDArray[Any]:
-    """Return the C-contiguous (n_rows, n_columns) matrix of codes or indices.
+    """Return the C-contiguous (n_rows, n_columns) matrix of "codes" or "indices".
 
-    Parameters
-    ----------
-    form : {"codes", "indices"}
-        Codes start at 0 in each column. Indices start at the end of the preceding column's range.
-    columns : sequence of CodedColumn
-        The columns of a schema whose outputs are codes.
+    The outputs of the schema are codes, which start at 0 in each column. Indices start at the end
+    of the preceding column's range.
     """
     joint = form == "indices"
     n_codes = [schema.n_features] if joint else [column.n_outputs for column in schema.columns]

@@ -1,15 +1,15 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Decoding of one-hot elements to indices.
 
-An element is hot if its bytes equal the bytes of the on value. One vectorised reduction over a row computes the
-number of hot elements and the sum of their positions, which is the position if the number is 1. The second pass
-over a row is bounded, because another thread may have changed the row. If the classes are not in the last
-dimension, a tile of positions stays in the first-level cache while the loop passes over the classes. Rows without
-a hot element are read again while they are cached: their elements must all be equal, otherwise the row contains
-scores.
+An element, read as an integer of its width, is hot if it equals the on value. One vectorised reduction over a row
+computes the number of hot elements and the sum of their positions, which is the position if the number is 1. The
+second pass over a row is bounded, because another thread may have changed the row. If the classes are not in the
+last dimension, a tile of positions stays in the first-level cache while the loop passes over the classes. Rows
+without a hot element are read again while they are cached: their elements must all be equal, otherwise the row
+contains scores.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp, memcpy, memset
 
 cimport numpy as cnp
@@ -47,15 +47,13 @@ cdef struct Job:
     const unsigned char *on
     int64_t *out
     Py_ssize_t width, depth, inner, n_groups, chunk_groups
-    bint is_words            # elements can be read in place as integers of their width
-    uint64_t on_word         # the on value as such an integer
     int64_t default
     const unsigned char *off     # the expected element of a row without a hot one; NULL: the row's first element
     int64_t *faults          # for each chunk, the first row with each fault, or -1
 
 
 cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept nogil:
-    """Find the hot elements of a row, read as integers."""
+    """Find the hot elements of a row."""
     cdef Found found
     cdef uint32_t count = 0, position = 0, hit
     cdef int32_t i
@@ -74,24 +72,6 @@ cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept no
                 found.multiple = True
                 found.position = i
                 break
-    return found
-
-
-cdef Found find_bytes(
-    const unsigned char *row, Py_ssize_t depth, Py_ssize_t step, const unsigned char *on, Py_ssize_t width,
-) noexcept nogil:
-    """Find the hot elements of a row of elements of any width, ``step`` bytes apart."""
-    cdef Found found
-    cdef Py_ssize_t i
-    found.position = -1
-    found.multiple = False
-    found.uneven = False
-    for i in range(depth):
-        if memcmp(row + i * step, on, width) == 0:
-            if found.position >= 0:
-                found.multiple = True
-                break
-            found.position = i
     return found
 
 
@@ -166,9 +146,11 @@ cdef void mark_window(
     """Process at most 255 classes from ``label``, which one byte can distinguish."""
     cdef uint8_t first[TILE]
     cdef Py_ssize_t i, n_labels = min(job.depth - label, <Py_ssize_t> WINDOW)
+    cdef word_t on
+    memcpy(&on, job.on, sizeof(on))
     memset(first, 0, n)
     for i in range(n_labels):
-        mark_plane(planes + i * job.inner, n, <word_t> job.on_word, <uint8_t> (i + 1), first, several)
+        mark_plane(planes + i * job.inner, n, on, <uint8_t> (i + 1), first, several)
     if label == 0:
         for i in range(n):
             position[i] = <int64_t> first[i] - 1
@@ -231,14 +213,16 @@ cdef void decode_tile(
 cdef void decode_words(
     const Job *job, const word_t *tensor, Py_ssize_t group, Py_ssize_t end, int64_t *faults,
 ) noexcept nogil:
-    """Decode groups of elements that are read as integers."""
+    """Decode groups of elements."""
     cdef Found found
     cdef Py_ssize_t begin
     cdef const word_t *row
+    cdef word_t on
+    memcpy(&on, job.on, sizeof(on))
     for group in range(group, end):
         row = tensor + group * job.depth * job.inner
-        if job.inner == 1:
-            found = find_word(row, job.depth, <word_t> job.on_word)
+        if job.inner == 1 and job.depth < INT32_MAX:
+            found = find_word(row, job.depth, on)
             found.uneven = found.position < 0 and not is_even(job, <const unsigned char *> row, job.width)
             note(job, faults, group, found)
         else:
@@ -250,27 +234,12 @@ cdef void decode_words(
                 begin += TILE
 
 
-cdef void decode_bytes(const Job *job, Py_ssize_t group, Py_ssize_t end, int64_t *faults) noexcept nogil:
-    """Decode groups of elements of any width."""
-    cdef Found found
-    cdef Py_ssize_t i, step = job.inner * job.width
-    cdef const unsigned char *tensor
-    for group in range(group, end):
-        tensor = job.tensor + group * job.depth * step
-        for i in range(job.inner):
-            found = find_bytes(tensor + i * job.width, job.depth, step, job.on, job.width)
-            found.uneven = found.position < 0 and not is_even(job, tensor + i * job.width, step)
-            note(job, faults, group * job.inner + i, found)
-
-
 cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
     """Decode one chunk of groups."""
     cdef const Job *job = <const Job *> any_job
     cdef int64_t *faults = job.faults + chunk * FAULTS
     cdef Py_ssize_t begin = chunk * job.chunk_groups, end = min(begin + job.chunk_groups, job.n_groups)
-    if not job.is_words:
-        decode_bytes(job, begin, end, faults)
-    elif job.width == 1:
+    if job.width == 1:
         decode_words(job, <const uint8_t *> job.tensor, begin, end, faults)
     elif job.width == 2:
         decode_words(job, <const uint16_t *> job.tensor, begin, end, faults)
@@ -280,32 +249,15 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         decode_words(job, <const uint64_t *> job.tensor, begin, end, faults)
 
 
-cdef uint64_t word_of(const unsigned char *element, Py_ssize_t width) noexcept nogil:
-    """Return an element as an integer of its width."""
-    cdef uint16_t word16
-    cdef uint32_t word32
-    cdef uint64_t word64
-    if width == 2:
-        memcpy(&word16, element, 2)
-        return word16
-    if width == 4:
-        memcpy(&word32, element, 4)
-        return word32
-    if width == 8:
-        memcpy(&word64, element, 8)
-        return word64
-    return element[0]
-
-
 def decode(
     const unsigned char[::1] tensor, int64_t[::1] out, Py_ssize_t depth, Py_ssize_t inner,
     const unsigned char[::1] on, const unsigned char[::1] off, int64_t default, int num_threads,
 ):
     """Write the position of the first hot element of each row into ``out``, or ``default`` if there is none.
 
-    ``tensor`` has (outer, depth, inner) elements of ``len(on)`` bytes; no dimension is 0. Return the first row
-    with each fault, or -1: no hot element; several hot elements; no hot element, but elements that are not all
-    ``off`` (if ``off`` is None: not all equal).
+    ``tensor`` has (outer, depth, inner) aligned elements of ``len(on)`` = 1, 2, 4 or 8 bytes; no dimension is 0.
+    Return the first row with each fault, or -1: no hot element; several hot elements; no hot element, but elements
+    that are not all ``off`` (if ``off`` is None: not all equal).
     """
     cdef Job job
     cdef Py_ssize_t i, n_chunks, width = on.shape[0]
@@ -315,13 +267,12 @@ def decode(
     if out.shape[0] == 0:
         return -1, -1, -1
     job.tensor = &tensor[0]
+    if width not in (1, 2, 4, 8) or <uintptr_t> job.tensor % width != 0:
+        raise ValueError("decode.decode: elements must be aligned and have 1, 2, 4 or 8 bytes")
     job.on = &on[0]
     job.out = &out[0]
     job.width = width
     job.depth = depth
-    # For NumPy, texts of 8 bytes are aligned at any address, and complex64 at multiples of 4 bytes.
-    job.is_words = width in (1, 2, 4, 8) and <uintptr_t> job.tensor % width == 0 and depth < 0x7fffffff
-    job.on_word = word_of(job.on, width)
     job.inner = inner
     job.n_groups = out.shape[0] // inner
     job.default = default

@@ -23,8 +23,8 @@ def csr(
     offsets: npt.NDArray[np.int64],
     codes: npt.NDArray[Any],
     table: npt.NDArray[np.int32] | None,
-    indices: npt.NDArray[Any],
-    indptr: npt.NDArray[Any],
+    indices: npt.NDArray[np.int32],
+    indptr: npt.NDArray[np.int64],
     counts: npt.NDArray[np.int64],
     n_columns: int,
 ) -> int: ...

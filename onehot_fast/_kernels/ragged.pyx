@@ -18,10 +18,6 @@ cdef enum:
     CHUNK_BYTES = 1 << 20
     INSERTION = 32          # codes of a row up to which insertion sort is faster than qsort
 
-ctypedef fused position_t:
-    int32_t
-    int64_t
-
 ctypedef fused number_t:
     signed char
     short
@@ -127,25 +123,17 @@ def count(const int64_t[::1] offsets, codes, table, number_t[:, ::1] out):
                 at += n
 
 
-cdef int compare32(const void *a, const void *b) noexcept nogil:
+cdef int compare(const void *a, const void *b) noexcept nogil:
     cdef int32_t x = (<const int32_t *> a)[0], y = (<const int32_t *> b)[0]
     return (x > y) - (x < y)
 
 
-cdef int compare64(const void *a, const void *b) noexcept nogil:
-    cdef int64_t x = (<const int64_t *> a)[0], y = (<const int64_t *> b)[0]
-    return (x > y) - (x < y)
-
-
-cdef void sort_row(position_t *columns, Py_ssize_t n) noexcept nogil:
+cdef void sort_row(int32_t *columns, Py_ssize_t n) noexcept nogil:
     """Sort the columns of a row."""
     cdef Py_ssize_t i, j
-    cdef position_t column
+    cdef int32_t column
     if n > INSERTION:
-        if position_t is int32_t:
-            qsort(columns, n, sizeof(int32_t), compare32)
-        else:
-            qsort(columns, n, sizeof(int64_t), compare64)
+        qsort(columns, n, sizeof(int32_t), compare)
         return
     for i in range(1, n):
         column = columns[i]
@@ -156,22 +144,22 @@ cdef void sort_row(position_t *columns, Py_ssize_t n) noexcept nogil:
         columns[j] = column
 
 
-cdef Py_ssize_t merge_row(position_t *columns, Py_ssize_t n, position_t *to, int64_t *counts) noexcept nogil:
-    """Write the distinct columns of a sorted row and their counts; return the number of distinct columns."""
+cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexcept nogil:
+    """Keep the distinct columns of a sorted row, and write their counts; return their number."""
     cdef Py_ssize_t i, n_distinct = 0
     for i in range(n):
         if i > 0 and columns[i] == columns[i - 1]:
             counts[n_distinct - 1] += 1
         else:
-            to[n_distinct] = columns[i]
+            columns[n_distinct] = columns[i]
             counts[n_distinct] = 1
             n_distinct += 1
     return n_distinct
 
 
 def csr(
-    const int64_t[::1] offsets, codes, table, position_t[::1] indices, position_t[::1] indptr,
-    int64_t[::1] counts, Py_ssize_t n_columns,
+    const int64_t[::1] offsets, codes, table, int32_t[::1] indices, int64_t[::1] indptr, int64_t[::1] counts,
+    Py_ssize_t n_columns,
 ):
     """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts`` (at least one element for every code).
 
@@ -202,7 +190,6 @@ def csr(
                 at += n
             if total > begin:
                 sort_row(&indices[begin], total - begin)
-                # The columns can be merged in place, because the output never overtakes the input.
-                total = begin + merge_row(&indices[begin], total - begin, &indices[begin], &counts[begin])
-            indptr[row + 1] = <position_t> total
+                total = begin + merge_row(&indices[begin], total - begin, &counts[begin])
+            indptr[row + 1] = total
     return total

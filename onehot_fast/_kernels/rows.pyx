@@ -121,19 +121,10 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         write_chunk(job, begin, end)
 
 
-cdef bint is_zero(const unsigned char *element, Py_ssize_t width) noexcept nogil:
-    """Tell whether all bytes of an element are 0."""
-    cdef Py_ssize_t i
-    for i in range(width):
-        if element[i] != 0:
-            return False
-    return True
-
-
 cdef ohf_rows choose(const Job *job, const ohf_fill *fill, bint can_stream, bint is_cleared) noexcept nogil:
     """Return the fastest writer for groups of this width, or NULL to expand."""
     cdef const ohf_microkernels *kernels = job.microkernels
-    if is_cleared and job.group_bytes >= SPARSE_BYTES and is_zero(fill.off, fill.width):
+    if is_cleared and job.group_bytes >= SPARSE_BYTES and fill.off_is_byte and fill.off[0] == 0:
         return kernels.rows_scatter
     if job.group_bytes * <size_t> job.n_groups < SMALL_BYTES:
         return kernels.rows_block

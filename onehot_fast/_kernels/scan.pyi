@@ -1,8 +1,14 @@
-from collections.abc import Callable, Mapping
 from typing import Any
 
-# One specialisation for each type of the fused `index_t`, by its C name:
-# (indices, depth, wrap, ignored, negative, too_large) -> position
-first_invalid: Mapping[str, Callable[..., Any]]
-# (indices, counts) -> None
-count: Mapping[str, Callable[..., Any]]
+import numpy as np
+import numpy.typing as npt
+
+def first_invalid(
+    indices: npt.NDArray[Any],
+    depth: int,
+    wrap: bool,
+    ignored: int | None,
+    negative: bool,
+    too_large: bool,
+) -> int: ...
+def count(indices: npt.NDArray[Any], counts: npt.NDArray[np.int64]) -> None: ...

@@ -64,13 +64,7 @@ def active():
 
 
 def activate(str name):
-    """Make ``name`` the active variant and return the name of the previous variant.
-
-    Raises
-    ------
-    ValueError
-        If this processor does not support a variant of that name.
-    """
+    """Make ``name`` the active variant and return the name of the previous variant."""
     global active_microkernels
     before = active()
     for i in range(n_found):
@@ -96,13 +90,9 @@ def set_stream_bytes(size_t n_bytes):
 def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
     """Fill memory with an element, with stores that bypass the caches.
 
-    `benchmarks.floor` uses the time of this function as a lower bound for writing an output.
-
-    Returns
-    -------
-    bool
-        False if the active variant has no such stores, the size of the element does not divide a cache line, or
-        the memory is not aligned to a cache line; then nothing is written.
+    Return False and write nothing if the active variant has no such stores, the size of the element does not
+    divide a cache line, or the memory is not aligned to a cache line. `benchmarks.floor` uses the time of this
+    function as a lower bound for writing an output.
     """
     cdef unsigned char room[OHF_SCRATCH + 128]
     cdef unsigned char *block = room + (-<uintptr_t> room & 63)

@@ -20,15 +20,6 @@ from onehot_fast._version import __version__
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# For each index dtype, the C type that selects a kernel of `scan`.
-_C_TYPES = dict(
-    zip(
-        INDEX_DTYPES,
-        [f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-        + ["float", "double"],
-        strict=True,
-    )
-)
 # For more codes, adding four partial histograms takes longer than the histograms save.
 _MANY_COUNTS = 1 << 12
 
@@ -56,16 +47,9 @@ def encode(
     ``zeroed`` says that all bytes of ``out`` are 0, because the system has just allocated it.
     """
     if out.nbytes:
-        arguments = (
-            depth,
-            inner,
-            *_elements(on, off),
-            wrap,
-            _bits(ignore_index),
-            num_threads,
-            zeroed,
-        )
-        rows.encode(indices.reshape(-1), _memory_of(out), *arguments)
+        elements, policy = _elements(on, off), (wrap, _bits(ignore_index))
+        flat, cells = indices.reshape(-1), _memory_of(out)
+        rows.encode(flat, cells, depth, inner, *elements, *policy, num_threads, zeroed)
 
 
 def first_invalid(
@@ -78,11 +62,8 @@ def first_invalid(
     too_large: bool,
 ) -> int:
     """Return the flat position of the first index that the policy rejects, or -1."""
-    scan_for = scan.first_invalid[_C_TYPES[indices.dtype]]
-    position: int = scan_for(
-        indices.reshape(-1), depth, wrap, _bits(ignore_index), negative, too_large
-    )
-    return position
+    ignored = _bits(ignore_index)
+    return scan.first_invalid(indices.reshape(-1), depth, wrap, ignored, negative, too_large)
 
 
 def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
@@ -94,10 +75,11 @@ def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
     if (not is_float or -limit <= largest < limit) and int(largest) != ignore_index:
         return int(largest)
     if is_float:
-        indices = indices[(indices >= -limit) & (indices < limit)].astype(np.int64)
-    if ignore_index is not None:
-        indices = indices[indices != ignore_index]
-    return int(indices.max()) if indices.size else None
+        in_range = indices[(indices >= -limit) & (indices < limit)]
+        return maximum(in_range.astype(np.int64), ignore_index)
+    # The ignored index becomes 0. The others wrap around and keep their order.
+    others = (indices - largest).view(f"u{indices.itemsize}")
+    return int(largest) + int(others.max()) - 2 ** (8 * indices.itemsize) if others.any() else None
 
 
 def decode(
@@ -115,8 +97,7 @@ def decode(
         return out, 0 if out.size else -1, -1, -1
     zero = None if off is None else _memory_of(off)
     elements = _memory_of(on), zero, default, num_threads
-    faults = _decode.decode(_memory_of(cube), out, depth, inner, *elements)
-    return out, *faults
+    return out, *_decode.decode(_memory_of(cube), out, depth, inner, *elements)
 
 
 def encode_matrix(
@@ -226,7 +207,7 @@ def recode(
 def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
     """Return how often each code in [0, n_codes) occurs."""
     counts = np.zeros((4 if n_codes < _MANY_COUNTS else 1, n_codes + 1), np.int64)
-    scan.count[_C_TYPES[codes.dtype]](codes, counts)
+    scan.count(codes, counts)
     total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
     return total
 
@@ -267,12 +248,12 @@ def multi_hot_csr(
     # The clipping is only for the allocation: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
-    indices = np.empty(room, position)
-    indptr = np.empty(len(offsets), position)
+    indices = np.empty(room, np.int32)
+    indptr = np.empty(len(offsets), np.int64)
     counts = np.empty(room, np.int64)
     total = ragged.csr(offsets, codes, table, indices, indptr, counts, n_columns)
     data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
-    return data, indices[:total], indptr
+    return data, indices[:total].astype(position, copy=False), indptr.astype(position, copy=False)
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:

@@ -234,25 +234,9 @@ cdef object new_array(
 
 
 def allocate(tuple shape, cnp.dtype dtype):
-    """Return an array, and whether its memory is fresh from the system, and so all zeros.
+    """Return a C-contiguous array, aligned to 64 bytes, and whether its memory is fresh, and so all zeros.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        The shape. The caller has checked the size.
-    dtype : dtype
-        A dtype without references to Python objects.
-
-    Returns
-    -------
-    array : ndarray
-        C-contiguous, uninitialised, aligned to 64 bytes.
-    fresh : bool
-
-    Raises
-    ------
-    MemoryError
-        If the system cannot allocate the memory.
+    The caller has checked the size.
     """
     cdef Py_ssize_t dims[64]
     cdef Py_ssize_t n_bytes = dtype.itemsize

@@ -13,34 +13,18 @@ from onehot_fast._runtime import dispatch, parallel
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
-# Up to this many codes, a Python loop is faster than a call of NumPy or of a kernel.
-FEW_CODES = 32
-
 
 @dataclass(eq=False, slots=True)  # creating a frozen instance takes four times as long
 class CodedColumn:
-    """The codes of a column, and the output column of each code.
+    """The codes of a column, and the output column of each code."""
 
-    Attributes
-    ----------
-    codes : ndarray of integers, shape (n_rows,), C-contiguous
-        Negative where the value is missing.
-    lut : ndarray of int32, shape (n_codes + 1,), optional
-        Entry ``k`` is the output column of code ``k``, or -1 if it has none; the last entry is for
-        missing values. By default, code ``k`` has output column ``k``, and a missing value -1.
-    n_outputs : int
-        The number of output columns.
-    nan_where_missing : bool
-        Whether all outputs of a row with a missing value are NaN.
-    shifted_luts : dict of int to ndarray of int32
-        The cached results of `lut_from`, by `first`.
-    """
-
-    codes: AnyArray
+    codes: AnyArray  # C-contiguous integers, negative where the value is missing
+    # Entry `k` is the output column of code `k`, or -1 if it has none; the last entry is for
+    # missing values. By default, code `k` has output column `k`, and a missing value -1.
     lut: Lut | None
     n_outputs: int
-    nan_where_missing: bool = False
-    shifted_luts: dict[int, Lut] = field(default_factory=dict)
+    nan_where_missing: bool = False  # whether all outputs of a row with a missing value are NaN
+    shifted_luts: dict[int, Lut] = field(default_factory=dict)  # the cache of `lut_from`
 
     def lut_from(self, first: int) -> Lut:
         """Return the look-up table with `first` added to the output columns."""

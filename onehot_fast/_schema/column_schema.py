@@ -54,31 +54,16 @@ def fields_of(schema: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class ColumnSchema:
-    """The output columns of one input column.
-
-    Attributes
-    ----------
-    name : hashable
-    options : ColumnOptions
-    learned : ColumnStatistics
-        All categories in their order, including infrequent categories, with their counts.
-    is_infrequent : ndarray of bool, shape (n_categories,)
-    outputs : ndarray of int32, shape (n_categories,)
-        The output column of each category, or -1 if the category is dropped.
-    specials : dict of Special to int
-        The output column of each `Special` that has one.
-    n_outputs : int
-    zero_row_labels : tuple
-        What a row of zeros can mean, the most likely first: a category or a `Special`.
-    """
+    """The output columns of one input column."""
 
     name: Hashable
     options: ColumnOptions
-    learned: ColumnStatistics
-    is_infrequent: Flags
-    outputs: npt.NDArray[np.int32]
-    specials: dict[Special, int]
+    learned: ColumnStatistics  # all categories in their order, including infrequent categories
+    is_infrequent: Flags  # for each category
+    outputs: npt.NDArray[np.int32]  # the output of each category, or -1 if it is dropped
+    specials: dict[Special, int]  # the output of each `Special` that has one
     n_outputs: int
+    # What a row of zeros can mean, the most likely first: a category or a `Special`.
     zero_row_labels: tuple[Any, ...]
 
     __getstate__ = fields_of
@@ -247,10 +232,7 @@ def column_schema(
 
 
 def infrequent(
-    counts: Counts,
-    n_rows: int,
-    min_frequency: int | float | None,
-    max_categories: int | None,
+    counts: Counts, n_rows: int, min_frequency: int | float | None, max_categories: int | None
 ) -> Flags:
     """Tell which categories are infrequent, by the rules of scikit-learn's OneHotEncoder.
 

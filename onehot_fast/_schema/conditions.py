@@ -21,13 +21,8 @@ Expression = TypeVar("Expression")
 class FeatureWriter(ABC, Generic[Expression]):
     """Write the features of one column in the language of an engine.
 
-    A condition is an expression that is true or false. Null counts as false.
-
-    Parameters
-    ----------
-    column : ColumnSchema
-    literals : sequence
-        Each category as a literal of the engine, or None if its column cannot hold the category.
+    A condition is an expression that is true or false. Null counts as false. `literals` has each
+    category as a literal of the engine, or None if its column cannot hold the category.
     """
 
     def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:

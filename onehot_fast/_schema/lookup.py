@@ -17,6 +17,7 @@ from onehot_fast._arguments.choices import did_you_mean, shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import plain
 from onehot_fast._runtime import parallel
+from onehot_fast._runtime.utils import warn
 from onehot_fast._schema import reports, statistics
 from onehot_fast._schema.coded_column import CodedColumn, Lut
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
@@ -168,13 +169,14 @@ def _warn_of_unknown(
     read: Callable[[ColumnSchema], Column | Values],
 ) -> None:
     """Emit one warning about all columns with unknown values, if they warn."""
-    may_hold_unknown = (
-        schema
+    unseen = [
+        reports.unseen_values(schema, read(schema))
         for schema, coded in pairs
         if schema.options.handle_unknown == "warn"
         and (coded.lut is not schema.lut or (coded.codes == len(schema.known)).any())
-    )
-    reports.warn_of_unknown(may_hold_unknown, read)
+    ]
+    if any(len(values.unknown.counts) for values in unseen):
+        warn(reports.UnknownValueWarning(unseen))
 
 
 def _code_column(

@@ -211,11 +211,6 @@ class UnseenValues:
     missing: ColumnStatistics
     infrequent: ColumnStatistics
 
-    def with_unknown_of(self, other: UnseenValues) -> UnseenValues:
-        """Return a copy that includes the unknown values of `other`."""
-        both = ColumnStatistics.merge([self.unknown, other.unknown])
-        return dataclasses.replace(self, unknown=both.most_frequent())
-
     def some_unknown(self) -> str:
         """Return the column name and the first unknown values as text."""
         counts = self.unknown.counts
@@ -242,7 +237,9 @@ class UnknownValueWarning(UserWarning):
         """Return one warning for the rows of both warnings."""
         both = self.unseen | other.unseen
         for name in self.unseen.keys() & other.unseen.keys():
-            both[name] = self.unseen[name].with_unknown_of(other.unseen[name])
+            parts = [each.unseen[name].unknown for each in (self, other)]
+            unknown = ColumnStatistics.merge(parts).most_frequent()
+            both[name] = dataclasses.replace(self.unseen[name], unknown=unknown)
         return UnknownValueWarning(both.values())
 
 
@@ -318,15 +315,6 @@ def with_all_unknown(
     checked = (column for column in columns if column.options.handle_unknown == "error")
     unseen = [unseen_values(column, read(column)) for column in checked]
     return UnknownValueError(f"{error}; unknown values of all columns: {_some_columns(unseen)}")
-
-
-def warn_of_unknown(
-    columns: Iterable[ColumnSchema], read: Callable[[ColumnSchema], Column | Values]
-) -> None:
-    """Emit one warning about the unknown values of all columns."""
-    unseen = [unseen_values(column, read(column)) for column in columns]
-    if any(len(values.unknown.counts) for values in unseen):
-        warn(UnknownValueWarning(unseen))
 
 
 def _some_columns(unseen: Iterable[UnseenValues]) -> str:

@@ -30,20 +30,11 @@ class ColumnOrder:
 
     Columns seen in `fit` are in the fitted order, followed by columns not seen in `fit`. If only
     the encoded columns of `fit` are known, the table keeps its order.
-
-    Attributes
-    ----------
-    positions : list of int
-        The positions in the table to encode.
-    unseen : set of int
-        The positions of columns that were not, or may not have been, seen in `fit`.
-    absent : list of hashable
-        Columns seen in `fit` that are not encoded and that the table lacks.
     """
 
-    positions: list[int]
-    unseen: set[int]
-    absent: list[Hashable]
+    positions: list[int]  # in the table to encode
+    unseen: set[int]  # the positions of columns that were not, or may not have been, seen in `fit`
+    absent: list[Hashable]  # columns seen in `fit`, but not encoded, that the table lacks
 
     def check_absent(self) -> None:
         """Raise an error if the table lacks a column of the matrix."""
@@ -70,26 +61,13 @@ def _listed(names: Sequence[Hashable]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """The output columns of all input columns.
-
-    Attributes
-    ----------
-    columns : tuple of ColumnSchema
-    remainder : {"passthrough", "drop"}
-        Whether the output includes the columns that are not encoded.
-    fitted_names : tuple of hashable, optional
-        All columns of the table passed to `fit`, in order, or None if only the encoded columns are
-        known.
-    uses_default_columns : bool
-        Whether the encoded columns were chosen by their types, not by the user.
-    n_rows : int
-        The number of rows that `fit` saw.
-    """
+    """The output columns of all input columns, and the table that was passed to `fit`."""
 
     columns: tuple[ColumnSchema, ...]
-    remainder: str = "passthrough"
+    remainder: str = "passthrough"  # or "drop": without the columns that are not encoded
+    # All columns in order, or None if only the encoded columns are known.
     fitted_names: tuple[Hashable, ...] | None = None
-    uses_default_columns: bool = False
+    uses_default_columns: bool = False  # whether the user did not choose the encoded columns
     n_rows: int = 0
 
     __getstate__ = fields_of

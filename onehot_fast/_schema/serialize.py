@@ -68,28 +68,7 @@ def dumps(
         "options": {name: _option_to_json(name, value) for name, value in options.chosen()},
         "fitted": None if state is None else _state_to_json(state),
     }
-    return write_document(document)
-
-
-def write_document(document: Json, level: int = 0) -> str:
-    """Return the same text as ``json.dumps(..., indent=1)``, but faster for long lists."""
-    if not isinstance(document, dict | list) or not document:
-        return _dump(document)
-    line = "\n" + " " * (level + 1)
-    if isinstance(document, dict):
-        rows = [f"{_dump(key)}: {write_document(v, level + 1)}" for key, v in document.items()]
-    elif set(map(type, document)) <= PLAIN:
-        rows = [_dump(document, f",{line}")[1:-1]]
-    else:
-        rows = [write_document(item, level + 1) for item in document]
-    first, last = "{}" if isinstance(document, dict) else "[]"
-    return first + line + f",{line}".join(rows) + line[:-1] + last
-
-
-def _dump(value: Json, separator: str = ",") -> str:
-    """Return a scalar, a list of scalars or an empty container as JSON."""
-    separators = separator, ": "
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
 
 
 def _read_document(text: str | bytes) -> dict[str, Any]:

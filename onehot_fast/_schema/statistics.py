@@ -24,29 +24,15 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ColumnStatistics:
-    """The categories of a column, and the number of rows of each category.
+    """The categories of a column, and the number of rows of each category."""
 
-    Attributes
-    ----------
-    categories : Categories
-        The declared categories first, in their declared order, then all others.
-    counts : ndarray of int64, shape (n_categories,)
-    n_declared : int, optional
-        The number of declared categories, or None if there are none or the parts disagree.
-    conflict : bool
-        Whether parts of the data declare different categories or orders.
-    is_in_schema_order : bool
-        Whether the categories are in the order of a schema.
-    types : frozenset of str
-        The types of the column in all parts: see `Table.type_of`.
-    """
-
+    # The declared categories first, in their declared order, then all others.
     categories: Categories = field(default_factory=lambda: Categories.of([]))
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
-    n_declared: int | None = None
-    conflict: bool = False
+    n_declared: int | None = None  # None if no categories are declared or the parts disagree
+    conflict: bool = False  # whether parts of the data declare different categories or orders
     is_in_schema_order: bool = False
-    types: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()  # the results of `Table.type_of` for all parts
 
     def to_plain(self) -> dict[str, Any]:
         """Return the fields as plain types and arrays, which other tools can load safely."""
@@ -120,44 +106,22 @@ class ColumnStatistics:
 
 @dataclass(frozen=True)
 class InputTable:
-    """The table that was passed to `fit`.
-
-    Attributes
-    ----------
-    names : tuple of hashable
-        All columns in order, including those that are not encoded.
-    has_names : bool
-        False for a plain array, whose columns have no names.
-    library : str, optional
-        The integration that read the table, or None if it was loaded from JSON.
-    uses_default_columns : bool
-        Whether the encoded columns were chosen by their types, not by the user.
-    """
+    """The table that was passed to `fit`, with all its columns in order."""
 
     names: tuple[Hashable, ...]
-    has_names: bool = True
-    library: str | None = None
-    uses_default_columns: bool = False
+    has_names: bool = True  # False for a plain array
+    library: str | None = None  # the integration that read the table; None after `from_json`
+    uses_default_columns: bool = False  # whether the user did not choose the encoded columns
 
 
 @dataclass(frozen=True, eq=False)
 class TableStatistics:
-    """What `fit` learns about a table.
-
-    Attributes
-    ----------
-    names : tuple of hashable
-        The encoded columns in order.
-    columns : tuple of ColumnStatistics
-    n_rows : int
-    input : InputTable, optional
-        The fitted table, or None if only its encoded columns are known.
-    """
+    """What `fit` learns about the encoded columns of a table."""
 
     names: tuple[Hashable, ...]
     columns: tuple[ColumnStatistics, ...]
     n_rows: int
-    input: InputTable | None = None
+    input: InputTable | None = None  # None if only the encoded columns are known
 
     def to_plain(self) -> dict[str, Any]:
         """Return the fields as plain types and arrays: see `ColumnStatistics.to_plain`."""

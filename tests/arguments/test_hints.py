@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 
 import numpy as np
@@ -61,14 +60,6 @@ HINTS = [
 def test_names_of_arguments(call, message):
     with pytest.raises(TypeError, match=message):
         call(Encoder(["size"]).fit(SIZES))
-
-
-def test_names_of_arguments_of_an_accessor():
-    pd = pytest.importorskip("pandas")
-    importlib.import_module("onehot_fast.integrations.pandas")
-
-    with pytest.raises(TypeError, match="'num_classes' is not an option: use one of"):
-        pd.Series(["a"]).onehot(num_classes=2)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import enum
 import numpy as np
 import oracle
 import pytest
+import strategies
 
 from onehot_fast import infer_shape, one_hot
 
@@ -57,18 +58,14 @@ def test_an_array_on_another_device_is_rejected_with_the_remedy(kind):
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ([], np.zeros(0, "i8")),
-        ([[], []], np.zeros((2, 0), "i8")),
-        ((), np.zeros(0, "i8")),
-        (range(0), np.zeros(0, "i8")),
-        (range(3), np.array([0, 1, 2], "i8")),
-        (7, np.array(7, "i8")),
-        (2**63, np.array(2**63, "u8")),
-        (1.5, np.array(1.5, "f8")),
-        (np.int8(3), np.array(3, "i1")),
-        ([[1], [2]], np.array([[1], [2]], "i8")),
-        ([1, 2.5], np.array([1, 2.5])),
-        ([np.int8(2), np.uint8(0), 1], np.array([2, 0, 1], "i8")),
+        *((empty, np.zeros(0, "i8")) for empty in ([], (), range(0))),
+        *(([[], []], np.zeros((2, 0), "i8")), (range(3), np.array([0, 1, 2], "i8"))),
+        *((7, np.array(7, "i8")), (2**63, np.array(2**63, "u8")), (1.5, np.array(1.5, "f8"))),
+        *((np.int8(3), np.array(3, "i1")), ([[1], [2]], np.array([[1], [2]], "i8"))),
+        *(
+            ([1, 2.5], np.array([1, 2.5])),
+            ([np.int8(2), np.uint8(0), 1], np.array([2, 0, 1], "i8")),
+        ),
         (buffers.array("h", [1, 2]), np.array([1, 2], "i2")),
         (memoryview(b"\1\2\3"), np.array([1, 2, 3], "u1")),
         (bytearray(b"\1\2\3"), np.array([1, 2, 3], "u1")),
@@ -95,8 +92,10 @@ def test_everything_array_like_is_read(source, expected):
         *((np.float16(3.9), 3), (np.longdouble(3.9), 3), (np.int8(3), 3), (np.uint64(3), 3)),
         *((np.array(3), 3), (np.array([[[3.5]]], ">f4"), 3), ([3], 3)),
         (Exporter(np.array([3])), 3),
+        *((form(np.array(3.9).astype(dtype)), 3) for dtype in strategies.INDEX_DTYPES
+          for form in (lambda x: x[()], np.atleast_1d, np.asarray)),
     ],
-)
+)  # fmt: skip
 def test_depth_is_one_number_truncated(depth, expected):
     (actual,) = infer_shape((), depth)
 
@@ -107,14 +106,14 @@ def test_depth_is_one_number_truncated(depth, expected):
 @pytest.mark.parametrize(
     ("indices", "ignore_index", "expected"),
     [
-        (np.array([1, 5, 2]), None, 6),
-        (np.array([1, 5, 2]), 5, 3),
-        (np.array([-3, -1]), None, 0),
-        (np.array(4, "u1"), None, 5),
-        (np.array([255, 7], "u1"), None, 256),
-        (np.array([255, 7], "u1"), 255, 8),
+        *(
+            (np.array([1, 5, 2]), None, 6),
+            (np.array([1, 5, 2]), 5, 3),
+            (np.array(4, "u1"), None, 5),
+        ),
+        *((np.array([-3, -1]), None, 0), (np.array([-0.5]), None, 1)),
+        *((np.array([255, 7], "u1"), None, 256), (np.array([255, 7], "u1"), 255, 8)),
         (np.array([1.9, np.nan, np.inf]), None, 2),
-        (np.array([-0.5]), None, 1),
     ],
 )
 def test_depth_none_is_inferred_from_the_indices(indices, ignore_index, expected):

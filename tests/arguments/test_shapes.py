@@ -7,7 +7,6 @@ import pytest
 
 from onehot_fast import empty, infer_shape
 
-NUMBERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 GIB = 2**30
 FREE = "onehot_fast._runtime.system.available_memory"
 
@@ -27,16 +26,9 @@ def test_sizes_that_fit(shape, dtype):
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
-        ((4, 2**62), "u1"),
-        ((2**61,), "f4"),
-        ((2**31, 2**31, 2**31), "?"),
-        ((2**63,), "u1"),
-        ((2**62,), "f4"),
-        ((10**30, 1), "u1"),
-        ((0, 2**62), "f4"),
-        ((0, 2**63), "u1"),
-        ((2**32, 0, 2**32), "u1"),
-        ((2**63,), "S0"),
+        *(((4, 2**62), "u1"), ((2**61,), "f4"), ((2**31, 2**31, 2**31), "?"), ((2**63,), "u1")),
+        *(((2**62,), "f4"), ((10**30, 1), "u1"), ((0, 2**62), "f4"), ((0, 2**63), "u1")),
+        *(((2**32, 0, 2**32), "u1"), ((2**63,), "S0")),
     ],
 )
 def test_size_overflows(shape, dtype):
@@ -82,45 +74,21 @@ def test_small_results_do_not_read_the_free_memory(monkeypatch):
 @pytest.mark.parametrize(
     ("shape", "depth", "axis", "expected"),
     [
-        ((2, 3), 4, -1, (2, 3, 4)),
-        ((2, 3), 0.9, -1, (2, 3, 0)),
-        ((2,), np.float16(-0.5), -1, (2, 0)),
-        ((2, 3), 4, 0, (4, 2, 3)),
-        ((2, 3), 4, -2, (2, 4, 3)),
-        ((), 4, -1, (4,)),
-        ((0,), 0, 0, (0, 0)),
-        ([2, "N", None], 4, 1, (2, 4, "N", None)),
+        *(((2, 3), 4, -1, (2, 3, 4)), ((2, 3), 0.9, -1, (2, 3, 0)), ((2, 3), 4, 0, (4, 2, 3))),
+        *(((2,), np.float16(-0.5), -1, (2, 0)), ((2, 3), 4, -2, (2, 4, 3)), ((), 4, -1, (4,))),
+        *(((0,), 0, 0, (0, 0)), ([2, "N", None], 4, 1, (2, 4, "N", None))),
         (("batch",), "classes", -1, ("batch", "classes")),
-        ((2,), None, 0, (None, 2)),
-        ((2,), np.zeros(0), 0, (None, 2)),
+        *(((2,), depth, 0, (None, 2)) for depth in (None, np.zeros(0), [])),
         ((np.int8(2), np.uint64(3)), np.int8(4), 2, (2, 3, 4)),
-        ((2,), [], 0, (None, 2)),
-        (None, 4, 7, None),
-        (None, None, -1, None),
+        *((None, 4, 7, None), (None, None, -1, None)),
     ],
 )
 def test_infer(shape, depth, axis, expected):
-    """What is known, symbolic or unknown is carried through; an unknown rank stays unknown."""
-    assert expected == infer_shape(shape, depth, axis)
+    """What is known, symbolic or unknown is carried through, and integers are Python's."""
+    actual = infer_shape(shape, depth, axis)
 
-
-def test_infer_makes_plain_integers():
-    """Dimensions are Python integers, of whatever type they came; the new one is the last."""
-    actual = infer_shape((np.int8(2), "b"), np.float32(4))
-
-    assert actual == (2, "b", 4)
-    assert [int, str, int] == list(map(type, actual))
-
-
-@pytest.mark.parametrize("dtype", NUMBERS)
-@pytest.mark.parametrize(
-    "form", [lambda x: x[()], np.atleast_1d, np.asarray], ids=["scalar", "1", "0-D"]
-)
-def test_infer_reads_every_type_of_depth(dtype, form):
-    """A depth of all 11 types is read, a float truncated."""
-    depth = form(np.array(3.9).astype(dtype))
-
-    assert infer_shape((2,), depth) == (2, 3)
+    assert expected == actual
+    assert actual is None or [*map(type, expected)] == [*map(type, actual)]
 
 
 @pytest.mark.parametrize(

@@ -53,133 +53,79 @@ def plain(item):
 
 
 @pytest.mark.parametrize(
-    ("on", "off", "expected"),
+    ("on", "off", "dtype", "expected"),
     [
-        (1, 0, "<f4"),
-        (0.9, 0.1, "<f4"),
-        (1, False, "<f4"),
-        (Colour.RED, 0, "<f4"),
-        (math.inf, math.nan, "<f4"),
-        (True, False, "|b1"),
-        (1j, 0, "<c16"),
-        ("on", "", "<U2"),
-        ("", "", "<U1"),
-        (b"x", b"off", "|S3"),
+        # Two bools are bool, real numbers float32, complex ones complex128, text as wide as it is.
+        *((on, off, None, "f4")
+          for on, off in ((1, 0), (0.9, 0.1), (1, False), (Colour.RED, 0), (math.inf, math.nan))),
+        *((True, False, None, "?"), (1j, 0, None, "c16"), ("on", "", None, "U2")),
+        *(("", "", None, "U1"), (b"x", b"off", None, "S3")),
+        # A NumPy scalar or 0-D array keeps its dtype.
+        *((np.int8(5), 0, None, "i1"), (1, np.uint64(0), None, "u8")),
+        (np.float64(0.1), np.float64(0.2), None, "f8"),
+        *((np.array(3, ">i4"), off, None, "i4") for off in (0, np.int32(2))),
+        *((np.bool_(True), 0, None, "?"), (np.str_("a"), "longer", None, "U6")),
+        *((np.array("a", "U9"), "b", None, "U9"), (np.bytes_(b"abc"), np.bytes_(b"a"), None, "S3")),
+        (np.datetime64("2024-02-29"), np.datetime64("NaT", "D"), None, "M8[D]"),
+        (np.datetime64("NaT", "s"), np.datetime64("2024-02-29", "s"), None, "M8[s]"),
+        *((np.timedelta64(3, "h"), 0, None, "m8[h]"), (np.longdouble(1), 0, None, np.longdouble)),
+        *((np.array((1, 2), POINT), 0, None, POINT), (np.array(None, object), 0, None, object)),
+        # An open width or unit comes from the values.
+        *(("abc", "", "U", "U3"), (b"", b"ab", "S", "S2"), (np.str_("ab"), "c", "U", "U2")),
+        *(("", "", str, "U1"), (b"abc", b"a", "V", "V3")),
+        *((np.void(b"abcd"), np.void(b"1234"), "V", "V4"), (DATE, NOON, "M8", "M8[us]")),
+        (np.datetime64("2024", "Y"), None, "M8", "M8[Y]"),
+        (np.timedelta64(1, "s"), 0, "m8", "m8[s]"),
     ],
     ids=repr,
-)
-def test_default_dtype(on, off, expected):
-    """Two bools are bool, real numbers float32, complex ones complex128, text as wide as it is."""
-    assert np.dtype(expected) == resolve_values(on, off)[0]
+)  # fmt: skip
+def test_dtype_of_the_result(on, off, dtype, expected):
+    """The values decide the dtype, which has native byte order."""
+    actual = resolve_values(on, off, dtype)[0]
+
+    assert actual == np.dtype(expected)
+    assert actual.isnative
 
 
 @pytest.mark.parametrize(
-    ("on", "off"),
+    ("on", "off", "dtype", "message"),
     [
-        (None, 0),
-        (DATE, DATE),
-        (Decimal(1), 0),
-        (Fraction(1), 0),
-        ("1", 0),
-        ("1", b"0"),
-        ((1, 2), (3, 4)),
-        ([1], [0]),
-        ({}, {}),
+        # Other objects need a dtype.
+        *((on, off, None, "pass dtype=")
+          for on, off in ((None, 0), (DATE, DATE), (Decimal(1), 0), (Fraction(1), 0), ("1", 0),
+                          ("1", b"0"), ((1, 2), (3, 4)), ([1], [0]), ({}, {}))),
+        # Typed values are never promoted, even if one dtype holds all of the other.
+        *((on, off, dtype, r"must have .* never promoted")
+          for on, off, dtype in (
+              (np.float32(1), np.float64(0), None), (np.int32(1), np.int64(0), None),
+              (np.int32(1), np.uint32(0), None), (np.str_("a"), np.bytes_(b"b"), None),
+              (np.datetime64(1, "s"), np.datetime64(1, "D"), None),
+              (np.void(b"ab"), np.void(b"abc"), None), (np.float32(1), 0, "f8"),
+              (np.bool_(True), False, "f4"), (np.str_("a"), "b", "S1"),
+              (np.datetime64(1, "s"), 0, "M8[D]"), (np.array(1), 0, object),
+              (np.array((1, 2), POINT), 0, [("x", "i2"), ("y", "f4")]))),
     ],
     ids=repr,
-)
-def test_other_objects_need_a_dtype(on, off):
-    """The message shows the way out: dtype=object."""
-    with pytest.raises(TypeError, match="pass dtype="):
-        resolve_values(on, off)
-
-
-@pytest.mark.parametrize(
-    ("on", "off", "expected"),
-    [
-        (np.int8(5), 0, "|i1"),
-        (1, np.uint64(0), "<u8"),
-        (np.float64(0.1), np.float64(0.2), "<f8"),
-        (np.array(3, ">i4"), 0, "=i4"),
-        (np.array(3, ">i4"), np.int32(2), "=i4"),
-        (np.bool_(True), 0, "|b1"),
-        (np.str_("a"), "longer", "<U6"),
-        (np.array("a", "U9"), "b", "<U9"),
-        (np.bytes_(b"abc"), np.bytes_(b"a"), "|S3"),
-        (np.datetime64("2024-02-29"), np.datetime64("NaT", "D"), "<M8[D]"),
-        (np.datetime64("NaT", "s"), np.datetime64("2024-02-29", "s"), "<M8[s]"),
-        (np.timedelta64(3, "h"), 0, "<m8[h]"),
-        (np.longdouble(1), 0, np.dtype(np.longdouble).str),
-        (np.array((1, 2), POINT), 0, POINT.str),
-        (np.array(None, object), 0, "|O"),
-    ],
-    ids=repr,
-)
-def test_typed_value_gives_the_dtype(on, off, expected):
-    """A NumPy scalar or 0-D array keeps its dtype, in native byte order."""
-    dtype, _, _ = resolve_values(on, off)
-
-    assert np.dtype(expected).str == dtype.str
-    assert dtype.isnative
-
-
-@pytest.mark.parametrize(
-    ("on", "off", "dtype"),
-    [
-        (np.float32(1), np.float64(0), None),
-        (np.int32(1), np.int64(0), None),
-        (np.int32(1), np.uint32(0), None),
-        (np.str_("a"), np.bytes_(b"b"), None),
-        (np.datetime64(1, "s"), np.datetime64(1, "D"), None),
-        (np.void(b"ab"), np.void(b"abc"), None),
-        (np.float32(1), 0, "f8"),
-        (np.bool_(True), False, "f4"),
-        (np.str_("a"), "b", "S1"),
-        (np.datetime64(1, "s"), 0, "M8[D]"),
-        (np.array(1), 0, object),
-        (np.array((1, 2), POINT), 0, [("x", "i2"), ("y", "f4")]),
-    ],
-    ids=repr,
-)
-def test_typed_values_are_never_promoted(on, off, dtype):
-    """Two dtypes are one too many, even if one holds all of the other."""
-    with pytest.raises(TypeError, match=r"must have .* never promoted"):
+)  # fmt: skip
+def test_values_without_a_common_dtype_are_rejected(on, off, dtype, message):
+    with pytest.raises(TypeError, match=message):
         resolve_values(on, off, dtype)
 
 
 @pytest.mark.parametrize(
     ("value", "dtype", "expected"),
     [
-        (1, "?", True),
-        (0.0, "?", False),
-        (255, "u1", 255),
-        (-128, "i1", -128),
-        (2**64 - 1, "u8", 2**64 - 1),
-        (3.0, "i4", 3),
-        (True, "i4", 1),
-        (Colour.RED, "u1", 3),
-        (1, ">i4", 1),
-        (0.1, "f4", float(np.float32(0.1))),
-        (1e-50, "f4", 0.0),
-        (16777217, "f4", 16777216.0),
-        (math.inf, "f2", math.inf),
-        (1j, "c8", 1j),
-        (2, "c16", 2 + 0j),
-        ("ab", "U3", "ab"),
-        ("ab", "S2", b"ab"),
-        (b"ab", "U2", "ab"),
-        (b"a\0b", "S4", b"a\0b"),
-        (DATE, "M8[D]", DATE),
-        (NOON, "M8[h]", NOON),
-        ("2024-02", "M8[D]", datetime.date(2024, 2, 1)),
-        (None, "M8[s]", None),
+        *((1, "?", True), (0.0, "?", False), (255, "u1", 255), (-128, "i1", -128)),
+        *((2**64 - 1, "u8", 2**64 - 1), (3.0, "i4", 3), (True, "i4", 1), (Colour.RED, "u1", 3)),
+        *((1, ">i4", 1), (0.1, "f4", float(np.float32(0.1))), (1e-50, "f4", 0.0)),
+        *((16777217, "f4", 16777216.0), (math.inf, "f2", math.inf), (1j, "c8", 1j)),
+        *((2, "c16", 2 + 0j), ("ab", "U3", "ab"), ("ab", "S2", b"ab"), (b"ab", "U2", "ab")),
+        *((b"a\0b", "S4", b"a\0b"), (DATE, "M8[D]", DATE), (NOON, "M8[h]", NOON)),
+        *(("2024-02", "M8[D]", datetime.date(2024, 2, 1)), (None, "M8[s]", None)),
         (1, "M8[D]", datetime.date(1970, 1, 2)),
         (Nanoseconds(2024, 2, 29, 12), "M8[ns]", Nanoseconds.asm8.item()),
-        (HALF_SECOND, "m8[ms]", HALF_SECOND),
-        (b"ab", "V4", b"ab\0\0"),
-        (bytearray(b"ab"), "V2", b"ab"),
-        ((1, 2.5), POINT, (1, 2.5)),
-        (3, POINT, (3, 3.0)),
+        *((HALF_SECOND, "m8[ms]", HALF_SECOND), (b"ab", "V4", b"ab\0\0")),
+        *((bytearray(b"ab"), "V2", b"ab"), ((1, 2.5), POINT, (1, 2.5)), (3, POINT, (3, 3.0))),
         (((1, 2), ["a", "b"], None), NESTED, ((1, 2.0), ["a", "b"], None)),
         (((1, 2), "a", []), NESTED, ((1, 2.0), ["a", "a"], [])),
     ],
@@ -196,38 +142,18 @@ def test_plain_value_takes_the_dtype(value, dtype, expected):
 @pytest.mark.parametrize(
     ("value", "dtype"),
     [
-        (2, "?"),
-        (math.nan, "?"),
-        (256, "u1"),
-        (-1, "u8"),
-        (2**63, "i8"),
-        (1.5, "i4"),
-        (math.nan, "i4"),
-        (math.inf, "i8"),
-        (70000, "f2"),
-        (1e39, None),
-        (10**400, None),
-        (10**400, "f8"),
-        (1e39, "c8"),
-        (complex(math.inf, 1e39), "c8"),
-        ("abc", "U2"),
-        ("ab\0", "U2"),
-        (b"abc", "S2"),
-        ("é", "S1"),
-        (b"\xff", "U1"),
-        (NOON, "M8[D]"),
-        (Nanoseconds(2024, 2, 29, 12), "M8[us]"),
-        ("2024-02-29T12", "M8[D]"),
-        ("no date", "M8[D]"),
-        (datetime.date(3000, 1, 1), "M8[ns]"),
-        (2**63, "M8[s]"),
-        (HALF_SECOND, "m8[s]"),
-        (b"abc", "V2"),
-        ((1,), POINT),
-        ((1, 2, 3), POINT),
-        ((1.5, 2), POINT),
-        (((1, 2), ["a"], None), NESTED),
-        (((1, 2), ["a", "abc"], None), NESTED),
+        *((2, "?"), (math.nan, "?"), (256, "u1"), (-1, "u8"), (2**63, "i8"), (1.5, "i4")),
+        *((math.nan, "i4"), (math.inf, "i8"), (70000, "f2"), (1e39, None), (10**400, None)),
+        *((10**400, "f8"), (1e39, "c8"), (complex(math.inf, 1e39), "c8"), ("abc", "U2")),
+        *(("ab\0", "U2"), (b"abc", "S2"), ("é", "S1"), (b"\xff", "U1"), (NOON, "M8[D]")),
+        *((Nanoseconds(2024, 2, 29, 12), "M8[us]"), ("2024-02-29T12", "M8[D]")),
+        *(("no date", "M8[D]"), (datetime.date(3000, 1, 1), "M8[ns]"), (2**63, "M8[s]")),
+        *((HALF_SECOND, "m8[s]"), (b"abc", "V2"), ((1,), POINT), ((1, 2, 3), POINT)),
+        *(
+            ((1.5, 2), POINT),
+            (((1, 2), ["a"], None), NESTED),
+            (((1, 2), ["a", "abc"], None), NESTED),
+        ),
     ],
     ids=repr,
 )
@@ -251,25 +177,6 @@ def test_wrong_kinds_are_refused(value, dtype):
     """The message says what the dtype accepts."""
     with pytest.raises(TypeError, match=r"^on_value.* must be .* for dtype"):
         resolve_values(value, value, dtype)
-
-
-@pytest.mark.parametrize(
-    ("dtype", "on", "off", "expected"),
-    [
-        ("U", "abc", "", "<U3"),
-        ("S", b"", "ab", "|S2"),
-        ("U", np.str_("ab"), "c", "<U2"),
-        (str, "", "", "<U1"),
-        ("V", b"abc", b"a", "|V3"),
-        ("V", np.void(b"abcd"), np.void(b"1234"), "|V4"),
-        ("M8", DATE, NOON, "<M8[us]"),
-        ("M8", np.datetime64("2024", "Y"), None, "<M8[Y]"),
-        ("m8", np.timedelta64(1, "s"), 0, "<m8[s]"),
-    ],
-    ids=repr,
-)
-def test_open_width_and_unit_come_from_the_values(dtype, on, off, expected):
-    assert expected == resolve_values(on, off, dtype)[0].str
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import types
 from decimal import Decimal
 
 import numpy as np
@@ -16,7 +15,7 @@ from onehot_fast import Column, Encoder
 from onehot_fast.column import read_column
 from onehot_fast.table import ArrayTable, read_table
 
-NAT = np.datetime64("NaT", "s")
+CATEGORY = np.array(["a"])
 
 
 def values_of(column):
@@ -117,31 +116,18 @@ def test_columns_that_cannot_be_read(values, error, message):
 @pytest.mark.parametrize(
     ("codes", "categories", "error", "message"),
     [
-        ([0], np.array(["a"]), TypeError, "codes must be an ndarray, got a list"),
+        ([0], CATEGORY, TypeError, "codes must be an ndarray, got a list"),
         (np.array([0]), ["a"], TypeError, "categories must be an ndarray, got a list"),
-        (np.array([0.0]), np.array(["a"]), TypeError, "codes must be integers, got dtype float64"),
-        (
-            np.array([[0]]),
-            np.array(["a"]),
-            ValueError,
-            r"codes must have one dimension, got shape \(1, 1\)",
-        ),
-        (np.array([0, 0])[::2], np.array(["a"]), None, ""),
-        (np.array([0, 0, 0])[::2], np.array(["a"]), ValueError, "contiguous, aligned"),
-        (np.array([0, 0], ">i4"), np.array(["a"]), ValueError, "native byte order"),
-        (
-            np.array([0, -1, 1]),
-            np.array(["a"]),
-            ValueError,
-            r"codes\[2\] must be in \[-1, 1\), got 1",
-        ),
+        (np.array([0.0]), CATEGORY, TypeError, "codes must be integers, got dtype float64"),
+        (np.array([[0]]), CATEGORY, ValueError, r"codes must have one .*, got shape \(1, 1\)"),
+        (np.array([0, 0, 0])[::2], CATEGORY, ValueError, "contiguous, aligned"),
+        (np.array([0, 0], ">i4"), CATEGORY, ValueError, "native byte order"),
+        (np.array([0, -1, 1]), CATEGORY, ValueError, r"codes\[2\] must be in \[-1, 1\), got 1"),
         (np.array([0], np.uint64), np.array([]), ValueError, r"codes\[0\] must be in"),
     ],
 )
 def test_column_checks_its_arrays(codes, categories, error, message):
-    if error is None:
-        assert len(Column(codes, categories)) == 1
-        return
+    assert len(Column(np.array([0, 0])[::2], CATEGORY)) == 1
     with pytest.raises(error, match=message):
         Column(codes, categories)
 
@@ -243,22 +229,3 @@ def test_an_output_must_not_have_the_name_of_a_kept_column():
     for output in ("numpy", "pandas"):
         with pytest.raises(ValueError, match="category 'a', and one for column 'p_a', which is"):
             encoder.transform(table, output)
-
-
-def test_reader_of_a_library(monkeypatch):
-    """An object of a known library is read by its integration."""
-
-    class Frame:
-        """A table of a library."""
-
-    Frame.__module__ = "pandas.core.frame"
-    table = read_table({"p": ["a"]})
-    module = types.SimpleNamespace(
-        read_table=lambda frame: table, read_column=lambda series: table.read(0)
-    )
-    for reader in ("column", "table"):
-        monkeypatch.setattr(f"onehot_fast.{reader}.integration", {"pandas": module}.__getitem__)
-
-    assert read_table(Frame()) is table
-    assert read_column(Frame()).categories.tolist() == ["a"]
-    assert read_table({"q": Frame}.__class__([("q", ["z"])])).names == ("q",)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pickle
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,6 +24,7 @@ from dictionary_values import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import running
 
 from onehot_fast._categories.dictionary import (
     Dictionary,
@@ -41,24 +40,6 @@ pa = pytest.importorskip("pyarrow")
 
 INTEGERS = [np.dtype(name) for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]
 SEPARATORS = ("|", "aa", "aab", "é", "\0", "\U0001f600|")
-
-
-@contextmanager
-def running(work: Callable[[], None]) -> Iterator[None]:
-    """Repeat some work in another thread."""
-    stop = threading.Event()
-
-    def repeat() -> None:
-        while not stop.is_set():
-            work()
-
-    thread = threading.Thread(target=repeat)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def check(kind: str, values: Any, rows: list[Any]) -> None:
@@ -114,15 +95,12 @@ def test_variable_width_texts_of_numpy(variant: str, rows: list[str | None]) -> 
     replaced = ["gone\0" if row is None else row for row in rows]
     with instruction_set(variant):
         check("string", np.array(known, dtype()), known)
-        for na_object in (None, float("nan"), object()):
-            array = np.array(
-                [na_object if row is None else row for row in rows], dtype(na_object=na_object)
-            )
-            check("string", array, rows)
-            check("string", array[::-2], rows[::-2])
-        array = np.array(["\0" if row is None else row for row in rows], dtype(na_object="gone\0"))
-        array[[row is None for row in rows]] = "gone\0"
-        check("string", array, replaced)
+        for na_object in (None, float("nan"), object(), "gone\0"):
+            array = np.array(known, dtype(na_object=na_object))
+            array[[row is None for row in rows]] = na_object
+            expected = replaced if isinstance(na_object, str) else rows
+            check("string", array, expected)
+            check("string", array[::-2], expected[::-2])
 
 
 @every_variant

@@ -295,16 +295,11 @@ def test_other_documents_raise_value_errors(text, message):
 
 @pytest.mark.parametrize("value", [np.nan, np.float32("nan"), Decimal("NaN"), Decimal("sNaN")])
 def test_an_option_without_equal_equals_itself(value):
-    """NaN is unequal to NaN, and a signaling NaN has no hash."""
+    """NaN is unequal to NaN, and a signaling NaN has no hash; NaN may be a name too."""
     encoder = Encoder(["a"], drop={"a": value})
 
     assert Encoder.from_json(encoder.to_json()) == encoder != Encoder(["a"], drop={"a": "x"})
-
-
-def test_nan_as_a_name_is_the_same_name_each_time():
-    changed = {"columns": [{"float": "nan"}], "fitted": None}
-    text = json.dumps({**json.loads(document()), **changed})
-
+    text = Encoder([math.nan]).to_json()
     assert Encoder.from_json(text) == Encoder.from_json(text)
 
 
@@ -357,17 +352,12 @@ def test_a_changed_document_is_read_or_rejected(data):
 class Point:
     """A value without a form in JSON."""
 
-    def __repr__(self):
-        """Return a short text."""
-        return "Point"
-
 
 def test_values_without_a_form_in_json_are_rejected():
     point = Point()
     encoder = Encoder().fit({"p": [point, point]})
 
-    assert encoder.transform({"p": [point]}).tolist() == [[True]]
-    with pytest.raises(TypeError, match="Point is a Point, which JSON cannot represent"):
+    with pytest.raises(TypeError, match="is a Point, which JSON cannot represent"):
         encoder.to_json()
 
 

@@ -158,9 +158,9 @@ def test_a_dataset_says_how_it_is_read() -> None:
 
     assert encode(dataset.scanner().to_reader(), encoder).read_all().to_pydict() == EXPECTED
     for call in (Encoder().fit, encoder.transform, lambda table: encode(table, encoder)):
-        with pytest.raises(TypeError, match=r"Dataset is not a table: .* \.scanner\(\)\.to_reader"):
+        with pytest.raises(TypeError, match=r"Dataset is not a table: .*\.scanner\(\)\.to_reader"):
             call(dataset)
-        with pytest.raises(TypeError, match=r"a Scanner is not a table: .* \.to_reader\(\)"):
+        with pytest.raises(TypeError, match=r"a Scanner is not a table: .*\.to_reader\(\)"):
             call(dataset.scanner())
 
 

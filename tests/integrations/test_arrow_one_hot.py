@@ -162,7 +162,6 @@ def test_dlpack_has_a_device():
         ({"layout": "rows"}, ValueError, "got 'rows'"),
         ({"dtype": "str"}, TypeError, "got 'str'"),
         ({"dtype": "complex64"}, TypeError, "dtype must be .*, got complex64"),
-        ({"depth": 2}, TypeError, "array must hold integers"),
         ({"depth": 2, "categories": ["S"]}, ValueError, "both given"),
         (
             {"categories": ["S", None]},
@@ -171,20 +170,12 @@ def test_dlpack_has_a_device():
         ),
         ({"categories": ["S", "S"]}, ValueError, r"categories\[1\] must differ"),
         ({"categories": "auto"}, ValueError, "got 'auto'"),
-        ({"num_threads": 0}, ValueError, "num_threads must be at least 1, got 0"),
-        (
-            {"num_threads": 0, "layout": "struct"},
-            ValueError,
-            "num_threads must be at least 1, got 0",
+        *(
+            ({"num_threads": 0, "layout": layout}, ValueError, "num_threads must be at least 1")
+            for layout in ("tensor", "struct", "dictionary")
         ),
-        (
-            {"num_threads": 0, "layout": "dictionary"},
-            ValueError,
-            "num_threads must be at least 1, got 0",
-        ),
-        ({"depth": -1}, TypeError, "array must hold integers"),
         ({"categories": [1, "1"], "layout": "columns"}, ValueError, "would be named '1'"),
-        ({"categories": [1, "1"], "layout": "dictionary"}, ValueError, "would be '1'"),
+        ({"categories": [1, "1"], "layout": "dictionary"}, ValueError, "would have the label '1'"),
     ],
     ids=str,
 )
@@ -208,5 +199,5 @@ def test_a_result_too_large_is_rejected_before_it_is_allocated():
 def test_a_table_is_not_a_column(layout: Any) -> None:
     table = pa.table({"size": SIZES, "n": [1, 2, 3, 4]})
 
-    with pytest.raises(TypeError, match=r"got a table of \['size', 'n'\]: pass one column"):
+    with pytest.raises(TypeError, match=r"got a table with columns \['size', 'n'\]: pass"):
         one_hot(table, layout=layout)

@@ -57,8 +57,8 @@ if pl.DataFrame({"*": [1], "c": [1]}).select(pl.selectors.by_name("*")).columns 
     NAMES += ["*", "^c$"]  # for polars before 2.0 these are patterns, even as names
 # Reasons for which an engine cannot do what the encoder does.
 LIMITS = re.compile(
-    r"has no features?|cannot be written in SQL|can fail on purpose|would both"
-    r" be|BigQuery has no column|narwhals expressions cannot|has no literals|narwhals compares"
+    r"has no features?|cannot be written in SQL|cannot raise errors|would both"
+    r" be|BigQuery does not allow|narwhals expressions cannot|has no literals|narwhals compares"
     r"|ONNX|needs a float64 input|has no categories|has no missing value|cannot hold"
     r"|which SQL compares"
     r"|Expected object of length 1, got (length: )?0"  # narwhals 2.0, a literal for no rows

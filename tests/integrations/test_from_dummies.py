@@ -13,7 +13,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from frame_strategies import indexes  # noqa: E402  after the skips above
-from side_by_side import assert_same, outcome  # noqa: E402
+from side_by_side import assert_same_outcome  # noqa: E402
 
 from onehot_fast.integrations.pandas import from_dummies, get_dummies  # noqa: E402
 
@@ -53,13 +53,7 @@ defaults = st.none() | st.just("other") | st.dictionaries(st.sampled_from("xyz")
 @given(table=indicators(), sep=st.sampled_from([None, "_", "-"]), default_category=defaults)
 def test_equals_pandas(table, sep, default_category):
     """Values, dtypes, labels and errors are those of pandas."""
-    before = table.copy(deep=True)
-    expected = outcome(pd.from_dummies, table, sep, default_category)
-
-    actual = outcome(from_dummies, table, sep, default_category)
-
-    assert_same(actual, expected)
-    pd.testing.assert_frame_equal(table, before)
+    assert_same_outcome(from_dummies, pd.from_dummies, table, sep, default_category)
 
 
 ODD = {
@@ -86,11 +80,7 @@ ODD = {
 @pytest.mark.parametrize("table", ODD.values(), ids=ODD.keys())
 @pytest.mark.filterwarnings("ignore:Constructing a Categorical")
 def test_odd_inputs_equal_pandas(table, default_category):
-    expected = outcome(pd.from_dummies, table, default_category=default_category)
-
-    actual = outcome(from_dummies, table, default_category=default_category)
-
-    assert_same(actual, expected)
+    assert_same_outcome(from_dummies, pd.from_dummies, table, default_category=default_category)
 
 
 @pytest.mark.parametrize("sep", [5, b"_"])

@@ -112,7 +112,7 @@ def test_openvino_encodes_texts(output: str) -> None:
         (np.array(["2024-01-01"], "M8[D]"), {}, r"datetime64\[D\], for which ONNX has no type"),
         ([b"a"], {}, "bytes, for which ONNX has no type"),
         (["a", 1], {}, "categories of several types"),
-        (["a", "", None], {"handle_missing": "indicator"}, "represents a missing text as ''"),
+        (["a", "", None], {"handle_missing": "indicator"}, "represents a missing string as ''"),
         ([2**53, None], {"handle_missing": "indicator"}, "float64 cannot represent"),
         ([2**53 + 1, 0.5], {}, "float64 cannot represent"),
         (["\ud800"], {}, "UTF-8"),

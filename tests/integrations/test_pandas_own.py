@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from pathlib import Path
-
 import pytest
 from redirect import run_redirected
 
 pytest.importorskip("pandas")
 pytest.importorskip("hypothesis")  # pandas' fixtures import it
 
-pytestmark = pytest.mark.long
-
-WHOLE = {
-    "get_dummies": "pandas.tests.reshape.test_get_dummies",
-    "from_dummies": "pandas.tests.reshape.test_from_dummies",
-    "str_get_dummies": "pandas.tests.strings.test_get_dummies",
+# How many tests must pass and call the function. `Series.str.get_dummies` is also tested as one
+# method of many, on empty Series and by the values that it rejects.
+MODULES: dict[str, tuple[int, list[str]]] = {
+    "get_dummies": (10, ["pandas.tests.reshape.test_get_dummies"]),
+    "from_dummies": (10, ["pandas.tests.reshape.test_from_dummies"]),
+    "str_get_dummies": (
+        21,
+        [
+            f"pandas.tests.strings.{name}"
+            for name in ("test_get_dummies", "test_api", "test_strings")
+        ]
+        + ["pandas.tests.generic.test_finalize"],
+    ),
 }
-# Where one test among many others is about `Series.str.get_dummies`.
-SCATTERED = (
-    "pandas.tests.strings.test_api",
-    "pandas.tests.strings.test_strings",
-    "pandas.tests.arrays.arrow.test_string",
-    "pandas.tests.extension.test_arrow",
-    "pandas.tests.generic.test_finalize",
-)
 
 
-def source_of(module: str) -> str:
-    """Return the source of a module of pandas' tests, nothing where this pandas has none."""
-    parent = find_spec(module.rpartition(".")[0])
-    found = find_spec(module) if parent else None
-    return Path(str(found.origin)).read_text(encoding="utf-8") if found else ""
+@pytest.mark.long
+@pytest.mark.parametrize("function", MODULES)
+def test_pandas_own_tests_pass(function, tmp_path):
+    n_passed, modules = MODULES[function]
+    chosen = "-k", "dummies or empty_str_methods or api_per_dtype"
 
-
-@pytest.mark.parametrize("function", WHOLE)
-def test_pandas_own_module_passes(function, tmp_path):
-    """Every test that pandas has for the function passes with ours in its place."""
-    run_redirected("pandas_redirect", tmp_path, {function: 10}, 10, WHOLE[function])
-
-
-def test_pandas_other_tests_of_str_get_dummies_pass(tmp_path):
-    """The method is also tested as one of many, on empty Series and by what it refuses."""
-    modules = [name for name in SCATTERED if "get_dummies" in source_of(name)]
-    some = "-k", "get_dummies or empty_str_methods or api_per_dtype"
-
-    run_redirected("pandas_redirect", tmp_path, {"str_get_dummies": 11}, 11, *modules, *some)
+    run_redirected("pandas_redirect", tmp_path, {function: n_passed}, n_passed, *modules, *chosen)

@@ -38,8 +38,8 @@ THEIRS = st.fixed_dictionaries(
     }
 )
 REASONS = (
-    "several|in none|infrequent|distinguishes None|as unknown values|has no output|cannot encode"
-    "|has no categories"
+    "several|no columns|infrequent|distinguishes None|like unknown values|has no output"
+    "|cannot encode|has no categories"
 )
 
 
@@ -176,8 +176,12 @@ def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(
         ({"min_frequency": 2, "handle_missing": "indicator"}, "places the output"),
         ({}, r"set_params\(handle_missing='error'\) with handle_unknown='error'"),
         ({"handle_unknown": {"k": "ignore"}}, "handle_missing"),
-        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "in all columns, in none"),
+        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "in all columns, no columns"),
         ({"handle_unknown": "ignore", "categories": {"k": []}}, "has no categories"),
+        (
+            {"handle_unknown": "ignore", "drop": "last", "min_frequency": 2},
+            "cannot drop an infrequent category",
+        ),
     ],
     ids=str,
 )
@@ -191,12 +195,13 @@ def test_encoders_without_an_equivalent_in_scikit_learn_are_rejected(
         encoder.to_sklearn()
 
 
-@pytest.mark.parametrize("values", [["a", "b", "b"], [1, 2, 2]])
-def test_scikit_learn_drops_no_infrequent_category(values: Any) -> None:
-    options: Any = {"drop": "last", "handle_unknown": "ignore", "min_frequency": 2}
+def test_infrequent_categories_are_converted() -> None:
+    encoder = Encoder(["c"], min_frequency=2, handle_unknown="ignore").fit({"c": list("abbc")})
+    theirs = encoder.to_sklearn()
 
-    with pytest.raises(ValueError, match="cannot drop an infrequent category"):
-        Encoder(["c"], **options).fit({"c": values}).to_sklearn()
+    rows = pd.DataFrame({"c": list("abcd")})
+    assert theirs.transform(rows).tolist() == [[0, 1], [1, 0], [0, 1], [0, 0]]
+    assert (theirs.min_frequency, theirs.max_categories) == (2, None)
 
 
 def test_an_encoder_without_counts_may_have_seen_missing_values():
@@ -206,5 +211,5 @@ def test_an_encoder_without_counts_may_have_seen_missing_values():
     converted = Encoder.from_sklearn(fitted)
 
     assert converted.transform(frame).to_numpy().tolist() == [[1], [0]]
-    with pytest.raises(ValueError, match="handles missing values as unknown values"):
+    with pytest.raises(ValueError, match="handles missing values like unknown values"):
         converted.to_sklearn()

@@ -12,7 +12,7 @@ pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
 from frame_strategies import PANDAS_3, indexes  # noqa: E402  after the skips above
-from side_by_side import assert_same, outcome  # noqa: E402
+from side_by_side import assert_same_outcome  # noqa: E402
 from strategies import examples  # noqa: E402
 
 from onehot_fast.integrations.pandas import str_get_dummies  # noqa: E402
@@ -37,18 +37,14 @@ def strings(draw: st.DrawFn, dtypes: list[Any], sep: str) -> Any:
     return series.set_axis(draw(indexes(len(rows)))).rename(draw(st.none() | pieces))
 
 
-def by_pandas(data: Any, sep: str, dtype: Any) -> Any:
-    """Return what pandas does; before pandas 3 it has no dtype."""
-    options = {} if dtype is None else {"dtype": dtype}
-    return outcome(lambda: data.str.get_dummies(sep, **options))
+def by_pandas(data: Any, sep: str, **options: Any) -> Any:
+    return data.str.get_dummies(sep, **options)
 
 
 @pytest.mark.parametrize("sep", ["", "|"])
 @pytest.mark.parametrize("dtype", [*PYTHON[:2], *ARROW], ids=str)
 def test_no_strings_equal_pandas(dtype, sep):
-    data = pd.Series([], dtype=dtype)
-
-    assert_same(outcome(str_get_dummies, data, sep), by_pandas(data, sep, None))
+    assert_same_outcome(str_get_dummies, by_pandas, pd.Series([], dtype=dtype), sep)
 
 
 @pytest.mark.parametrize("as_index", [False, True])
@@ -75,12 +71,10 @@ def test_equals_pandas(as_index, dtypes, results, data, sep):
     known = (NUMPY if as_index else results) if PANDAS_3 else []
     dtype = data.draw(st.sampled_from([None, *known]))
     column = pd.Index(column) if as_index else column
-    before = column.copy(deep=True)
 
-    actual = outcome(str_get_dummies, column, sep, dtype)
-
-    assert_same(actual, by_pandas(column, sep, dtype))
-    assert column.equals(before)
+    assert_same_outcome(
+        str_get_dummies, by_pandas, column, sep, **({} if dtype is None else {"dtype": dtype})
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,11 +87,7 @@ def test_equals_pandas(as_index, dtypes, results, data, sep):
 )
 def test_odd_objects_equal_pandas(values):
     """What is no string is written as one, or refused, as pandas does it."""
-    series = pd.Series(values, dtype=object)
-
-    actual = outcome(str_get_dummies, series, ";")
-
-    assert_same(actual, outcome(lambda: series.str.get_dummies(";")))
+    assert_same_outcome(str_get_dummies, by_pandas, pd.Series(values, dtype=object), ";")
 
 
 def test_other_dtypes_are_rejected():

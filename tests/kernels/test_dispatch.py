@@ -176,37 +176,3 @@ def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
         assert [part.dtype for part in wide[1:]] == [np.int64, np.int64]
         for each, other in zip(narrow, wide, strict=True):
             np.testing.assert_array_equal(each, other)
-
-
-@pytest.mark.parametrize("mode", CACHED.values(), ids=CACHED, indirect=True)
-@pytest.mark.parametrize("missing", ["none", "few", "one kept", "indicator", "many"])
-def test_csr_of_columns_of_all_kinds(missing, mode):
-    """A row that lacks a code, or a table that does not only add, leaves the fast way anywhere."""
-    rng = np.random.default_rng(1)
-    kinds = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
-    share = {"none": 0, "few": 0.001, "one kept": 0.0, "indicator": 0.02, "many": 0.5}[missing]
-    for n_columns in (1, 2, 3, 4, 5, 6, 7, 9, 1025):
-        n_rows = 40 if n_columns > 1000 else 2 * 16_384 + 37
-        only = kinds[n_columns % 7 : n_columns % 7 + 1] if n_columns % 2 else kinds[:-2]
-        codes, tables, start = [], [], 0
-        for _ in range(n_columns):
-            depth = int(rng.integers(1, 100))
-            column = rng.integers(0, depth, n_rows).astype(rng.choice(only))
-            column[rng.random(n_rows) < share] = np.array(-1).astype(column.dtype)
-            last = start + depth if missing == "indicator" else -1
-            table = np.array([*range(start, start + depth), last], "i4")
-            if missing == "one kept":  # a category that is dropped
-                table[0] = -1
-            codes.append(column)
-            tables.append(table)
-            start += depth + (missing == "indicator")
-        found = [
-            table[np.where(column >= len(table) - 1, len(table) - 1, column.astype(np.int64))]
-            for column, table in zip(codes, tables, strict=True)
-        ]
-        columns = np.stack(found, axis=1)
-        expected = np.append(0, (columns >= 0).sum(axis=1).cumsum())
-        data, indices, indptr = dispatch.csr(codes, tables, start, np.int8)
-        np.testing.assert_array_equal(indices, columns[columns >= 0])
-        np.testing.assert_array_equal(indptr, expected)
-        assert data.tolist() == [1] * len(indices)

@@ -14,7 +14,7 @@ from onehot_fast._kernels import simd
 from onehot_fast._runtime import dispatch, memory
 
 CODE_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
-ROWS = (0, 1, 7, 8, 9, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 16385)
+ROWS = (0, 1, 7, 8, 9, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 16385, 32805)
 CATEGORIES = (0, 1, 2, 3, 12, 50, 100, 120)
 # Of a column: its codes, how many categories it has, and what share of them is kept.
 KINDS = tuple(itertools.product(CODE_DTYPES, CATEGORIES, (0.0, 0.5, 1.0)))
@@ -39,16 +39,22 @@ def mode(request):
 
 @st.composite
 def columns(draw):
-    """Draw columns of codes and their tables: categories dropped, codes missing or wild."""
-    drawn = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=6))
+    """Draw columns of codes and their tables: categories dropped; no, few or many codes wild."""
+    drawn = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=9))
+    drawn *= draw(st.sampled_from((1, 1, 1, 1, 1, 1, 345)))  # or more than a block of codes
+    wild = draw(st.sampled_from((0, 0.001, 0.5)))
+    has_indicator = draw(st.booleans())
     most = MOST_ELEMENTS // max(1, sum(n_categories for _, n_categories, _ in drawn))
     n_rows = draw(st.sampled_from([n for n in ROWS if n <= most]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     codes, tables, first = [], [], 0
     for dtype, n_categories, share in drawn:
         low = 0 if dtype[0] == "u" else -2
-        codes.append(rng.integers(low, n_categories + 2, n_rows).astype(dtype))
-        kept = rng.random(n_categories + 1) < share
+        column = rng.integers(0, max(1, n_categories), n_rows)
+        is_wild = rng.random(n_rows) < wild
+        column[is_wild] = rng.integers(low, n_categories + 2, is_wild.sum())
+        codes.append(column.astype(dtype))
+        kept = np.append(rng.random(n_categories) < share, has_indicator)
         table = np.full(n_categories + 1, -1, np.int32)
         table[kept] = first + np.arange(kept.sum())
         tables.append(table)
@@ -248,13 +254,8 @@ def test_count(drawn, n_codes):
 @pytest.mark.parametrize(
     ("last", "dtype"),
     [
-        (-1, "i1"),
-        (127, "i1"),
-        (128, "i2"),
-        (2**15 - 1, "i2"),
-        (2**15, "i4"),
-        (2**31 - 2, "i4"),
-        (2**31 - 1, "i4"),
+        *((-1, "i1"), (127, "i1"), (128, "i2"), (2**15 - 1, "i2"), (2**15, "i4")),
+        *((2**31 - 2, "i4"), (2**31 - 1, "i4")),
     ],
 )
 def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):

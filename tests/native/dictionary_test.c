@@ -170,45 +170,35 @@ static const uint8_t *bits_of(const row_text *texts, int64_t n, int64_t *begin)
 
 /* ---- The layouts ---- */
 
-static void put_offset(uint8_t *offsets, int layout, int64_t i, int64_t offset)
+static void put_offset(void *offsets, int layout, int64_t i, int64_t offset)
 {
-    const int32_t narrow = (int32_t)offset;
     if (layout == OHF_OFFSETS32)
-        memcpy(offsets + 4 * i, &narrow, 4);
+        ((int32_t *)offsets)[i] = (int32_t)offset;
     else
-        memcpy(offsets + 8 * i, &offset, 8);
+        ((int64_t *)offsets)[i] = offset;
 }
 
 /* A row that is `bad` says what its buffers do not have. */
 static void place_offsets(ohf_texts *placed, const row_text *texts, int64_t n, int64_t bad)
 {
     static const int64_t leads[] = {0, 1, 15, 16, 39};     /* bytes of rows that were sliced off */
+    static int64_t begins[MOST_ROWS + 1];
     uint8_t *offsets = guard((size_t)(n + 1) * (placed->layout == OHF_OFFSETS32 ? 4 : 8), 1), *data;
-    int64_t at = PICK(leads);
-    put_offset(offsets, placed->layout, 0, at);
-    for (int64_t i = 0; i < n; i++) {
-        at += texts[i].length >= 0 ? texts[i].length : (int64_t)draw(20);
-        put_offset(offsets, placed->layout, i + 1, at);
-    }
-    placed->limit = (uint64_t)at;
-    placed->last_of_16 = at >= 16 ? (uint64_t)at - 15 : 0;
-    placed->data = data = guard((size_t)at, (int)draw(2));
-    for (int64_t i = 0; i < at; i++)
+    int64_t n_bytes;
+    begins[0] = PICK(leads);
+    for (int64_t i = 0; i < n; i++)
+        begins[i + 1] = begins[i] + (texts[i].length >= 0 ? texts[i].length : (int64_t)draw(20));
+    for (int64_t i = 0; i <= n; i++)
+        put_offset(offsets, placed->layout, i, begins[i]);
+    n_bytes = begins[n];
+    placed->limit = (uint64_t)n_bytes;
+    placed->last_of_16 = n_bytes >= 16 ? (uint64_t)n_bytes - 15 : 0;
+    placed->data = data = guard((size_t)n_bytes, (int)draw(2));
+    for (int64_t i = 0; i < n_bytes; i++)
         data[i] = (uint8_t)draw(256);
-    for (int64_t i = n; i > 0; i--) {       /* back to front, as the end is known */
-        if (texts[i - 1].length >= 0) {
-            at -= texts[i - 1].length;
-            memcpy(data + at, texts[i - 1].bytes, (size_t)texts[i - 1].length);
-        } else {
-            int32_t narrow;
-            if (placed->layout == OHF_OFFSETS32) {
-                memcpy(&narrow, offsets + 4 * (i - 1), 4);
-                at = narrow;
-            } else {
-                memcpy(&at, offsets + 8 * (i - 1), 8);
-            }
-        }
-    }
+    for (int64_t i = 0; i < n; i++)
+        if (texts[i].length > 0)
+            memcpy(data + begins[i], texts[i].bytes, (size_t)texts[i].length);
     if (bad >= 0)
         put_offset(offsets, placed->layout, bad + 1,
                    draw(2) ? (int64_t)(placed->limit + 1 + draw(2) * draw(99)) : -1 - (int64_t)draw(99));
@@ -414,6 +404,23 @@ static void learn_until(ohf_dictionary *dictionary, const ohf_texts *texts, cons
     n_failures_met++;
 }
 
+/* Learn the rows, of which one may fail, with a new dictionary; it stays open. */
+static void learn_rows(ohf_dictionary *dictionary, const ohf_texts *texts, const ohf_numbers *numbers, int64_t bad,
+                       int failure)
+{
+    open_dictionary(dictionary, texts != NULL);
+    if (bad >= 0)
+        learn_until(dictionary, texts, numbers, bad, failure);
+    else
+        learn_and_look_up(dictionary, texts, numbers);
+}
+
+static void close_dictionary(ohf_dictionary *dictionary)
+{
+    ohf_dictionary_close(dictionary);
+    unguard();
+}
+
 /* How many rows, how many of them are learned, and out of how many values. */
 static int64_t draw_sizes(int round)
 {
@@ -437,22 +444,17 @@ static void test_texts(int layout, int round)
         while (rows[i].length > 0 && rows[i].bytes[rows[i].length - 1] == 0)
             rows[i].length--;
     expect_codes();
-    if (layout <= OHF_VIEWS && draw(4) == 0) {
+    if (layout <= OHF_VIEWS && draw(4) == 0)
         bad = (int64_t)draw((uint64_t)n_learned);
-        if (rows[bad].length < 0)
-            bad = -1;
-    }
+    if (bad >= 0 && rows[bad].length < 0)
+        bad = -1;
     place(&texts, layout, rows, n_rows, bad);
-    open_dictionary(&dictionary, 1);
-    if (bad >= 0) {
-        learn_until(&dictionary, &texts, NULL, bad, OHF_MALFORMED);
-    } else {
-        learn_and_look_up(&dictionary, &texts, NULL);
+    learn_rows(&dictionary, &texts, NULL, bad, OHF_MALFORMED);
+    if (bad < 0) {
         place(&texts, (int)draw(OHF_BYTES_S), rows, n_rows, -1);
         look_up(&dictionary, &texts, NULL);
     }
-    ohf_dictionary_close(&dictionary);
-    unguard();
+    close_dictionary(&dictionary);
 }
 
 /* UTF-8 by the ranges of its definition; a lone surrogate like any other character. */
@@ -498,16 +500,12 @@ static void test_wide(int round)
     texts.rows = to;
     for (int64_t i = 0; i < n_rows; i++)
         memcpy(to + i * width, characters[(rows[i].bytes - values[0]) / MOST_BYTES], (size_t)(4 * width));
-    open_dictionary(&dictionary, 1);
     if (draw(4) == 0) {
         bad = (int64_t)draw((uint64_t)n_learned);
         to[bad * width + (int64_t)draw((uint64_t)width)] = (uint32_t)(0x110000 + draw(2) * draw(0xFFEF0000));
-        learn_until(&dictionary, &texts, NULL, bad, OHF_OUTSIDE);
-    } else {
-        learn_and_look_up(&dictionary, &texts, NULL);
     }
-    ohf_dictionary_close(&dictionary);
-    unguard();
+    learn_rows(&dictionary, &texts, NULL, bad, OHF_OUTSIDE);
+    close_dictionary(&dictionary);
 }
 
 /* ---- Numbers ---- */
@@ -583,14 +581,8 @@ static void test_numbers(int kind, int into, int round)
                 bad = i;
             expected[i] = OHF_UNKNOWN;
         }
-    open_dictionary(&dictionary, 0);
-    if (bad >= 0) {
-        learn_until(&dictionary, NULL, &numbers, bad, OHF_OUTSIDE);
-    } else {
-        learn_and_look_up(&dictionary, NULL, &numbers);
-    }
-    ohf_dictionary_close(&dictionary);
-    unguard();
+    learn_rows(&dictionary, NULL, &numbers, bad, OHF_OUTSIDE);
+    close_dictionary(&dictionary);
 }
 
 /* ---- Keys that collide ---- */
@@ -635,8 +627,7 @@ static void test_collisions(int is_texts)
     place(&texts, OHF_VIEWS, rows, n_rows, -1);
     learn_and_look_up(&dictionary, is_texts ? &texts : NULL, is_texts ? NULL : &numbers);
     check(dictionary.n_seeds > 0, "the number of seeds", dictionary.n_seeds);
-    ohf_dictionary_close(&dictionary);
-    unguard();
+    close_dictionary(&dictionary);
 }
 
 /* ---- Texts cut at a separator ---- */
@@ -707,8 +698,7 @@ static void test_split(void)
     check_codes(0, n_rows, "the code of a piece");
     check_content(&dictionary);
     free(split.codes);
-    ohf_dictionary_close(&dictionary);
-    unguard();
+    close_dictionary(&dictionary);
 }
 
 int main(void)

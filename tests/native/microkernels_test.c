@@ -28,14 +28,16 @@ static void fail(const ohf_microkernels *microkernels, const char *what, size_t 
     exit(1);
 }
 
-/* Whether a guarded buffer holds what was expected, and nothing was written around it. */
-static int same(const unsigned char *buffer, size_t shift, const unsigned char *expected, size_t n_bytes)
+/* End unless a guarded buffer holds what was expected, and nothing was written around it. */
+static void check(const unsigned char *buffer, size_t shift, const void *expected, size_t n_bytes,
+                  const ohf_microkernels *microkernels, const char *what, size_t width, size_t depth, size_t n)
 {
+    int is_same = memcmp(buffer + GUARD + shift, expected, n_bytes) == 0;
     n_compared++;
     for (size_t i = 0; i < GUARD + shift; i++)
-        if (buffer[i] != MARK || buffer[GUARD + shift + n_bytes + i % GUARD] != MARK)
-            return 0;
-    return memcmp(buffer + GUARD + shift, expected, n_bytes) == 0;
+        is_same &= buffer[i] == MARK && buffer[GUARD + shift + n_bytes + i % GUARD] == MARK;
+    if (!is_same)
+        fail(microkernels, what, width, depth, n, shift);
 }
 
 /* A buffer of MARK with room for n_bytes at GUARD + shift from a 64-byte boundary. */
@@ -86,27 +88,23 @@ static void test_writers(const ohf_microkernels *microkernels)
     expect(classes, n, &fill, expected);
     unsigned char *out = buffer + GUARD + shift;
     microkernels->rows_block(codes, n, &fill, out, scratch);
-    if (!same(buffer, shift, expected, n_bytes))
-        fail(microkernels, "rows_block", width, depth, n, shift);
+    check(buffer, shift, expected, n_bytes, microkernels, "rows_block", width, depth, n);
     for (int streaming = 0; vector && (uintptr_t)out % width == 0 && streaming < 2; streaming++) {
         fill.stream = streaming;
         ohf_scratch_init(scratch, &fill);
         memset(out, MARK, n_bytes);
         if (depth * width <= OHF_SCRATCH) {
             microkernels->rows_scratch(codes, n, &fill, out, scratch);
-            if (!same(buffer, shift, expected, n_bytes))
-                fail(microkernels, "rows_scratch", width, depth, n, shift);
+            check(buffer, shift, expected, n_bytes, microkernels, "rows_scratch", width, depth, n);
         }
         memset(out, MARK, n_bytes);
         microkernels->rows_merge(codes, n, &fill, out, scratch);
-        if (!same(buffer, shift, expected, n_bytes))
-            fail(microkernels, "rows_merge", width, depth, n, shift);
+        check(buffer, shift, expected, n_bytes, microkernels, "rows_merge", width, depth, n);
         if (ohf_can_expand(microkernels, &fill, out)) {
             ohf_plan_init(&plan, microkernels, &fill, out);
             memset(out, MARK, n_bytes);
             microkernels->rows_expand(small, n, &plan, &fill, out);
-            if (!same(buffer, shift, expected, n_bytes))
-                fail(microkernels, "rows_expand", width, depth, n, shift);
+            check(buffer, shift, expected, n_bytes, microkernels, "rows_expand", width, depth, n);
         }
     }
     if (depth <= OHF_SPAN8)
@@ -116,8 +114,7 @@ static void test_writers(const ohf_microkernels *microkernels)
             expect(classes, 1, &fill, expected);
             memset(out, MARK, n_bytes);
             microkernels->planes(small, n, depth, n * width, &fill, out);
-            if (!same(buffer, shift, expected, n_bytes))
-                fail(microkernels, "planes", width, depth, n, shift);
+            check(buffer, shift, expected, n_bytes, microkernels, "planes", width, depth, n);
         }
     free_aligned(buffer);
     free(expected);
@@ -146,8 +143,7 @@ static void test_bits(const ohf_microkernels *microkernels)
             expected[code * plane_bytes + i / 8] |= (unsigned char)(1u << i % 8);
     }
     microkernels->bits(codes, n, n_classes, plane_bytes, streaming, buffer + GUARD + shift, masks);
-    if (!same(buffer, shift, expected, n_classes * plane_bytes))
-        fail(microkernels, "bits", 0, n_classes, n, shift);
+    check(buffer, shift, expected, n_classes * plane_bytes, microkernels, "bits", 0, n_classes, n);
     free_aligned(buffer);
     free(expected);
 }
@@ -192,10 +188,8 @@ static void test_csr(const ohf_microkernels *microkernels)
     /* What lies behind the last row that is written has no meaning, but for the guard. */
     memcpy((unsigned char *)expected + ready, buffer + GUARD + shift + ready, n_bytes - ready);
     memcpy(ends + done, end_buffer + GUARD + ends_shift + 4 * done, 4 * (n - done));
-    if (!same(buffer, shift, (unsigned char *)expected, n_bytes))
-        fail(microkernels, "csr", 4, n_columns, n, shift);
-    if (!same(end_buffer, ends_shift, (unsigned char *)ends, 4 * n))
-        fail(microkernels, "the ends of csr", 4, n_columns, n, ends_shift);
+    check(buffer, shift, expected, n_bytes, microkernels, "csr", 4, n_columns, n);
+    check(end_buffer, ends_shift, ends, 4 * n, microkernels, "the ends of csr", 4, n_columns, n);
     for (size_t j = 0; j < n_columns; j++)
         free((void *)columns[j].codes);
     free(columns);
@@ -223,8 +217,9 @@ static void test_move(const ohf_microkernels *microkernels)
     }
     microkernels->move(buffer + GUARD + shift, from, n_bytes, &fill);
     microkernels->fence();
-    if (!same(buffer, shift, moved, n_bytes) || memcmp(from, rest, n_bytes) != 0)
-        fail(microkernels, "move", width, 1, n_bytes, place);
+    check(buffer, shift, moved, n_bytes, microkernels, "move", width, 1, n_bytes);
+    if (memcmp(from, rest, n_bytes) != 0)
+        fail(microkernels, "what move leaves", width, 1, n_bytes, place);
     free_aligned(buffer);
 }
 
@@ -238,6 +233,17 @@ static int64_t class_of(uint64_t raw, int is_signed, const ohf_policy *policy)
     return raw < policy->depth ? (int64_t)raw : -1;
 }
 
+#define FOR_INTEGERS(TEST)                                                                                     \
+    do {                                                                                                       \
+        TEST(OHF_I8, int8_t, int64_t, 1);                                                                      \
+        TEST(OHF_I16, int16_t, int64_t, 1);                                                                    \
+        TEST(OHF_I32, int32_t, int64_t, 1);                                                                    \
+        TEST(OHF_I64, int64_t, int64_t, 1);                                                                    \
+        TEST(OHF_U8, uint8_t, uint64_t, 0);                                                                    \
+        TEST(OHF_U16, uint16_t, uint64_t, 0);                                                                  \
+        TEST(OHF_U32, uint32_t, uint64_t, 0);                                                                  \
+        TEST(OHF_U64, uint64_t, uint64_t, 0);                                                                  \
+    } while (0)
 /* Indices of type T: DRAWN at random, and CLASS is the class of an index x. */
 #define TEST_NARROW(KIND, T, DRAWN, CLASS)                                                                     \
     do {                                                                                                       \
@@ -280,14 +286,7 @@ static void test_narrow(const ohf_microkernels *microkernels)
     wide.span = policy.depth;
     policy.base = draw(policy.depth);
     policy.span = policy.depth - policy.base < OHF_SPAN8 ? policy.depth - policy.base : OHF_SPAN8;
-    NARROW_INTEGERS(OHF_I8, int8_t, int64_t, 1);
-    NARROW_INTEGERS(OHF_I16, int16_t, int64_t, 1);
-    NARROW_INTEGERS(OHF_I32, int32_t, int64_t, 1);
-    NARROW_INTEGERS(OHF_I64, int64_t, int64_t, 1);
-    NARROW_INTEGERS(OHF_U8, uint8_t, uint64_t, 0);
-    NARROW_INTEGERS(OHF_U16, uint16_t, uint64_t, 0);
-    NARROW_INTEGERS(OHF_U32, uint32_t, uint64_t, 0);
-    NARROW_INTEGERS(OHF_U64, uint64_t, uint64_t, 0);
+    FOR_INTEGERS(NARROW_INTEGERS);
     NARROW_FLOATS(OHF_F32, float);
     NARROW_FLOATS(OHF_F64, double);
 }
@@ -353,14 +352,7 @@ static void test_map(const ohf_microkernels *microkernels)
     wide.base = draw(2) ? 0 : (uint64_t)(first + 1) + draw(table.n_codes + 1);
     table.span = draw(2) ? OHF_SPAN8 : 1 + draw(OHF_SPAN8);
     table.base = draw(8) ? (uint64_t)(first + 1) + draw(table.n_codes + 1) : (uint64_t)draw(4) << 31;
-    TEST_MAP(OHF_I8, int8_t, int64_t, 1);
-    TEST_MAP(OHF_I16, int16_t, int64_t, 1);
-    TEST_MAP(OHF_I32, int32_t, int64_t, 1);
-    TEST_MAP(OHF_I64, int64_t, int64_t, 1);
-    TEST_MAP(OHF_U8, uint8_t, uint64_t, 0);
-    TEST_MAP(OHF_U16, uint16_t, uint64_t, 0);
-    TEST_MAP(OHF_U32, uint32_t, uint64_t, 0);
-    TEST_MAP(OHF_U64, uint64_t, uint64_t, 0);
+    FOR_INTEGERS(TEST_MAP);
 }
 
 int main(void)

@@ -44,14 +44,10 @@ def test_small_types(name):
 @pytest.mark.parametrize(
     ("on", "off", "dtype"),
     [
-        ("maybe", "no", "<U5"),
-        ("no", "maybe", "<U5"),
-        (b"no", b"maybe", "S5"),
+        *(("maybe", "no", "<U5"), ("no", "maybe", "<U5"), (b"no", b"maybe", "S5")),
+        *((1, 0, "int64"), (1.5, 0.0, "float64"), (True, False, "bool")),
         (np.array("no", object), np.array("maybe", object), object),
         (np.array("beyond the inline bytes", STRING), np.array("no", STRING), STRING),
-        (1, 0, "int64"),
-        (1.5, 0.0, "float64"),
-        (True, False, "bool"),
         (np.array(258, ">i4"), np.array(1, "<i4"), "int32"),
     ],
 )

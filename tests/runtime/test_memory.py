@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
@@ -66,19 +65,20 @@ def free(arrays):
     return [address(arrays.pop()) for _ in range(len(arrays))]
 
 
-@pytest.mark.parametrize("dtype", ["?", "f2", "f4", "c16", "M8[s]", "S3", "V5", "f4,i1", ">i4"])
+@pytest.mark.parametrize("dtype", ["?", ">i4", "f4", "c16", "M8[s]", "U3", "V5", "f4,i1", "O"])
 @pytest.mark.parametrize(
-    "shape", [(7,), (65,), (3, 5), (LARGE,), (300, 2, 1000), (2 * MIB + 1,), (2, 0, 3), ()]
+    "shape", [7, (65,), (3, 5), (LARGE,), (300, 2, 1000), (2 * MIB + 1,), (2, 0, 3), ()]
 )
 def test_arrays_are_ordinary(shape, dtype):
     """An array has the requested shape and dtype, is writable, aligned and in C order."""
-    array, _ = memory.allocate(shape, np.dtype(dtype))
+    array = onehot_fast.empty(shape, dtype)
     array[...] = np.zeros((), dtype)
 
-    assert (type(array), array.shape, array.dtype) == (np.ndarray, shape, np.dtype(dtype))
+    expected = np.empty(shape, dtype)
+    assert (type(array), array.shape, array.dtype) == (np.ndarray, expected.shape, expected.dtype)
     assert array.flags.c_contiguous
     assert array.flags.writeable
-    if array.size:
+    if array.size and dtype != "O":
         assert address(array) % (2 * MIB if array.nbytes >= 2 * MIB else 64) == 0
 
 
@@ -186,21 +186,10 @@ def test_a_view_keeps_its_block(view_of):
     assert kept() == (1, 3 * MIB)
 
 
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("n_indices", [10, 40_000], ids=["small", "large"])
-def test_pickle(n_indices, protocol):
-    result = onehot_fast.one_hot(np.arange(n_indices) % 7, 7)
-    expected = np.array(result)
-    twin = pickle.loads(pickle.dumps(result, protocol))
-    del result
-    make(n_indices * 28, 0xFF)
-
-    np.testing.assert_array_equal(twin, expected)
-
-
 @pytest.mark.parametrize("n_bytes", [1000, LARGE - 1, LARGE, 3 * MIB])
 @pytest.mark.parametrize("recycled", [False, True])
 def test_tracemalloc_sees_each_array(n_bytes, recycled):
+    """A snapshot shows the bytes of a large array in NumPy's domain."""
     free([make(n_bytes)] * recycled)
     tracemalloc.start()
     try:
@@ -209,24 +198,15 @@ def test_tracemalloc_sees_each_array(n_bytes, recycled):
         during, _ = tracemalloc.get_traced_memory()
         del array
         after, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert n_bytes <= during - before < n_bytes + 2000
-    assert after - before < 1000
-
-
-def test_tracemalloc_counts_arrays_in_the_domain_of_numpy():
-    """A snapshot shows the bytes of a large array in NumPy's domain."""
-    tracemalloc.start()
-    try:
-        array = make(3 * MIB)
+        array = make(n_bytes)
         domain = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
         traces = tracemalloc.take_snapshot().filter_traces([domain]).traces
     finally:
         tracemalloc.stop()
 
-    assert array.nbytes in [trace.size for trace in traces]
+    assert n_bytes <= during - before < n_bytes + 2000
+    assert after - before < 1000
+    assert n_bytes < LARGE or array.nbytes in [trace.size for trace in traces]
 
 
 def test_more_than_the_system_has():

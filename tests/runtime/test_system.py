@@ -158,13 +158,9 @@ def test_quota(files, expected, tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (b"0.20 0.18 0.12 3/80 11206\n", 3),
-        (b"103.00 99.50 98.00 128/4096 999999\n", 128),
-        (b"0.00 0.00 0.00 1/1 1\n", 1),
-        (b"", None),
-        (b"0.00 0.00 0.00\n", None),
-        (b"0.00 0.00 0.00 ?/? 0\n", None),
-        (None, None),
+        *((b"0.20 0.18 0.12 3/80 11206\n", 3), (b"103.00 99.50 98.00 128/4096 999999\n", 128)),
+        *((b"0.00 0.00 0.00 1/1 1\n", 1), (b"", None), (b"0.00 0.00 0.00\n", None)),
+        *((b"0.00 0.00 0.00 ?/? 0\n", None), (None, None)),
     ],
 )
 def test_running(text, expected, monkeypatch):

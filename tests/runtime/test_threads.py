@@ -86,15 +86,9 @@ def test_one_thread_needs_no_question_about_the_load(n_bytes, affinity, machine,
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        ({}, 4),
-        ({"openmp": 3}, 3),
-        ({"openmp": 64}, 4),
-        ({"affinity": 2}, 2),
-        ({"quota": 3}, 3),
-        ({"quota": 99}, 4),
-        ({"quota": 0}, 4),
+        *(({}, 4), ({"openmp": 3}, 3), ({"openmp": 64}, 4), ({"affinity": 2}, 2)),
+        *(({"quota": 3}, 3), ({"quota": 99}, 4), ({"quota": 0}, 4), ({"openmp": 0}, 1)),
         ({"openmp": 3, "affinity": 2, "quota": 1}, 1),
-        ({"openmp": 0}, 1),
     ],
     ids=repr,
 )
@@ -108,19 +102,13 @@ def test_available_is_the_least_of_all_limits(limits, expected, machine):
 @pytest.mark.parametrize(
     ("load", "expected"),
     [
-        ({"running": None}, 4),
-        ({"running": 0}, 4),
-        ({"running": 1}, 4),
-        ({"running": 2}, 3),
-        ({"running": 4}, 1),
-        ({"running": 99}, 1),
-        ({"running": 4, "spinning": 3}, 4),
-        ({"running": 5, "spinning": 3}, 3),
-        ({"running": 2, "spinning": 3}, 4),
-        ({"running": 3, "cpus": 8}, 4),
-        ({"running": 7, "cpus": 8}, 2),
-        ({"running": 1, "stalled": True}, 1),
-        ({"running": 2, "openmp": 1}, 1),
+        *(
+            ({"running": n}, threads)
+            for n, threads in ((None, 4), (0, 4), (1, 4), (2, 3), (4, 1), (99, 1))
+        ),
+        *(({"running": n, "spinning": 3}, threads) for n, threads in ((4, 4), (5, 3), (2, 4))),
+        *(({"running": n, "cpus": 8}, threads) for n, threads in ((3, 4), (7, 2))),
+        *(({"running": 1, "stalled": True}, 1), ({"running": 2, "openmp": 1}, 1)),
     ],
     ids=repr,
 )

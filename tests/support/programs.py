@@ -1,10 +1,13 @@
-"""Programs in fresh interpreters, for what one process can do only once: start, fork, end."""
+"""Programs in fresh interpreters, for what one process does only once; work in another thread."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from textwrap import dedent
 
 import pytest
@@ -39,6 +42,24 @@ def run(program: str, *options: str, **environment: str) -> str:
     done = start(program, *options, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     return done.stdout.strip()
+
+
+@contextmanager
+def running(work: Callable[[], None]) -> Iterator[None]:
+    """Repeat some work in another thread."""
+    stop = threading.Event()
+
+    def repeat() -> None:
+        while not stop.is_set():
+            work()
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def start(program: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -16,6 +16,15 @@ def outcome(function: Any, *args: Any, **kwargs: Any) -> Any:
         return error
 
 
+def assert_same_outcome(ours: Any, theirs: Any, data: Any, *args: Any, **kwargs: Any) -> None:
+    """Assert that two functions return or raise the same, and do not change a pandas object."""
+    copy = data.copy(deep=True) if isinstance(data, pd.Series | pd.Index | pd.DataFrame) else None
+    expected = outcome(theirs, data, *args, **kwargs)
+
+    assert_same(outcome(ours, data, *args, **kwargs), expected)
+    assert copy is None or data.equals(copy)
+
+
 def assert_same(actual: Any, expected: Any) -> None:
     """Assert that two outcomes are the same frame, index, array or error."""
     if isinstance(expected, Exception):

@@ -55,6 +55,7 @@ SERIES = {
     "int64": (NUMBERS, "int64"),
     "Int64": ([1, 2, None], "Int64"),
     "boolean": ([True, False, None], "boolean"),
+    "Float64": ([1.5, None], "Float64"),
     "float": ([1.5, None, -2.0, 1.0], "float64"),
     "int8": ([1, -3, 100], "int8"),
     "Int8": ([1, -3, 100], "Int8"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import running
 from strategies import examples
 
 from onehot_fast import Encoder, OneHotMatrix
@@ -152,47 +152,35 @@ def large() -> OneHotMatrix:
     return OneHotMatrix.from_codes(codes, sizes, numeric=generator.normal(size=(n_rows, 2)))
 
 
-def test_results_do_not_depend_on_threads(large: OneHotMatrix) -> None:
+def test_many_rows_equal_those_of_scipy_with_any_number_of_threads(large: OneHotMatrix) -> None:
+    """The number of threads changes no bit."""
     generator = np.random.default_rng(1)
     x, y = generator.normal(size=(large.shape[1], 9)), generator.normal(size=(len(large), 9))
     weights = generator.random(len(large))
-    alone = [large.matvec(x, num_threads=1), large.rmatvec(y, num_threads=1)]
-    alone.append(large.gram(weights, num_threads=1))
-    for threads in (2, 3, 7):
-        team = [large.matvec(x, num_threads=threads), large.rmatvec(y, num_threads=threads)]
-        team.append(large.gram(weights, num_threads=threads))
-        for one, many in zip(alone, team, strict=True):
-            np.testing.assert_array_equal(one, many)
-
-
-def test_many_rows_equal_those_of_scipy(large: OneHotMatrix) -> None:
-    generator = np.random.default_rng(2)
     csr = large.to_csr()
-    x, y = generator.normal(size=large.shape[1]), generator.normal(size=(len(large), 3))
-    weights = generator.random(len(large))
     gram_matrix = (csr.T @ csr.multiply(weights[:, None]).tocsr()).toarray()
 
-    np.testing.assert_allclose(large @ x, csr @ x, atol=1e-9)
-    np.testing.assert_allclose(large.T @ y, csr.T @ y, atol=1e-9)
-    np.testing.assert_allclose(large.gram(weights), gram_matrix, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(
-        large.gram(weights, output="csr").toarray(), gram_matrix, rtol=1e-9, atol=1e-9
-    )
+    alone = [large.matvec(x, num_threads=1), large.rmatvec(y, num_threads=1)]
+    alone.append(large.gram(weights, num_threads=1))
+    for n in (2, 3, 7):
+        team = [large.matvec(x, num_threads=n), large.rmatvec(y, num_threads=n)]
+        team.append(large.gram(weights, num_threads=n))
+        for one, many in zip(alone, team, strict=True):
+            np.testing.assert_array_equal(one, many)
+    alone.append(large.gram(weights, output="csr").toarray())
+    for one, other in zip(alone, [csr @ x, csr.T @ y, gram_matrix, gram_matrix], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
 def test_codes_may_change_while_they_are_read() -> None:
     """Codes are bounded by their look-up tables, whatever another thread writes meanwhile."""
     codes = np.zeros(200_000, np.int32)
-    stop = threading.Event()
 
     def change() -> None:
-        while not stop.is_set():
-            codes[:] = 1 << 30
-            codes[:] = 0
+        codes[:] = 1 << 30
+        codes[:] = 0
 
-    thread = threading.Thread(target=change)
-    thread.start()
-    try:
+    with running(change):
         for _ in range(30):
             try:
                 matrix = OneHotMatrix.from_codes([codes, codes], [3, 4])
@@ -202,9 +190,6 @@ def test_codes_may_change_while_they_are_read() -> None:
             assert counts.min() >= 0
             assert counts[:3].sum() <= len(codes)
             assert (matrix.to_numpy("int8").sum(0) == counts).all()
-    finally:
-        stop.set()
-        thread.join()
 
 
 def test_codes_are_small_copies() -> None:

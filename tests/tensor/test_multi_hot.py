@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-import types
 
 import numpy as np
 import pytest
@@ -116,18 +115,6 @@ def test_rows_of_many_kinds(dtype):
     assert multi_hot(np.zeros((2, 0), int), 3).shape == (2, 3)
     labels = multi_hot([["a", None]], categories=["a"], out_of_range="error")
     assert labels.tolist() == [[1]]
-
-
-def test_lists_of_a_library(monkeypatch):
-    module = types.SimpleNamespace(
-        read_lists=lambda rows: (np.array([0, 2]), Column(np.array([0, 1]), np.array(["x", "y"])))
-    )
-    monkeypatch.setattr("onehot_fast._categories.lists.reader_of", lambda rows: "library")
-    monkeypatch.setattr(
-        "onehot_fast._categories.lists.integration", {"library": module}.__getitem__
-    )
-
-    assert multi_hot(object()).tolist() == [[1, 1]]
 
 
 @pytest.mark.parametrize(
