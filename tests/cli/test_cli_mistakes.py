@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import programs
 import pytest
 
 pa = pytest.importorskip("pyarrow")
@@ -194,15 +194,12 @@ def test_codes_beyond_their_dictionary_are_an_error_of_the_input() -> None:
 
 def test_without_the_libraries() -> None:
     """If an extra is missing, one line says how to install it."""
-    program = """
+    done = programs.start("""
         import sys
         sys.modules["click"] = None
         from onehot_fast.cli import main
         sys.exit(main(["--help"]))
-    """
-    lines = "\n".join(line.strip() for line in program.strip().splitlines())
-    done = subprocess.run([sys.executable, "-P", "-c", lines], capture_output=True, text=True)
-
+    """)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "onehot-fast: needs click: pip install 'onehot-fast[cli]'\n"
 
@@ -378,19 +375,21 @@ def test_warnings_are_notes(done: Any) -> None:
 # --- names
 
 
-def test_values_with_an_equals_sign(done: Any) -> None:
-    """They are typed with their column."""
-    done("encode t.csv --prefix b=p=q --prefix-sep = -o o.csv")
-    assert Path("o.csv").read_text().splitlines()[0] == "a,p=q=x,p=q=y"
-
-
-def test_names_between_commas(done: Any) -> None:
-    """``-c a,b`` are two columns, unless one has that name."""
-    done("encode t.csv -c a,b -o o.csv")
-    assert Path("o.csv").read_text().splitlines()[0] == "a_1,a_2,b_x,b_y"
-    Path("u.csv").write_text('"a,b",a,b\nx,1,2\n')
-    done("encode u.csv -c a,b -o p.csv")
-    assert Path("p.csv").read_text().splitlines()[0] == '"a,b_x","a","b"'
+@pytest.mark.parametrize(
+    ("text", "options", "header"),
+    [
+        # A value with an equals sign is typed with its column.
+        ("a,b\n1,x\n", "--prefix b=p=q --prefix-sep =", "a,p=q=x"),
+        # `a,b` are two columns, unless one has that name.
+        ("a,b\n1,x\n", "-c a,b", "a_1,b_x"),
+        ('"a,b",a,b\nx,1,2\n', "-c a,b", '"a,b_x","a","b"'),
+    ],
+)
+def test_signs_in_names(text: str, options: str, header: str, done: Any) -> None:
+    """An equals sign or a comma belongs to a name if a column has this name."""
+    Path("names.csv").write_text(text)
+    done(f"encode names.csv {options} -o o.csv")
+    assert Path("o.csv").read_text().splitlines()[0] == header
 
 
 # --- help
