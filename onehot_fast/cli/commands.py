@@ -19,7 +19,7 @@ from click.shell_completion import get_completion_class, shell_complete
 import onehot_fast
 from onehot_fast.adapter import reports
 from onehot_fast.cli.csv_reader import TextOptions
-from onehot_fast.cli.encode import EncoderSource, run_decode, run_encode
+from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.errors import CommandError, Exit, PipeClosed, one_line, printable, writing
 from onehot_fast.cli.inspection import run_inspect
@@ -175,8 +175,8 @@ def _option(*names: str, **settings: Any) -> click.Option:
     return click.Option(names, **settings)
 
 
-# The values have the names of the fields of `TextOptions`, `Output` and `EncoderSource`, and of the
-# parameters of `run_encode`, `run_decode` and `run_inspect`.
+# The values have the names of the fields of `TextOptions` and `Output`, and of the parameters of
+# `run_encode`, `run_decode` and `run_inspect`.
 SOURCE = click.Argument(["source"], metavar="IN", type=click.Path())
 TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
                  help="A file, a folder, or - (standard output).")  # fmt: skip
@@ -256,10 +256,10 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def _take(kind: type[T], options: dict[str, Any], **others: Any) -> T:
+def _take(kind: type[T], options: dict[str, Any]) -> T:
     """Remove the options that are fields of a dataclass, and return it."""
     names = [field.name for field in fields(kind) if field.name in options]  # type: ignore[arg-type]
-    return kind(**{name: options.pop(name) for name in names}, **others)
+    return kind(**{name: options.pop(name) for name in names})
 
 
 def _take_input(options: dict[str, Any]) -> Input:
@@ -333,8 +333,7 @@ def encode(**options: Any) -> None:
     if options["encoder_file"] is not None and names:
         text = "cannot be combined with --encoder; learn a new encoder with it, and --save-encoder"
         raise click.UsageError(f"{names[0]} {text}")
-    wanted = _take(EncoderSource, options, typed=typed)
-    run_encode(spec, wanted, output=output, **options)
+    run_encode(spec, output, typed=typed, **options)
 
 
 @commands.command(

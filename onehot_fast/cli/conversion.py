@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from onehot_fast.cli.errors import CommandError, Exit, encoding
 from onehot_fast.cli.folders import MAX_OPEN, Files
-from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_within, new_output
+from onehot_fast.cli.outputs import Output, name_within, new_file, new_output, written
 from onehot_fast.cli.places import place_of
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
@@ -57,7 +57,10 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
 
     @contextmanager
     def begin(path: Path, part: InputFiles = source) -> Iterator[Writer]:
-        with new_file_within(path, form) as file, write(part, file) as writer:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # On some systems two names that differ only by case are one file.
+        path.touch(exist_ok=False)
+        with written(path, form) as file, write(part, file) as writer:
             yield writer
 
     with showing("writing", output.is_quiet) as step:

@@ -6,7 +6,6 @@ import copy
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from onehot_fast.cli.encoders import (
     without_features,
 )
 from onehot_fast.cli.errors import CommandError, Exit, encoding, one_line, plural
-from onehot_fast.cli.outputs import Output, place_for_encoder, save_text
+from onehot_fast.cli.outputs import Output, new_output, place_for_encoder
 from onehot_fast.cli.places import Format
 from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell
 from onehot_fast.cli.source import Input, InputFiles, open_source
@@ -36,36 +35,41 @@ TEXT_BYTES = 40
 NOT_IN_TEXT = ("struct", "array", "tensor")
 
 
-@dataclass(frozen=True)
-class EncoderSource:
-    """Where the encoder comes from."""
-
-    columns: Sequence[str]  # the columns to encode; if empty, all texts
-    typed: dict[str, Sequence[str]]  # the options of the encoder as they were typed
-    encoder_file: str | None = None  # a file with a fitted encoder
-    max_features: int = reports.MAX_DENSE_FEATURES  # if the columns are chosen by default
-
-
 def run_encode(
-    spec: Input, wanted: EncoderSource, layout: str | None, output: Output, save_encoder: str | None
+    spec: Input,
+    output: Output,
+    columns: Sequence[str],
+    typed: dict[str, Sequence[str]],
+    max_features: int,
+    encoder_file: str | None,
+    save_encoder: str | None,
+    layout: str | None,
 ) -> None:
-    """Encode a file."""
+    """Encode columns of a file, by default all texts, with the encoder of a file or a new one.
+
+    `typed` are the options of a new encoder.
+    """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        output = output.prepared(source, spec.text.delimiter, wanted.encoder_file)
+        output = output.prepared(source, spec.text.delimiter, encoder_file)
         form = output.format(source)
         layout = _layout(layout, form, output)
         if save_encoder is not None:
             place_for_encoder(save_encoder, source, output)
-        encoders = _encoders(source, wanted, output, is_wide=layout != "dictionary")
+        if encoder_file is not None:
+            encoders = _loaded_encoders(source, encoder_file, columns, output)
+        else:
+            limit = math.inf if columns or layout == "dictionary" else max_features
+            encoders = _learned_encoders(source, columns, typed, limit, output)
         change = _encoding(source, encoders, layout)
         with noting_warnings(source.name, output.is_quiet):
             n_rows = convert(source, change, output)
         if save_encoder is not None:
-            save_text(save_encoder, encoders.to_json(), output.may_replace)
+            with new_output(save_encoder, output.may_replace) as part:
+                part.write_text(encoders.to_json(), encoding="utf-8")
     wrote = f"wrote {plural(n_rows, 'row')}, {plural(encoders.n_features, 'feature')}"
     tell(f"{output.path}: {wrote}", output.is_quiet)
-    if form.is_text and save_encoder is None and wanted.encoder_file is None:
+    if form.is_text and save_encoder is None and encoder_file is None:
         text = f"{form.kind} cannot hold the encoder; pass --save-encoder to keep it"
         tell(f"{text} for decode and for later files", output.is_quiet)
 
@@ -86,23 +90,25 @@ def _layout(chosen: str | None, form: Format, output: Output) -> str:
     return layout
 
 
-def _encoders(source: InputFiles, wanted: EncoderSource, output: Output, is_wide: bool) -> Encoders:
-    """Return the encoders from their file, or learn them."""
-    if wanted.encoder_file is not None:
-        return _loaded_encoders(source, wanted.encoder_file, wanted.columns, output)
-    columns = chosen_columns(source, wanted.columns, output.keys(source))
+def _learned_encoders(
+    source: InputFiles,
+    named: Sequence[str],
+    typed: dict[str, Sequence[str]],
+    limit: float,
+    output: Output,
+) -> Encoders:
+    """Learn encoders; the number of features is limited if the columns are chosen by default."""
+    columns = chosen_columns(source, named, output.keys(source))
     if output.format(source).is_text:
         source.keep_text([*columns, *output.partition_by])
     kinds = {name: source.schema.field(name).type for name in columns}
-    encoders = new_encoders(kinds, wanted.typed)
-    is_chosen = bool(wanted.columns) or not is_wide
-    limit = math.inf if is_chosen else wanted.max_features
+    encoders = new_encoders(kinds, typed)
     # With these options, more rows can reduce the number of features.
-    are_grouped = wanted.typed.get("min_frequency") or wanted.typed.get("max_categories")
+    are_grouped = typed.get("min_frequency") or typed.get("max_categories")
     early_limit = math.inf if are_grouped else max(limit, reports.MAX_FEATURES)
     with showing("learning", output.is_quiet) as step:
         learn(source, encoders, step, limit, early_limit)
-    for text in () if is_chosen else notes_on(source, encoders):
+    for text in () if limit == math.inf else notes_on(source, encoders):
         note(text, output.is_quiet)
     return encoders
 

@@ -205,24 +205,14 @@ def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.
         ):
             yield file
         return
-    with new_output(path, may_replace) as part, _written(part, form) as file:
+    with new_output(path, may_replace) as part, written(part, form) as file:
         yield file
 
 
 @contextmanager
-def _written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
-    """Give an empty file to write to."""
+def written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
+    """Give an empty file to write to, e.g. in a folder of `new_output`."""
     with pa.OSFile(str(path), "wb") as raw, _packed(raw, form) as file:
-        yield file
-
-
-@contextmanager
-def new_file_within(path: Path, form: Format) -> Iterator[pa.NativeFile]:
-    """Give a file to write to in a folder of `new_output`; it must not exist."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # On some systems two names that differ only by case are one file.
-    path.touch(exist_ok=False)
-    with _written(path, form) as file:
         yield file
 
 
@@ -265,12 +255,6 @@ def _opened(path: str, form: Format) -> io.FileIO:
     if os.name == "posix":
         os.set_blocking(handle, True)
     return _Unbuffered(handle, "wb")
-
-
-def save_text(path: str, text: str, may_replace: bool = False) -> None:
-    """Write a text file, whole or not at all."""
-    with new_output(path, may_replace) as part:
-        part.write_text(text, encoding="utf-8")
 
 
 # --- outputs that appear whole or not at all: a temporary file or folder, fsync, and a rename

@@ -230,19 +230,12 @@ class StreamReader(Reader):
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
                 self.share: float = packed.tell() / self.n_bytes
-                batch.validate(
-                    full=True
-                )  # it refers to its own memory only, whatever the file says
+                batch.validate(full=True)  # it refers to its own memory only
                 yield from sliced(batch, rows)
             file.read()  # a compressed file ends with its length or checksum
-            self._require_end()
-
-    def _require_end(self) -> None:
-        """Raise an error if the stream has no end mark, and so may be truncated between batches."""
-        if self.format.compression is None:
-            with self.place.open() as file:
-                file.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
-                if bytes(file.read()) != END_OF_STREAM:
+            if self.format.compression is None:  # may be truncated between batches
+                packed.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
+                if bytes(packed.read()) != END_OF_STREAM:
                     raise EOFError("the stream has no end mark; it is truncated")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -145,21 +144,6 @@ def test_dictionaries_that_differ(target: str, files: Any, done: Any) -> None:
     nothing = "" if target == "out.csv" else None
     colours = files.read(Path(target))["colour"].to_pylist()
     assert colours == ["red", "blue", "blue", nothing, "green", "red"]
-
-
-def test_pandas_metadata_fits_the_new_columns(done: Any) -> None:
-    """A frame with an index comes back as a frame with this index."""
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"size": ["S", "L"], "n": [1, 2]}, index=pd.Index(["p", "q"], name="key"))
-    frame.to_parquet("in.parquet")
-    done("encode in.parquet -c size -o out.parquet")
-
-    wanted = pd.DataFrame(
-        {"size_L": [False, True], "size_S": [True, False], "n": [1, 2]}, index=frame.index
-    )
-    pd.testing.assert_frame_equal(pd.read_parquet("out.parquet"), wanted)
-    noted = json.loads(parquet.read_schema("out.parquet").metadata[b"pandas"])
-    assert "size" not in [column["field_name"] for column in noted["columns"]]
 
 
 # --- options
