@@ -54,8 +54,9 @@ def call(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
     """Return what runs the command in this process, which is quicker; one argument is a line."""
     main = __import__("onehot_fast.cli").cli.main
 
-    def run(*arguments: object) -> Ended:
-        typed = arguments[0].split() if len(arguments) == 1 else arguments  # type: ignore[attr-defined]
+    def run(*arguments: Any) -> Ended:
+        [typed] = arguments if len(arguments) == 1 else [arguments]
+        typed = typed.split() if isinstance(typed, str) else typed
         capfdbinary.readouterr()
         code = main([str(argument) for argument in typed])
         sys.stdout.flush()
@@ -178,7 +179,7 @@ def refused(call: Any) -> Any:
 
     def run(line: str | list[object], code: int, *says: str) -> None:
         before = content()
-        ended = call(*(line.split() if isinstance(line, str) else line))
+        ended = call(line)
         assert (ended.code, ended.out, ended.error.count("\n")) == (code, b"", 1), ended
         assert ended.error.startswith("onehot-fast: ")
         assert [text for text in says if text not in ended.error] == [], ended.error
@@ -192,7 +193,7 @@ def done(call: Any) -> Any:
     """Return what asserts that a line succeeds, and returns what it prints on standard error."""
 
     def run(line: str | list[object]) -> str:
-        ended = call(*(line.split() if isinstance(line, str) else line))
+        ended = call(line)
         assert (ended.code, ended.out) == (0, b""), ended
         return str(ended.error)
 

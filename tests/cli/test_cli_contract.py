@@ -373,29 +373,17 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("windows")
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.csv.gz", "out.npz", "out"])
-def test_whole_outputs_on_windows(target: str, small: Path, call: Any, files: Any) -> None:
-    """Files and folders appear whole, and are replaced, by the rules of Windows."""
-    out = small.parent / target
+def test_whole_outputs_on_windows(target: str, small: Path, done: Any, refused: Any) -> None:
+    """Files and folders appear whole and are replaced, unless another program has them open."""
     parts = ["--rows-per-file", "400"] if target == "out" else []
-    if target == "out":
-        out.mkdir()  # empty: Windows renames nothing onto it
-    arguments = "encode", small, *COLUMNS, *parts, "-o", out
-    assert call(*arguments) == (0, b"", "")
-    assert call(*arguments).code == Exit.OUTPUT
-    assert call(*arguments, "--overwrite") == (0, b"", "")
+    if parts:
+        os.mkdir(target)  # empty: Windows renames nothing onto it
+    arguments = ["encode", small, *COLUMNS, *parts, "-o", target]
+    assert done(arguments) == ""
+    refused(arguments, Exit.OUTPUT)
+    with Path(target, "part-000000.parquet" if parts else "").open():
+        refused([*arguments, "--overwrite"], Exit.OUTPUT)
+    assert done([*arguments, "--overwrite"]) == ""
 
-    assert sorted(os.listdir(small.parent)) == sorted(["in.parquet", target])
-    assert len(os.listdir(out)) == 3 if target == "out" else out.stat().st_size > 0
-
-
-@pytest.mark.usefixtures("windows")
-@pytest.mark.parametrize("target", ["out.parquet", "out"])
-def test_an_open_output_on_windows(target: str, small: Path, refused: Any) -> None:
-    """An output that another program has open stays; nothing else is left."""
-    out = small.parent / target
-    parts = ["--rows-per-file", "400"] if target == "out" else []
-    old = out / "1.parquet" if parts else out
-    old.parent.mkdir(exist_ok=True)
-    old.write_text("old")
-    with old.open():
-        refused(["encode", small, *COLUMNS, *parts, "--overwrite", "-o", out], Exit.OUTPUT)
+    assert sorted(os.listdir()) == sorted(["in.parquet", target])
+    assert len(os.listdir(target)) == 3 if parts else os.stat(target).st_size > 0

@@ -79,8 +79,9 @@ def test_no_rows(source: str, target: str, table: Any, files: Any, done: Any) ->
 # Reading and writing are independent, so that each format appears once.
 @pytest.mark.parametrize(
     ("source", "target"),
-    [("in.parquet", "arrows"), ("in.arrow", "csv"), ("in.arrows", "parquet"), ("in.csv", "csv")],
-)
+    [("in.parquet", "arrows"), ("in.arrow", "csv"), ("in.arrows", "parquet"), ("in.csv", "csv"),
+     ("in.csv.gz", "csv.gz"), ("in.csv.zst", "csv.zst"), ("in.parquet", "arrows.bz2")],
+)  # fmt: skip
 def test_standard_input_and_output(
     source: str, target: str, table: Any, files: Any, run: Any
 ) -> None:
@@ -94,17 +95,6 @@ def test_standard_input_and_output(
     wanted, result = expected(table), files.read(Path(f"out.{target}"))
     assert result.schema.names == wanted.schema.names
     assert result.cast(wanted.schema).equals(wanted)
-
-
-@pytest.mark.parametrize("packed", ["csv.gz", "csv.zst", "arrows.bz2"])
-@pytest.mark.usefixtures("small")
-def test_compressed_standard_output(packed: str, table: Any, files: Any, call: Any) -> None:
-    """Standard output may be compressed."""
-    ended = call(f"{LINE} -o - --output-format {packed}")
-    assert (ended.code, ended.error) == (0, "")
-    Path(f"out.{packed}").write_bytes(ended.out)
-    wanted = expected(table)
-    assert files.read(Path(f"out.{packed}")).cast(wanted.schema).equals(wanted)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])

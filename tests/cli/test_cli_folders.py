@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
 import os
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
 folders = pytest.importorskip("onehot_fast.cli.folders")
-writers = pytest.importorskip("onehot_fast.cli.writers")
 main = pytest.importorskip("onehot_fast.cli").main
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
@@ -70,26 +68,6 @@ def test_a_folder_becomes_parts_and_comes_back(files: Any, done: Any) -> None:
     assert sizes == [[150, 150, 100], [150, 150, 100], [100]]
     assert {one.row_group(0).column(0).compression for one in metadata} == {"ZSTD"}
     assert files.read(Path("again.parquet")).select(table.column_names).equals(table)
-
-
-@pytest.mark.parametrize("nth", [1, 10])
-@pytest.mark.usefixtures("small")
-def test_a_part_that_cannot_be_written(
-    nth: int, refused: Any, done: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The old folder stays, and no part of the new one."""
-    done("encode in.parquet -c carrier -o out/")
-    flush, flushed = writers.ParquetWriter._flush, []
-
-    def failing(writer: Any) -> None:
-        flushed.append(writer)
-        if len(flushed) == nth:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        flush(writer)
-
-    monkeypatch.setattr(writers.ParquetWriter, "_flush", failing)
-    line = "encode in.parquet -c carrier --rows-per-file 100 --overwrite -o out"
-    refused(line, Exit.OUTPUT, "No space left")
 
 
 # --- a folder for each value

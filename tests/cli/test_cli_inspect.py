@@ -73,19 +73,18 @@ def test_unusual_columns(files: Any, call: Any) -> None:
     assert {one["category"] for one in top} == {1.5, "inf"}
 
 
-@pytest.mark.parametrize("options", [[], ["--min-frequency", "0.24"], ["--max-categories", "2"]])
+@pytest.mark.parametrize("options", [{}, {"min_frequency": 0.24}, {"max_categories": 2}])
 @pytest.mark.parametrize("drop", [[], ["--drop", "first"]])
 def test_frequencies(
-    options: list[str], drop: list[str], table: Any, small: Path, call: Any
+    options: dict[str, Any], drop: list[str], table: Any, small: Path, call: Any
 ) -> None:
     """The most frequent categories, their counts, and which of them the options put together."""
-    ended = call("inspect", small, "-c", "carrier", *options, *drop, "--top", "3", "--json")
-    found = json.loads(ended.out)["encoding"]
+    typed = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    line = "inspect", small, "-c", "carrier", *typed, *drop, "--top", "3"
+    found = json.loads(call(*line, "--json").out)["encoding"]
     values = table["carrier"].to_pylist()
     counts = {one: values.count(one) for one in sorted(set(values) - {None})}
-    keywords = {"min_frequency": 0.24} if options[:1] == ["--min-frequency"] else {}
-    keywords |= {"max_categories": 2} if options[:1] == ["--max-categories"] else {}
-    grouped = Encoder(["carrier"], **keywords).fit(table).features
+    grouped = Encoder(["carrier"], **options).fit(table).features
     own = set(grouped["category"].tolist()) - {None}
 
     one = found["frequencies"]["carrier"]
@@ -100,11 +99,10 @@ def test_frequencies(
         for name in top
     ]
     rare = set(counts) - own
-    assert one["infrequent"] == {
-        "categories": len(rare), "rows": sum(counts[name] for name in rare),
-    }  # fmt: skip
+    n_rows = sum(counts[name] for name in rare)
+    assert one["infrequent"] == {"categories": len(rare), "rows": n_rows}
     assert found["features"] == one["features"] == len(grouped["name"]) - len(drop) // 2
-    shown = call("inspect", small, "-c", "carrier", *options, *drop, "--top", "3").out.decode()
+    shown = call(*line).out.decode()
     assert f"carrier: 4 categories, {one['features']} feature" in shown
     assert ("in one feature" in shown) == bool(rare)
 
