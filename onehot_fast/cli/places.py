@@ -117,7 +117,7 @@ class Place:
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return PurePosixPath(self.path).name if self.local is None else Path(self.path).name
+        return PurePosixPath(self.path).name if self.local is None else self.local.name
 
     @property
     def kind(self) -> fs.FileType:
@@ -187,10 +187,7 @@ def uploading(place: Place, is_folder: bool = False) -> Iterator[Path]:
 
 
 def _upload(local: Path, place: Place) -> None:
-    """Upload a file, or a folder file by file; if one fails, remove the files before it.
-
-    Files of an old folder that the new one does not have are removed last.
-    """
+    """Upload a file, or a folder file by file; if one fails, remove the files before it."""
     system: Any = place.system.handler.fs
     if local.is_file():
         system.put_file(str(local), place.path)

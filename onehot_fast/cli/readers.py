@@ -22,6 +22,8 @@ BUFFER_BYTES = 1 << 20
 # The size of a value in memory, for each type of Parquet.
 VALUE_BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 TEXT = "BYTE_ARRAY"
+# The types that Parquet can read as dictionaries.
+TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
 # The length before each text that is stored without a dictionary.
 BYTES_OF_LENGTH = 4
 # A dictionary of numbers is useless if the column takes more than this share of its plain size.
@@ -123,7 +125,7 @@ class ParquetReader(Reader):
 
     def _texts(self, names: Sequence[str]) -> list[str]:
         """Return the columns that Parquet can read as dictionaries."""
-        return [field.name for field in self.schema if field.name in names and _is_text(field.type)]
+        return [f.name for f in self.schema if f.name in names and f.type in TEXT_TYPES]
 
     @contextmanager
     def open(self, dictionaries: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
@@ -264,11 +266,6 @@ def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOpt
         return pa.ipc.IpcReadOptions()
     found = [i for i, name in enumerate(schema.names) if name in columns]
     return pa.ipc.IpcReadOptions(included_fields=found)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    """Tell whether Parquet can read a column as a dictionary."""
-    return kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:

@@ -71,26 +71,17 @@ def make_table(n_rows: int = 1000) -> Any:
     import pyarrow as pa
 
     carriers = ["UA", "AA", None, "B6", "DL é"]
-    fields = [
-        pa.field("id", pa.int64(), nullable=False, metadata={"unit": "none"}),
-        pa.field("carrier", pa.string()),
-        pa.field("delay", pa.float64()),
-        pa.field("dest", pa.string()),
-        pa.field("month", pa.int32()),
-        pa.field("late", pa.bool_()),
-    ]
-    columns = [
-        list(range(n_rows)),
-        [carriers[row * 7 % 5] for row in range(n_rows)],
-        [None if row % 11 == 0 else row / 3 for row in range(n_rows)],
-        [f"D{row * row % 23:02}" for row in range(n_rows)],
-        [row % 12 + 1 for row in range(n_rows)],
-        [row % 3 == 0 for row in range(n_rows)],
-    ]
-    schema = pa.schema(fields, {"made_by": "the tests"})
-    return pa.Table.from_arrays(
-        [pa.array(c, f.type) for c, f in zip(columns, fields, strict=True)], schema=schema
-    )
+    rows = range(n_rows)
+    columns = {
+        pa.field("id", pa.int64(), nullable=False, metadata={"unit": "none"}): rows,
+        pa.field("carrier", pa.string()): [carriers[row * 7 % 5] for row in rows],
+        pa.field("delay", pa.float64()): [None if row % 11 == 0 else row / 3 for row in rows],
+        pa.field("dest", pa.string()): [f"D{row * row % 23:02}" for row in rows],
+        pa.field("month", pa.int32()): [row % 12 + 1 for row in rows],
+        pa.field("late", pa.bool_()): [row % 3 == 0 for row in rows],
+    }
+    arrays = [pa.array(values, field.type) for field, values in columns.items()]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(list(columns), {"made_by": "the tests"}))
 
 
 def write_table(table: Any, path: Path) -> Path:
