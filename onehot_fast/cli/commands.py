@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import os
 import shlex
 import sys
@@ -379,7 +378,7 @@ def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:
 def _frugal_memory() -> Iterator[None]:
     """Use jemalloc in pyarrow: the peak is a fifth lower than with the default allocator."""
     before = pa.default_memory_pool()
-    with contextlib.suppress(NotImplementedError):  # this pyarrow was built without jemalloc
+    with suppress(NotImplementedError):  # this pyarrow was built without jemalloc
         if "ARROW_DEFAULT_MEMORY_POOL" not in os.environ:
             pa.set_memory_pool(pa.jemalloc_memory_pool())
     try:

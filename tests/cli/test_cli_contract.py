@@ -129,26 +129,20 @@ def test_truncated(name: str, table: Any, files: Any, refused: Any) -> None:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("fault", ["truncated", "removed"])
+@pytest.mark.parametrize("code", [Exit.INPUT, Exit.CORRUPT], ids=["removed", "truncated"])
 def test_the_input_changes(
-    fault: str, name: str, files: Any, call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: int, name: str, files: Any, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """During the run, it is an error of the input, with its name."""
-    source = files.write(files.make(20_000), tmp_path / name)
-
-    def change() -> None:
-        if fault == "removed":
-            source.unlink(missing_ok=True)
-        else:
-            os.truncate(source, source.stat().st_size // 3)
-
+    source = files.write(files.make(20_000), Path(name))
+    n_bytes = source.stat().st_size // 3
+    change = source.unlink if code == Exit.INPUT else lambda: os.truncate(source, n_bytes)
     signalling.replace_at("after onehot_fast.cli.encode.learn", change, monkeypatch.setattr)
-    ended = call("encode", source, *COLUMNS, "-o", tmp_path / "out.parquet")
+    ended = call(f"encode {name} -c carrier,dest -o out.parquet")
 
-    code = Exit.CORRUPT if fault == "truncated" else Exit.INPUT
     assert (ended.code, ended.error.count("\n")) == (code, 1), ended
     assert name in ended.error
-    assert set(os.listdir(tmp_path)) <= {name}
+    assert set(os.listdir()) <= {name}
 
 
 def test_a_large_batch_is_truncated() -> None:
