@@ -404,7 +404,10 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         return end.exit_code, ""
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "onehot-fast"
-        return Exit.USAGE, f"{error.format_message().rstrip('.')}; see {path} --help"
+        text = error.format_message().rstrip(".")
+        if "extra argument" in text and error.ctx and error.ctx.params.get("columns"):
+            text += "; type several columns with commas, e.g. -c A,B"
+        return Exit.USAGE, f"{text}; see {path} --help"
     except CommandError as error:
         return error.code, str(error)
     except (PipeClosed, BrokenPipeError):

@@ -40,6 +40,7 @@ class Change:
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float  # about how many bytes a row of the new columns takes
     reads: tuple[str, ...] | None = None  # the columns that are read; None: all
+    is_loaded: bool = False  # whether --encoder was given
 
 
 def convert(source: InputFiles, change: Change, output: Output) -> int:
@@ -158,7 +159,7 @@ def _write(
         stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
 
         def changed() -> Iterator[pa.RecordBatch]:
-            with encoding(source.name):
+            with encoding(source.name, is_loaded=change.is_loaded):
                 yield from change.apply(stream)
 
         with closing(ahead(changed())) as parts:

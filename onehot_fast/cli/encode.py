@@ -61,7 +61,7 @@ def run_encode(
         else:
             limit = math.inf if columns or layout == "dictionary" else max_features
             encoders = _learned_encoders(source, columns, typed, limit, output)
-        change = _encoding(source, encoders, layout)
+        change = _encoding(source, encoders, layout, encoder_file is not None)
         with noting_warnings(source.name, output.is_quiet):
             n_rows = convert(source, change, output)
         if save_encoder is not None:
@@ -237,7 +237,7 @@ def notes_on(source: InputFiles, encoders: Encoders) -> list[str]:
     return notes
 
 
-def _encoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
+def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
     """Return how encoding changes the columns of a file."""
     old = tuple(name for name in source.schema.names if name in encoders.columns)
     with encoding(source.name, Exit.USAGE):
@@ -256,7 +256,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
     bits = 1 if layout in ("columns", "struct") else 8
     row_bytes = encoders.bytes(1000).get("arrow", 0) / 1000 * bits
     reads = old if layout == "csr" else None
-    return Change(after, old, new, apply, row_bytes, reads)
+    return Change(after, old, new, apply, row_bytes, reads, is_loaded)
 
 
 def _schema_after(

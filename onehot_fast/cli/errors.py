@@ -54,15 +54,16 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _as_typed(error: BaseException) -> str:
-    """Return the message of an encoder with options as they are typed here."""
+def _as_typed(error: BaseException, is_loaded: bool) -> str:
+    """Return the message of an encoder with the command's options, e.g. ``--drop first``."""
     names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
-    line = one_line(error)
-    return re.sub(
+    line = re.sub(
         rf"\b({names})=('?)(\w*)\2",
         lambda match: f"--{match[1].replace('_', '-')} {match[3]}".rstrip(),
-        line,
+        one_line(error),
     )
+    again = "; learn the encoder again with --save-encoder FILE --handle-"
+    return line.replace("; use --handle-", again) if is_loaded else line
 
 
 def printable(text: str) -> str:
@@ -113,15 +114,18 @@ def writing(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def encoding(name: str, of_types: Exit = Exit.VALUE) -> Iterator[None]:
-    """Turn errors of the block, which encodes, into errors of the values or types of an input."""
+def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) -> Iterator[None]:
+    """Re-raise errors of a `with` block that encodes the input `name` as a CommandError.
+
+    `of_types` is the exit code for a TypeError. `is_loaded` tells whether --encoder was given.
+    """
     try:
         yield
     except TypeError as error:
-        raise CommandError(of_types, f"{name}: {_as_typed(error)}") from error
+        raise CommandError(of_types, f"{name}: {_as_typed(error, is_loaded)}") from error
     except (ValueError, pa.ArrowException) as error:
         code = Exit.CORRUPT if _is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{name}: {_as_typed(error)}") from error
+        raise CommandError(code, f"{name}: {_as_typed(error, is_loaded)}") from error
 
 
 def _is_undecodable(error: BaseException | None) -> bool:

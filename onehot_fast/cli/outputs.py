@@ -95,6 +95,7 @@ class Output:
         read = [place_of(one) for one in others if one is not None]
         there = [one.identity for one in read if one.kind == fs.FileType.File]
         _require_free(path, there, may_replace=True)
+        _require_parent(path)
         keys = tuple(dict.fromkeys(self.partition_by))
         return replace(
             self, path=path, partition_by=keys, is_folder=into_folder, delimiter=delimiter
@@ -128,8 +129,15 @@ def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     if saved == written or (output.is_folder and saved.is_relative_to(written)):
         is_in = "is the output too" if saved == written else "is within the output"
         raise CommandError(Exit.USAGE, f"{path} {is_in}; name another file")
-    if not saved.parent.is_dir():
-        raise CommandError(Exit.OUTPUT, f"{path}: the folder {saved.parent} does not exist")
+    _require_parent(path)
+
+
+def _require_parent(path: str) -> None:
+    """Raise an error if the local folder that will contain an output does not exist."""
+    local = place_of(path).local
+    if local is not None and not local.parent.is_dir():
+        text = f"{path}: the folder {str(local.parent)!r} does not exist"
+        raise CommandError(Exit.OUTPUT, text)
 
 
 def _is_folder(path: str, from_many: bool) -> bool:
