@@ -184,7 +184,7 @@ def test_names_with_dots_stay_different(t_csv: Path, done: Any, refused: Any) ->
     done("encode in -c b -o out/ --output-format parquet")
     assert paths_below("out") == ["a.1.parquet", "a.2.parquet", "b.parquet"]
     Path("in/b.csv").write_bytes(t_csv.read_bytes())
-    refused("encode in -o same/ --output-format csv", Exit.OUTPUT, "both be b.csv")
+    refused("encode in -o same/ --output-format csv", Exit.OUTPUT, "both become b.csv")
 
 
 def test_a_folder_of_a_thousand_files(files: Any, done: Any) -> None:

@@ -41,15 +41,15 @@ LINES = [
     ("inspect t.csv -c c", Exit.COLUMN, "no column 'c'; its columns are: a, b"),
     (f"{IDS} -c sise -o o.csv", Exit.COLUMN, "no column 'sise'; did you mean 'size'?\n"),
     ("encode twice.csv -c a -o o.parquet", Exit.COLUMN, "2 columns 'a'\n"),
-    ("encode numbers.parquet -o o.parquet", Exit.COLUMN, "no column contains texts"),
+    ("encode numbers.parquet -o o.parquet", Exit.COLUMN, "no column contains strings"),
     ("encode lists.parquet -c n -o o.parquet", Exit.COLUMN, "column 'n'"),
     ("encode collide.parquet -c a -o o.parquet", Exit.VALUE, "'a_b'"),
     ("encode nulls.csv -c c -c d -o o.csv", Exit.OUTPUT, "there is no column to write"),
     ("encode lists.parquet -c size -o o.csv", Exit.OUTPUT, "column 'n' has type list"),
     ("encode t.csv --text-column zip -o q.csv", Exit.COLUMN, "no column 'zip'"),
     # Values of options.
-    ("encode t.csv --prefix nope=x -o o.csv", Exit.USAGE, "is not encoded; encoded are b"),
-    ("encode t.csv --prefix bb=x -o o.csv", Exit.USAGE, "'b'? (type a value with = as b=bb=x)"),
+    ("encode t.csv --prefix nope=x -o o.csv", Exit.USAGE, "not encoded; the encoded columns are b"),
+    ("encode t.csv --prefix bb=x -o o.csv", Exit.USAGE, "'b'? (if the value contains =, type b="),
     ("encode t.csv --drop x -o o.csv", Exit.USAGE, "--drop x: drop must be one of 'first'"),
     ("encode t.csv --drop x -o o.csv", Exit.USAGE, "type a category as COLUMN=CATEGORY"),
     ("encode t.csv --drop b=z -o o.csv", Exit.VALUE, "got 'z'"),
@@ -57,7 +57,7 @@ LINES = [
     ("encode nulls.csv -c c --handle-missing error -o o.parquet", Exit.VALUE, "missing"),
     ("encode t.csv --dtype floot -o o.csv", Exit.USAGE, "e.g. bool, uint8 or float32"),
     ("encode t.csv --dtype datetime64[s] -o o.csv", Exit.USAGE, "dtype"),
-    ("encode t.csv --min-frequency many -o o.csv", Exit.USAGE, "10, or a share of them, e.g. 0.01"),
+    ("encode t.csv --min-frequency many -o o.csv", Exit.USAGE, "10, or a fraction of them, e.g."),
     ("encode t.csv --max-categories 1.5 -o o.csv", Exit.USAGE, "must be an integer"),
     ("encode t.csv --handle-unknown ignor -o o.csv", Exit.USAGE, "must be one of 'error'"),
     ("encode t.csv --encoding latin9x -o o.csv", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),
@@ -66,7 +66,7 @@ LINES = [
     ("encode t.csv --prefx p -o o.csv", Exit.USAGE, "--prefx"),
     ("encode t.csv -c a b -o o.csv", Exit.USAGE, "(b); type several columns with commas, e.g."),
     ("encode t.csv --layout rows -o o.csv", Exit.USAGE, "see onehot-fast encode --help"),
-    ("encode t.csv --layout tensor -o o.csv", Exit.USAGE, "csv cannot hold it"),
+    ("encode t.csv --layout tensor -o o.csv", Exit.USAGE, "cannot be used with csv output"),
     ("encode t.csv --encoder x --drop first -o o.csv", Exit.USAGE, "--drop"),
     (f"encode t.csv --rows-per-file {'9' * 25} -o p/", Exit.USAGE, "--rows-per-file"),
     (f"encode t.csv --max-features {'9' * 25} -o o.csv", Exit.USAGE, "--max-features"),
@@ -88,13 +88,13 @@ LINES = [
     ("encode t.csv --encoder none.json -o o.csv", Exit.SCHEMA, "none.json"),
     ("encode t.csv --encoder numbers.parquet -o o.csv", Exit.SCHEMA, "numbers.parquet"),
     ("encode t.csv --encoder size.json -o o.csv", Exit.SCHEMA, "no column 'size'"),
-    ("encode sizes.csv --encoder size.json -c n -o o.csv", Exit.SCHEMA, "of the encoder are size"),
+    ("encode sizes.csv --encoder size.json -c n -o o.csv", Exit.SCHEMA, "of the encoder: size"),
     ("encode typed.parquet --encoder size.json -o o.csv", Exit.SCHEMA, "'size'"),
     ("encode sizes.csv --encoder size.json -o o.csv", Exit.VALUE,
      "'M' is unknown; learn the encoder again with --save-encoder FILE --handle-unknown ignore"),
     ("decode t.csv --encoder size.json -o o.csv", Exit.SCHEMA, "t.csv: "),
     ("decode wrong.csv --encoder size.json -o o.csv", Exit.VALUE, "row 1"),
-    ("decode t.csv -o o.csv", Exit.SCHEMA, "csv cannot; pass --encoder FILE, which `encode"),
+    ("decode t.csv -o o.csv", Exit.SCHEMA, "csv files cannot); pass --encoder FILE, which `encode"),
     ("decode numbers.parquet -o o.csv", Exit.SCHEMA, "does not contain its encoder; pass"),
     # Outputs.
     ("encode t.csv -o no/o.parquet", Exit.OUTPUT, "no/o.parquet: the folder 'no' does not exist\n"),
@@ -111,8 +111,8 @@ LINES = [
     (f"{IDS} -c size --partition-by id -o p/", Exit.VALUE, "more than 10,000 folders"),
     (f"{IDS} -c size --partition-by _k -o p/", Exit.USAGE, "rename it"),
     (f"{IDS} -c size --partition-by= -o p/", Exit.USAGE, "rename it"),
-    (f"{IDS} -c size --partition-by gate -o p/", Exit.VALUE, "gate: readers take the value"),
-    ("encode lists.parquet -c size --partition-by n -o p/", Exit.COLUMN, "lists or structures"),
+    (f"{IDS} -c size --partition-by gate -o p/", Exit.VALUE, "gate: the column contains"),
+    ("encode lists.parquet -c size --partition-by n -o p/", Exit.COLUMN, "lists or structs"),
     ("encode keys -o o.parquet", Exit.SCHEMA, "month=2"),
 ]  # fmt: skip
 
@@ -336,7 +336,7 @@ def test_notes_on_columns_chosen_by_default(done: Any, call: Any) -> None:
     options = "--text-column n --max-features 5000"
     said = done(f"encode ids.csv {options} --drop session=s0 -o o.parquet").splitlines()
     assert len(said) == 2
-    assert all("an identifier? name the columns to encode with -c" in line for line in said)
+    assert all("may be an identifier; name the columns to encode with -c" in line for line in said)
     assert done(f"encode ids.csv {options} -q -o p.parquet") == ""
     assert call("inspect ids.csv").error.splitlines() == said[:1]
     assert call("inspect ids.csv -c session").error == ""
