@@ -64,8 +64,8 @@ def measure(root: Path) -> dict[str, int]:
     core = sources(root / "onehot_fast", ".py", ".pyx")
     integrations = sources(root / "integrations", ".py", ".pyx")
     package = core + integrations
-    cli = [path for path in core if "cli" in path.parts]
-    sklearn = [path for path in integrations if "sklearn" in path.parts]
+    cli = sources(root / "onehot_fast" / "cli", ".py", ".pyx")
+    sklearn = sources(root / "integrations" / "sklearn", ".py", ".pyx")
     tools = sources(root / "tools" / "torture", ".py", ".c")
     tests = sources(root / "tests", ".py", ".c") + tools
     return {

@@ -1,7 +1,7 @@
 """The command ``onehot-fast`` encodes files of any size in bounded memory.
 
-This module imports the standard library only. A missing library is therefore one clear line, and
-Ctrl-C works before the libraries are imported, which takes a while.
+This module imports the standard library only, so that it can report a missing library in one line,
+and handle Ctrl-C while the libraries are imported, which takes a while.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LIBRARIES = "click", "rich", "pyarrow"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code; see ``onehot-fast --help``.
 
-    By default, the arguments are those of the process.
+    The default arguments are those of the process.
     """
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:

@@ -1,4 +1,4 @@
-"""``python -m onehot_fast.cli`` is ``onehot-fast``."""
+"""Run ``onehot-fast`` as ``python -m onehot_fast.cli``."""
 
 import sys
 

@@ -1,9 +1,8 @@
-"""The subcommands, and one run of the command: each way it can end has an exit code."""
+"""The subcommands, and `run`, which returns an exit code for every outcome of a run."""
 
 from __future__ import annotations
 
 import codecs
-import contextlib
 import os
 import shlex
 import sys
@@ -19,7 +18,7 @@ from click.shell_completion import get_completion_class, shell_complete
 import onehot_fast
 from onehot_fast.adapter import reports
 from onehot_fast.cli.csv_reader import TextOptions
-from onehot_fast.cli.encode import EncoderSource, run_decode, run_encode
+from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.errors import CommandError, Exit, PipeClosed, one_line, printable, writing
 from onehot_fast.cli.inspection import run_inspect
@@ -83,12 +82,12 @@ Examples:
   onehot-fast decode encoded.parquet -o again.parquet
 
 \b
-Formats: IN and the output are files of these formats, folders of such files,
-or - for standard input and output: parquet, arrow (feather, ipc), arrows (an
-Arrow stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br.
+Formats: IN and the output are a file, a folder of files, or - (standard input
+or output). Formats are parquet, arrow (feather, ipc), arrows (an Arrow
+stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br.
 The output may also be npz, a sparse matrix of the features without the other
-columns. A folder becomes a folder, unless the name of the output ends with a
-format. With --rows-per-file, any input becomes a folder of
+columns. If IN is a folder, the output is a folder, unless the output's name
+ends with a format. With --rows-per-file, the output is a folder of
 part-000000.parquet and so on. In folders named key=value, the keys are
 columns; --partition-by writes such folders.
 
@@ -101,8 +100,8 @@ input is never overwritten.
 
 \b
 Text: From CSV to CSV, columns that are not encoded keep their text. In other
-formats, columns get the type of their first rows: numbers, dates or texts.
-Digits that are no number (007, +4930123456, more than 64 bits) are text.
+formats, the type of the first rows is used: number, date or string.
+Digits that are not a number (007, +4930123456, over 64 bits) become strings.
 
 \b
 Exit codes; an error also prints one line on standard error:
@@ -117,7 +116,7 @@ MAX_INT = (1 << 63) - 1
 
 
 def _complete_column(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
-    """Return the columns of the input that begin with a text, for a shell."""
+    """Return the columns of the input that begin with `start`, for shell completion."""
     # click does not know the arguments while the value of an option is incomplete.
     with ExitStack() as resources, suppress(CommandError, ValueError):
         words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
@@ -128,7 +127,7 @@ def _complete_column(context: click.Context, parameter: click.Parameter, start: 
 
 
 def _format(text: str) -> Format:
-    """Return the format of that name."""
+    """Parse the value of --input-format or --output-format."""
     found = parse_format(text)
     if found is None:
         raise click.BadParameter(f"must be one of {FORMATS}; got {text!r}")
@@ -136,7 +135,7 @@ def _format(text: str) -> Format:
 
 
 def _delimiter(text: str) -> str:
-    """Return a delimiter of one byte."""
+    """Parse the value of --delimiter, which must be one byte."""
     delimiter = {r"\t": "\t", "tab": "\t"}.get(text, text)
     if len(delimiter.encode()) != 1:
         raise click.BadParameter(f"must be one byte, got {text!r}; type a tab as '\\t'")
@@ -144,7 +143,7 @@ def _delimiter(text: str) -> str:
 
 
 def _encoding(text: str) -> str:
-    """Return the name of an encoding."""
+    """Parse the value of --encoding, the name of an encoding."""
     try:
         name = codecs.lookup(text).name
         "".encode(name)
@@ -156,7 +155,7 @@ def _encoding(text: str) -> str:
 
 
 def _count(text: str, minimum: int = 0) -> int:
-    """Return a number of rows, features or categories."""
+    """Parse an integer that is at least `minimum`."""
     try:
         if minimum <= int(text) <= MAX_INT:
             return int(text)
@@ -166,16 +165,16 @@ def _count(text: str, minimum: int = 0) -> int:
 
 
 def _positive(text: str) -> int:
-    """Return a number that is at least 1."""
+    """Parse an integer that is at least 1."""
     return _count(text, 1)
 
 
 def _option(*names: str, **settings: Any) -> click.Option:
-    """Return an option; a name without dashes is that of its value."""
+    """Return an option; a name without dashes is the parameter that gets the value."""
     return click.Option(names, **settings)
 
 
-# The values have the names of the fields of `TextOptions`, `Output` and `EncoderSource`, and of the
+# The parameters of options are named like the fields of `TextOptions` and `Output`, or like the
 # parameters of `run_encode`, `run_decode` and `run_inspect`.
 SOURCE = click.Argument(["source"], metavar="IN", type=click.Path())
 TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
@@ -183,7 +182,7 @@ TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
 QUIET = _option("-q", "--quiet", "is_quiet", is_flag=True, help="Show no progress and no notes.")
 INPUT = (
     _option("--input-format", type=_format, metavar="FORMAT",
-            help="Default: by the name or the content."),
+            help="Default: from the name of IN, or from its content."),
     _option("--delimiter", type=_delimiter, metavar="TEXT",
             help="The delimiter of CSV, for reading and writing; default: a comma, or a tab for"
             " TSV."),
@@ -192,7 +191,7 @@ INPUT = (
     _option("--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
             help="The decimal point of numbers in a CSV input."),
     _option("--null", "nulls", multiple=True,
-            help="A text that marks a missing value in CSV; repeatable."),
+            help="A string that marks a missing value in CSV; repeatable."),
     _option("--text", "is_text", is_flag=True, help="Read all columns of a CSV input as text."),
     _option("--text-column", "text_columns", metavar="COLUMN", multiple=True,
             help="Read a column of a CSV input as text; repeatable. Columns with leading zeros,"
@@ -203,11 +202,11 @@ OUTPUT = (
             help="Replace an existing file or folder of data files. The input is never"
             " overwritten."),
     _option("--output-format", "wanted", type=_format, metavar="FORMAT",
-            help="Default: by the name; in a folder and on standard output, as the input."),
+            help="Default: from the name; for a folder or standard output, the format of IN."),
     _option("--compression", type=click.Choice(COMPRESSIONS),
-            help="The codec within Parquet and Arrow files; default: as the input."),
+            help="The codec within Parquet and Arrow files; default: the codec of IN."),
     _option("--row-group-size", "group_rows", type=_positive, metavar="N",
-            help="The rows of a row group of Parquet; default: as the input."),
+            help="The number of rows of a Parquet row group; default: the number in IN."),
     _option("--rows-per-file", "file_rows", type=_positive, metavar="N",
             help="Write a folder of files with this number of rows, named part-000000 etc."),
     _option("--partition-by", metavar="COLUMN", shell_complete=_complete_column, multiple=True,
@@ -215,23 +214,24 @@ OUTPUT = (
             " the column."),
 )  # fmt: skip
 COLUMN = _option("-c", "--column", "columns", multiple=True, shell_complete=_complete_column,
-                 help="A column to encode; repeatable, or A,B. Default: all columns of"
-                 " texts.")  # fmt: skip
+                 help="A column to encode, or several as A,B; repeatable. Default: all columns of"
+                 " strings.")  # fmt: skip
 # The value of each option of the encoder, and its help.
 ENCODER_OPTIONS = {
     "drop": ("RULE",
-        "Drop a feature: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
+        "The feature to drop: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
     "handle_unknown": ("RULE",
-        f"Unknown categories: {', '.join(get_args(HandleUnknown))}; default error."),
-    "handle_missing": ("RULE", "Nulls: ignore (default), indicator, error or propagate."),
+        f"How to handle unknown categories: {', '.join(get_args(HandleUnknown))}; default: error."),
+    "handle_missing": ("RULE",
+        "How to handle nulls: ignore (default), indicator, error or propagate."),
     "min_frequency": ("N",
-        "Rarer categories share one feature; a number of rows (10) or a share of them (0.01)."),
+        "Rarer categories share one feature; a number of rows (10) or a fraction of them (0.01)."),
     "max_categories": ("N",
         "The maximum number of features of a column; the rarest categories share one."),
     "dtype": ("DTYPE", "The type of the features, e.g. uint8 or float32; default: bool."),
     "prefix": ("TEXT", "The prefix of the names of features; default: the name of the column."),
     "prefix_sep": ("TEXT", "The separator of prefix and category; default: _"),
-    "sep": ("TEXT", "The separator of several labels in a text; each label is a feature. Lists"
+    "sep": ("TEXT", "The separator of the labels in a string; each label becomes a feature. Lists"
         " need no separator."),
 }  # fmt: skip
 ENCODER = [
@@ -256,20 +256,20 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def _take(kind: type[T], options: dict[str, Any], **others: Any) -> T:
-    """Remove the options that are fields of a dataclass, and return it."""
+def _take(kind: type[T], options: dict[str, Any]) -> T:
+    """Remove the options that are fields of a dataclass, and return the dataclass with them."""
     names = [field.name for field in fields(kind) if field.name in options]  # type: ignore[arg-type]
-    return kind(**{name: options.pop(name) for name in names}, **others)
+    return kind(**{name: options.pop(name) for name in names})
 
 
 def _take_input(options: dict[str, Any]) -> Input:
-    """Remove the options of the input, and return it."""
+    """Remove the options of the input from `options`, and return an `Input` with them."""
     text = _take(TextOptions, options)
     return Input(options.pop("source"), options.pop("input_format"), text)
 
 
 def _take_encoder(options: dict[str, Any]) -> dict[str, Sequence[str]]:
-    """Remove the options of the encoder, and return what was typed for each."""
+    """Remove the options of the encoder from `options`, and return the values typed for each."""
     return {name: options.pop(name) for name in ENCODER_OPTIONS}
 
 
@@ -292,8 +292,8 @@ def _take_encoder(options: dict[str, Any]) -> dict[str, Sequence[str]]:
 def inspect(**options: Any) -> None:
     """Show the columns of IN, their types, nulls and cardinalities, and the size of each form.
 
-    For the columns to encode, show the frequencies of categories, and with the options of `encode`
-    which categories would be infrequent.
+    For the columns to encode, also show the most frequent categories and, with the options of
+    `encode`, which categories would be infrequent.
     """
     run_inspect(_take_input(options), typed=_take_encoder(options), **options)
 
@@ -314,8 +314,8 @@ def inspect(**options: Any) -> None:
         _option("--save-encoder", metavar="FILE",
                 help="Save the encoder to a file, for later files and for decode."),
         _option("--layout", type=click.Choice([*LAYOUTS, "csr"]),
-                help="The form of the features: a column each (default), one column for each"
-                " encoded column, or a SciPy matrix (csr; default for .npz)."),
+                help="The form of the features: one column for each feature (default), one column"
+                " for each encoded column, or a SciPy matrix (csr; default for .npz)."),
         *OUTPUT,
         *INPUT,
         QUIET,
@@ -324,17 +324,16 @@ def inspect(**options: Any) -> None:
     epilog=ENCODE + SEE,
 )  # fmt: skip
 def encode(**options: Any) -> None:
-    """Encode columns of IN. Read it twice: to learn the categories, and to encode.
+    """Encode columns of IN, which is read twice: to learn the categories, and to encode.
 
     Other columns do not change. Parquet and Arrow outputs store the encoder in their metadata.
     """
     spec, output, typed = _take_input(options), _take(Output, options), _take_encoder(options)
     names = [flag(name) for name, values in typed.items() if values]
     if options["encoder_file"] is not None and names:
-        text = "cannot be combined with --encoder; learn a new encoder with it, and --save-encoder"
-        raise click.UsageError(f"{names[0]} {text}")
-    wanted = _take(EncoderSource, options, typed=typed)
-    run_encode(spec, wanted, output=output, **options)
+        text = "cannot be combined with --encoder; learn a new encoder with --save-encoder and"
+        raise click.UsageError(f"{names[0]} {text} {names[0]}")
+    run_encode(spec, output, typed=typed, **options)
 
 
 @commands.command(
@@ -344,7 +343,7 @@ def encode(**options: Any) -> None:
         _option("--encoder", "encoder_file", metavar="FILE",
                 help="The encoder that --save-encoder saved; default: the one in IN."),
         _option("--layout", type=click.Choice(LAYOUTS),
-                help="Default: by the types of the columns."),
+                help="Default: detected from the types of the columns."),
         *OUTPUT,
         *INPUT,
         QUIET,
@@ -378,9 +377,9 @@ def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:
 
 @contextmanager
 def _frugal_memory() -> Iterator[None]:
-    """Use jemalloc in pyarrow: the peak is a fifth lower than with the default allocator."""
+    """Let pyarrow allocate with jemalloc, which lowers peak memory by a fifth."""
     before = pa.default_memory_pool()
-    with contextlib.suppress(NotImplementedError):  # this pyarrow was built without jemalloc
+    with suppress(NotImplementedError):  # this pyarrow was built without jemalloc
         if "ARROW_DEFAULT_MEMORY_POOL" not in os.environ:
             pa.set_memory_pool(pa.jemalloc_memory_pool())
     try:
@@ -406,7 +405,10 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         return end.exit_code, ""
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "onehot-fast"
-        return Exit.USAGE, f"{error.format_message().rstrip('.')}; see {path} --help"
+        text = error.format_message().rstrip(".")
+        if "extra argument" in text and error.ctx and error.ctx.params.get("columns"):
+            text += "; type several columns with commas, e.g. -c A,B"
+        return Exit.USAGE, f"{text}; see {path} --help"
     except CommandError as error:
         return error.code, str(error)
     except (PipeClosed, BrokenPipeError):

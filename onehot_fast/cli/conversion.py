@@ -1,4 +1,4 @@
-"""A stream of rows in which new columns replace others, from a source to an output."""
+"""Copy rows from a source to an output, and replace some columns by new ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from onehot_fast.cli.errors import CommandError, Exit, encoding
 from onehot_fast.cli.folders import MAX_OPEN, Files
-from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_within, new_output
+from onehot_fast.cli.outputs import Output, name_within, new_file, new_output, written
 from onehot_fast.cli.places import place_of
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
@@ -32,7 +32,7 @@ MAX_ROWS = 1 << 17
 
 @dataclass(frozen=True)
 class Change:
-    """New columns that replace others."""
+    """How `convert` changes the rows: new columns replace old ones."""
 
     after: pa.Schema
     old: tuple[str, ...]  # the columns that are replaced
@@ -40,12 +40,13 @@ class Change:
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float  # about how many bytes a row of the new columns takes
     reads: tuple[str, ...] | None = None  # the columns that are read; None: all
+    is_loaded: bool = False  # whether --encoder was given
 
 
 def convert(source: InputFiles, change: Change, output: Output) -> int:
     """Write the changed rows of a source into a file or a folder, and return their number.
 
-    A folder has a file for each input file, for a number of rows, or for each value of a key.
+    A folder gets one file for each input file, each `file_rows` rows, or each value of a key.
     """
     form = output.format(source)
     _check_keys(source, change, output)
@@ -57,7 +58,10 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
 
     @contextmanager
     def begin(path: Path, part: InputFiles = source) -> Iterator[Writer]:
-        with new_file_within(path, form) as file, write(part, file) as writer:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # On some systems two names that differ only by case are one file.
+        path.touch(exist_ok=False)
+        with written(path, form) as file, write(part, file) as writer:
             yield writer
 
     with showing("writing", output.is_quiet) as step:
@@ -78,8 +82,8 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
             for i, reader in enumerate(source.readers):
                 path = folder / name_within(source, reader.place, form)
                 if path.exists():
-                    text = f"{output.path}: {reader.name} and another file would both be"
-                    raise CommandError(Exit.OUTPUT, f"{text} {path.name}")
+                    text = f"{output.path}: {reader.name} and another file would both become"
+                    raise CommandError(Exit.OUTPUT, f"{text} {path.name}; rename one of them")
 
                 def step_of_part(share: float, rows: int, i: int = i, before: int = n_rows) -> None:
                     step((i + share) / n_files, before + rows)
@@ -91,14 +95,14 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
 
 
 def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
-    """Raise an error if a column cannot name folders."""
+    """Raise an error if a column of --partition-by cannot name folders."""
     for name in output.partition_by:
         if name in change.old:
-            text = f"--partition-by {name}: the column is encoded; name others to encode with -c"
-            raise CommandError(Exit.USAGE, text)
+            text = f"--partition-by {name}: the column is encoded; choose another one, or other"
+            raise CommandError(Exit.USAGE, f"{text} columns to encode with -c")
         if pa.types.is_nested(source.schema.field(name).type):
-            text = f"--partition-by {name}: the column contains lists or structures"
-            raise CommandError(Exit.COLUMN, text)
+            text = f"--partition-by {name}: the column must not contain lists or structs"
+            raise CommandError(Exit.COLUMN, f"{text}; choose another column")
         if not name or name.startswith(("_", ".")):
             text = f"--partition-by {name!r}: readers ignore folders named {name}=...; rename it"
             raise CommandError(Exit.USAGE, text)
@@ -106,7 +110,7 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
 
 @contextmanager
 def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer]:
-    """Make and give a writer, and complete its file; if the block fails, it stays incomplete."""
+    """Yield a new writer, and complete the file at the end; if the block fails, abandon it."""
     with held():
         writer = make(*arguments)
     try:
@@ -120,7 +124,7 @@ def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer
 
 
 def _options(source: InputFiles, change: Change, output: Output) -> WriteOptions:
-    """Return how the files are written: as requested, or as the input is."""
+    """Return the options of the writer: the requested ones, or else those of the input."""
     local = None if output.path == STANDARD else place_of(output.path).local
     return WriteOptions(
         form=output.format(source),
@@ -143,7 +147,7 @@ def _write(
     step: Step,
     dropped: Sequence[str] = (),
 ) -> int:
-    """Write the rows batch by batch: reading, encoding and writing have a thread each."""
+    """Write the rows batch by batch; reading, encoding and writing run in separate threads."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
     if output.format(source).kind == "parquet":
@@ -155,7 +159,7 @@ def _write(
         stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
 
         def changed() -> Iterator[pa.RecordBatch]:
-            with encoding(source.name):
+            with encoding(source.name, is_loaded=change.is_loaded):
                 yield from change.apply(stream)
 
         with closing(ahead(changed())) as parts:
@@ -169,9 +173,9 @@ def _write(
 
 
 def ahead(items: Iterable[T]) -> Generator[T, None, None]:
-    """Yield items that a thread takes from an iterable, one ahead, because batches are large.
+    """Yield the items of an iterable, while a thread computes the next item.
 
-    When the generator is closed, the thread has ended.
+    The thread is only one item ahead, because batches are large. Closing the generator ends it.
     """
     iterator = iter(items)
     thread = ThreadPoolExecutor(1)
@@ -195,7 +199,7 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
 
 
 def batch_rows(*row_bytes: float) -> int:
-    """Return the number of rows of a batch, from the bytes of a row before and after."""
+    """Return how many rows a batch may have if a row takes the sum of `row_bytes` in memory."""
     n_rows = BATCH_BYTES / max(1.0, sum(row_bytes))
     # A slice of bits that does not begin at a byte would have to be shifted.
     return max(64, min(MAX_ROWS, int(n_rows)) // 64 * 64)

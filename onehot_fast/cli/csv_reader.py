@@ -17,13 +17,13 @@ from onehot_fast.cli.errors import one_line
 from onehot_fast.cli.places import Format, Place
 from onehot_fast.cli.readers import Reader, sliced, unpacked
 
-# The text that is parsed at once; types of columns are inferred from the first such block.
+# The size of the blocks that are parsed; the first block determines the types of the columns.
 BLOCK_BYTES = 4 << 20
 DELIMITERS = ",;\t|"
 HEADER_BYTES = 1 << 16
 LONG_DIGITS = 18
-# Digits that are no number, by the type they look like: postal codes, telephone numbers, and
-# integers that a float cannot represent.
+# Patterns of digits that are not numbers, for each type that pyarrow would infer: postal codes,
+# telephone numbers, and integers that a float cannot represent.
 CODES = {
     pa.int64(): r"^\s*-?0[0-9]",
     pa.float64(): r"^\s*(-?0[0-9]|\+[0-9]{7,}\s*$|-?[0-9]{19,}\s*$)",
@@ -32,18 +32,18 @@ CODES = {
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How CSV is read."""
+    """Options for reading CSV."""
 
-    delimiter: str | None = None  # None: that of the format
-    nulls: Sequence[str] = ()  # marks of a missing value; if empty, those of pyarrow
-    is_text: bool = False  # every column is text
-    text_columns: Sequence[str] = ()  # the columns that are text
+    delimiter: str | None = None  # None: the delimiter of the format
+    nulls: Sequence[str] = ()  # marks of a missing value; if empty, pyarrow's defaults
+    is_text: bool = False  # whether all columns are read as strings
+    text_columns: Sequence[str] = ()  # the columns that are read as strings
     encoding: str = "utf8"
     decimal: str = "."
 
 
 class TextReader(Reader):
-    """A CSV file, perhaps compressed."""
+    """A CSV file, which may be compressed."""
 
     def __init__(self, place: Place, name: str, form: Format, text: TextOptions) -> None:
         super().__init__(place, name, form)
@@ -55,7 +55,7 @@ class TextReader(Reader):
             self.set_types(self._infer())
 
     def _check_start(self) -> None:
-        """Raise an error for UTF-16, or if the first line looks like that of another delimiter."""
+        """Raise an error if the file seems to be UTF-16, or to have another delimiter."""
         with self.place.open() as file:
             start = bytes(unpacked(file, self.format).read(HEADER_BYTES))
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
@@ -71,15 +71,15 @@ class TextReader(Reader):
         if likely != own:
             has, lacks = _typed(likely), _typed(own)
             raise ValueError(
-                f"the first line looks as if {has} delimits the fields, not {lacks}; pass"
+                f"the fields of the first line seem to be delimited by {has}, not {lacks}; pass"
                 f" --delimiter {has}, or --delimiter {lacks} to keep {lacks}"
             )
 
     def _infer(self) -> pa.Schema:
-        """Return the types of the first rows; digits that are no number are text."""
+        """Infer the types from the first rows; digits that are not numbers are strings."""
         with self.place.open() as file:
             inferred = self._open(file, is_start=True).schema
-        # pyarrow infers binary for text that is not UTF-8. That is an error, in any row.
+        # pyarrow infers binary for text that is not UTF-8. Such text is an error in every row.
         types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
         numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
         if numbers:
@@ -92,10 +92,10 @@ class TextReader(Reader):
         return pa.schema([f.with_type(types.get(f.name, f.type)) for f in inferred])
 
     def set_types(self, schema: pa.Schema) -> None:
-        """Read the columns as these types instead of those of the first rows."""
+        """Read the columns as the types of `schema`, not as those of the first rows."""
         self.schema = schema
         types = {field.name: field.type for field in schema}
-        # Read as text and converted here, so that later rows do not lose digits.
+        # Numbers are read as strings and converted here, so that later rows do not lose digits.
         kinds = [pa.int64(), pa.float64()] if self._text.decimal == "." else [pa.int64()]
         unique = {name: kind for name, kind in types.items() if schema.names.count(name) == 1}
         self._numbers = {name: kind for name, kind in unique.items() if kind in kinds}
@@ -109,13 +109,13 @@ class TextReader(Reader):
             chosen = [name for name in self.schema.names if name in (columns or ())]
             for block in self._open(file, chosen):
                 self.share: float = file.tell() / self.n_bytes
-                # Before slicing: pyarrow 22 replaces texts in slices by other texts.
+                # Convert before slicing: pyarrow 22 replaces strings in slices by other strings.
                 yield from sliced(self._converted(block, coded), rows)
 
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
     ) -> csv.CSVStreamingReader:
-        """Start to parse columns, by default all; without threads if only the start is needed."""
+        """Start to parse `columns` (if empty, all); `is_start` reads the start, without threads."""
         return csv.open_csv(
             unpacked(file, self.format),
             read_options=csv.ReadOptions(
@@ -136,9 +136,9 @@ class TextReader(Reader):
         )
 
     def _converted(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
-        """Return a batch with numbers, and with null for missing values in encoded texts.
+        """Convert columns of numbers, and make missing values in `coded` columns of strings null.
 
-        pyarrow's own option would change the other columns too.
+        The option of pyarrow, ``strings_can_be_null``, would change the other columns too.
         """
         for i, field in enumerate(batch.schema):
             if field.name in self._numbers:
@@ -151,9 +151,9 @@ class TextReader(Reader):
         return batch
 
     def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
-        """Return texts as numbers."""
+        """Convert strings to numbers."""
         what = "integers" if kind == pa.int64() else "numbers"
-        # A regular expression is slow, and few texts begin like a code or are as long.
+        # A regular expression is slow, so select the few strings that can be codes first.
         suspects = [pc.starts_with(texts, start) for start in ("0", "-", "+", " ", "\t")]
         suspects.append(pc.greater(pc.binary_length(texts), LONG_DIGITS))
         suspect = texts.filter(reduce(pc.or_, suspects))
@@ -170,12 +170,12 @@ class TextReader(Reader):
             return pc.cast(pc.utf8_trim_whitespace(self._nullified(texts)), kind)
         except pa.ArrowInvalid as error:
             raise ValueError(
-                f"column {name!r} has {what} in its first rows, but later not:"
+                f"column {name!r} has {what} in its first rows, but not later:"
                 f" {one_line(error)}; pass --text-column {name!r} to read it as text"
             ) from error
 
     def _nullified(self, texts: pa.Array) -> pa.Array:
-        """Return texts with null for marks of a missing value."""
+        """Replace strings that mark a missing value by null."""
         marks = pa.array(self._nulls, pa.string())
         present = pc.invert(pc.is_in(texts, marks))
         return pc.if_else(present, texts, pa.scalar(None, pa.string()))
@@ -188,7 +188,7 @@ def _typed(delimiter: str) -> str:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Add the option that may help to the error of a text that cannot be read."""
+    """Add the option that may help to the error message of a file that cannot be parsed."""
     try:
         yield
     except (pa.ArrowInvalid, UnicodeError) as error:
@@ -196,7 +196,7 @@ def _explained() -> Iterator[None]:
         if isinstance(error, UnicodeError) or "UTF8" in text:
             hint = "pass --encoding if the file is not UTF-8, e.g. cp1252 or latin-1"
         elif "conversion error" in text:
-            hint = "types are those of the first rows; pass --text-column COLUMN to read it as text"
+            hint = "the first rows determine the types; pass --text-column COLUMN to keep its text"
         else:
             raise
         raise ValueError(f"{text}; {hint}") from error

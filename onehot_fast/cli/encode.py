@@ -1,4 +1,4 @@
-"""``onehot-fast encode`` and ``decode``: the columns of a file are replaced by others."""
+"""``onehot-fast encode`` and ``decode`` replace columns of a file by others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import copy
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,84 +24,91 @@ from onehot_fast.cli.encoders import (
     without_features,
 )
 from onehot_fast.cli.errors import CommandError, Exit, encoding, one_line, plural
-from onehot_fast.cli.outputs import Output, place_for_encoder, save_text
+from onehot_fast.cli.outputs import Output, new_output, place_for_encoder
 from onehot_fast.cli.places import Format
 from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell
 from onehot_fast.cli.source import Input, InputFiles, open_source
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_table
 
-# The estimated size of a decoded text and its code.
+# The estimated size of a decoded string and its code.
 TEXT_BYTES = 40
 NOT_IN_TEXT = ("struct", "array", "tensor")
 
 
-@dataclass(frozen=True)
-class EncoderSource:
-    """Where the encoder comes from."""
-
-    columns: Sequence[str]  # the columns to encode; if empty, all texts
-    typed: dict[str, Sequence[str]]  # the options of the encoder as they were typed
-    encoder_file: str | None = None  # a file with a fitted encoder
-    max_features: int = reports.MAX_DENSE_FEATURES  # if the columns are chosen by default
-
-
 def run_encode(
-    spec: Input, wanted: EncoderSource, layout: str | None, output: Output, save_encoder: str | None
+    spec: Input,
+    output: Output,
+    columns: Sequence[str],
+    typed: dict[str, Sequence[str]],
+    max_features: int,
+    encoder_file: str | None,
+    save_encoder: str | None,
+    layout: str | None,
 ) -> None:
-    """Encode a file."""
+    """Encode columns of a file, with the encoder in `encoder_file` or a new one.
+
+    By default, all columns of strings are encoded. `typed` are the options of a new encoder.
+    """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        output = output.prepared(source, spec.text.delimiter, wanted.encoder_file)
+        output = output.prepared(source, spec.text.delimiter, encoder_file)
         form = output.format(source)
         layout = _layout(layout, form, output)
         if save_encoder is not None:
             place_for_encoder(save_encoder, source, output)
-        encoders = _encoders(source, wanted, output, is_wide=layout != "dictionary")
-        change = _encoding(source, encoders, layout)
+        if encoder_file is not None:
+            encoders = _loaded_encoders(source, encoder_file, columns, output)
+        else:
+            limit = math.inf if columns or layout == "dictionary" else max_features
+            encoders = _learned_encoders(source, columns, typed, limit, output)
+        change = _encoding(source, encoders, layout, encoder_file is not None)
         with noting_warnings(source.name, output.is_quiet):
             n_rows = convert(source, change, output)
         if save_encoder is not None:
-            save_text(save_encoder, encoders.to_json(), output.may_replace)
+            with new_output(save_encoder, output.may_replace) as part:
+                part.write_text(encoders.to_json(), encoding="utf-8")
     wrote = f"wrote {plural(n_rows, 'row')}, {plural(encoders.n_features, 'feature')}"
     tell(f"{output.path}: {wrote}", output.is_quiet)
-    if form.is_text and save_encoder is None and wanted.encoder_file is None:
+    if form.is_text and save_encoder is None and encoder_file is None:
         text = f"{form.kind} cannot hold the encoder; pass --save-encoder to keep it"
         tell(f"{text} for decode and for later files", output.is_quiet)
 
 
 def _layout(chosen: str | None, form: Format, output: Output) -> str:
-    """Return the layout; by default, that of the format."""
+    """Return the chosen layout or the format's default; raise an error if it does not fit."""
     is_matrix = form.kind == "npz"
     layout = chosen or ("csr" if is_matrix else "columns")
     if form.is_text and layout in NOT_IN_TEXT:
-        raise CommandError(Exit.USAGE, f"--layout {layout}: {form.kind} cannot hold it")
+        raise CommandError(Exit.USAGE, f"--layout {layout} cannot be used with {form.kind} output")
     if layout == "csr" and not is_matrix:
-        raise CommandError(Exit.USAGE, "--layout csr requires an output named .npz")
+        raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
     if is_matrix and layout != "csr":
-        raise CommandError(Exit.USAGE, f"--layout {layout}: npz can only hold csr")
+        raise CommandError(Exit.USAGE, f"--layout {layout} cannot be used with npz output; use csr")
     if is_matrix and output.partition_by:
-        text = "--partition-by: an npz file has no columns except the features"
-        raise CommandError(Exit.USAGE, text)
+        text = "--partition-by cannot be used with npz output, which contains only features"
+        raise CommandError(Exit.USAGE, f"{text}; choose another format")
     return layout
 
 
-def _encoders(source: InputFiles, wanted: EncoderSource, output: Output, is_wide: bool) -> Encoders:
-    """Return the encoders from their file, or learn them."""
-    if wanted.encoder_file is not None:
-        return _loaded_encoders(source, wanted.encoder_file, wanted.columns, output)
-    columns = chosen_columns(source, wanted.columns, output.keys(source))
+def _learned_encoders(
+    source: InputFiles,
+    named: Sequence[str],
+    typed: dict[str, Sequence[str]],
+    limit: float,
+    output: Output,
+) -> Encoders:
+    """Learn encoders from the source; raise an error for more than `limit` features."""
+    columns = chosen_columns(source, named, output.keys(source))
     if output.format(source).is_text:
         source.keep_text([*columns, *output.partition_by])
     kinds = {name: source.schema.field(name).type for name in columns}
-    encoders = new_encoders(kinds, wanted.typed)
-    is_chosen = bool(wanted.columns) or not is_wide
-    limit = math.inf if is_chosen else wanted.max_features
+    encoders = new_encoders(kinds, typed)
     # With these options, more rows can reduce the number of features.
-    are_grouped = wanted.typed.get("min_frequency") or wanted.typed.get("max_categories")
+    are_grouped = typed.get("min_frequency") or typed.get("max_categories")
     early_limit = math.inf if are_grouped else max(limit, reports.MAX_FEATURES)
     with showing("learning", output.is_quiet) as step:
         learn(source, encoders, step, limit, early_limit)
-    for text in () if is_chosen else notes_on(source, encoders):
+    for text in () if limit == math.inf else notes_on(source, encoders):
         note(text, output.is_quiet)
     return encoders
 
@@ -110,14 +116,14 @@ def _encoders(source: InputFiles, wanted: EncoderSource, output: Output, is_wide
 def _loaded_encoders(
     source: InputFiles, path: str, named: Sequence[str], output: Output
 ) -> Encoders:
-    """Return the encoders of a file, and read the source in the types that they require."""
+    """Load encoders from a file, and let the source read columns as the types of the categories."""
     encoders = load_encoders(path)
     columns = tuple(encoders.columns)
     source.require(columns, Exit.SCHEMA)
     if named and set(chosen_columns(source, named)) != set(columns):
-        text = f"{path}: the columns of the encoder are {', '.join(columns)}"
+        text = f"{path}: -c must name the columns of the encoder: {', '.join(columns)}"
         raise CommandError(Exit.SCHEMA, text)
-    # Codes such as 007 are texts in one file and look like integers in another.
+    # Codes such as 007 are strings in one file and look like integers in another.
     texts = [one.name for one in encoders.labels if one.sep is not None]
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
     texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
@@ -139,7 +145,7 @@ def _loaded_encoders(
 
 
 def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
-    """Tell whether a column may contain one of the categories; unusual types may contain any."""
+    """Tell whether a column of type `kind` can contain a category; unusual types always can."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     expected: Any = ()
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -152,7 +158,7 @@ def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
 def chosen_columns(
     source: InputFiles, named: Sequence[str], but: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return the columns to encode in the order of the file: the named ones, or all texts.
+    """Return the columns to encode in file order: those in `named`, or all columns of strings.
 
     The columns in `but` are encoded only if they are named.
     """
@@ -166,7 +172,7 @@ def chosen_columns(
     pairs = zip(table.names, table.encodable, strict=True)
     found = tuple(str(name) for name, is_text in pairs if is_text and name not in but)
     if not found:
-        text = f"{source.name}: no column contains texts; name columns to encode with -c"
+        text = f"{source.name}: no column contains strings; name columns to encode with -c"
         raise CommandError(Exit.COLUMN, text)
     source.require(found)
     return found
@@ -208,7 +214,7 @@ def _check_features(
     columns = [column for encoder in encoders.each for column in encoder.schema.columns]
     remedy = (
         f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
-        " features, or --max-features for more"
+        " features, or --max-features to allow more"
     )
     try:
         reports.check_features(columns, limit, remedy)
@@ -224,14 +230,14 @@ def notes_on(source: InputFiles, encoders: Encoders) -> list[str]:
         n_outputs, hint = column.n_outputs, "name the columns to encode with -c"
         if reports.is_like_identifier(column, n_rows):
             what = reports.described(column, n_rows)
-            notes.append(f"{source.name}: {what}: an identifier? {hint}")
+            notes.append(f"{source.name}: {what}, and may be an identifier; {hint}")
         elif n_outputs > reports.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
             what = f"column {column.name!r} has {n_outputs:,} of {schema.n_features:,} features"
             notes.append(f"{source.name}: {what}; {hint}")
     return notes
 
 
-def _encoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
+def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
     """Return how encoding changes the columns of a file."""
     old = tuple(name for name in source.schema.names if name in encoders.columns)
     with encoding(source.name, Exit.USAGE):
@@ -246,11 +252,11 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
             return _matrix_rows(batches, encoders, new, after)
         return with_labels(encode(batches, encoders.values, layout=layout), encoders.labels)
 
-    # Booleans are bits only as columns.
+    # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
     row_bytes = encoders.bytes(1000).get("arrow", 0) / 1000 * bits
     reads = old if layout == "csr" else None
-    return Change(after, old, new, apply, row_bytes, reads)
+    return Change(after, old, new, apply, row_bytes, reads, is_loaded)
 
 
 def _schema_after(
@@ -259,7 +265,7 @@ def _schema_after(
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
-        text = f"--layout {layout} cannot hold several labels a row, as in {names}"
+        text = f"--layout {layout} cannot be used with several labels in a row, as in {names}"
         raise CommandError(Exit.USAGE, text)
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
@@ -274,11 +280,11 @@ def _schema_after(
 
 
 def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
-    """Return the schema of rows of nonzeros: their columns, and their values."""
+    """Return the schema of a matrix: each row lists the columns and values of its nonzeros."""
     dtypes = [c.options.dtype for encoder in encoders.each for c in encoder.schema.columns]
     dtype = np.result_type(*dtypes) if dtypes else np.dtype(bool)
     if dtype.kind not in "biuf" or dtype == np.float16:
-        raise CommandError(Exit.USAGE, f"--dtype {dtype}: SciPy has no sparse matrix of this dtype")
+        raise CommandError(Exit.USAGE, f"--dtype {dtype}: not supported by SciPy; use float32")
     kind = pa.from_numpy_dtype(dtype)
     lists = {"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}
     return pa.schema(list(lists.items()), metadata)
@@ -287,7 +293,7 @@ def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schem
 def _matrix_rows(
     batches: Iterable[pa.RecordBatch], encoders: Encoders, names: Sequence[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the nonzeros of rows; `names` are the features in order."""
+    """Yield the nonzeros of each batch; `names` are the features in the order of the output."""
     try:
         from scipy import sparse
     except ImportError as error:
@@ -322,11 +328,11 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
         source = open_source(spec, resources)
         output = output.prepared(source, spec.text.delimiter, encoder_file)
         if output.format(source).kind == "npz":
-            raise CommandError(Exit.USAGE, "npz can only hold features; name another format")
+            raise CommandError(Exit.USAGE, "npz can only hold features; choose another format")
         encoders = _find_encoders(source, encoder_file)
         layout = layout or _layout_of(source, encoders)
         old = _encoded_columns(source, encoders, layout)
-        # In CSV, the first rows of a column may have no value, and so no type.
+        # In CSV, the first rows of a column may be empty, so that the column has no type.
         kind = pa.float64() if layout == "columns" else pa.string()
         nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
         source.set_types(dict.fromkeys(set(nulls) & set(old), kind))
@@ -339,12 +345,12 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
 
 
 def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
-    """Return the encoder from a file, or that in the metadata of the source."""
+    """Return the encoders in `encoder_file`, or those in the metadata of the source."""
     if encoder_file is not None:
         return load_encoders(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
-        reason = f", and {source.format.kind} cannot" if source.format.is_text else ""
+        reason = f" ({source.format.kind} files cannot)" if source.format.is_text else ""
         raise CommandError(
             Exit.SCHEMA,
             f"{source.name} does not contain its encoder{reason}; pass --encoder FILE, which"
@@ -354,7 +360,7 @@ def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
 
 
 def _layout_of(source: InputFiles, encoders: Encoders) -> str:
-    """Return the layout of an encoded file, by the types of its columns."""
+    """Detect the layout of an encoded file from the types of the columns."""
     names = [str(name) for name in encoders.values.columns or ()]
     if not names or not all(name in source.schema.names for name in names):
         return "columns"

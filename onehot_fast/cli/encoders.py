@@ -1,8 +1,8 @@
-"""The encoders of a file: of columns of values, and of columns with several labels in each row.
+"""The encoders of a file: one for columns of single values, and one for each column of labels.
 
-They are made from options as they are typed, saved as JSON, and applied to batches.
+This module makes them from the command's options, saves them as JSON, and applies them to batches.
 
-Labels are the items of a list, or the parts of a text between separators. A column of labels has
+Labels are the items of a list, or the parts of a string between separators. A column of labels has
 an `Encoder` of its own, whose rows are the labels, so that every option also applies to labels.
 """
 
@@ -32,18 +32,18 @@ FORMAT, VERSION = "onehot_fast.command", 1
 
 
 def has_lists(kind: pa.DataType) -> bool:
-    """Tell whether a column contains lists of values, not of lists or structures."""
+    """Tell whether a column contains lists whose elements are not nested (no lists or structs)."""
     tests = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
     return any(test(kind) for test in tests) and not pa.types.is_nested(kind.value_type)
 
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """A column of any number of labels a row."""
+    """A column with any number of labels in each row."""
 
     name: str
-    sep: str | None  # the separator of labels in a text; None: the rows are lists
-    encoder: Encoder  # its table has one column, the labels, with this name
+    sep: str | None  # the separator of labels in a string; None: the rows are lists
+    encoder: Encoder  # is fitted to a table of one column, the labels, named `name`
 
     def learn(self, column: Any) -> None:
         """Learn from the labels of some rows."""
@@ -67,7 +67,7 @@ class LabelColumn:
         return csr_array(parts, shape=(len(offsets) - 1, coded.n_outputs))
 
     def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
-        """Return the codes of some rows."""
+        """Return the offsets of some rows, the codes of the labels, and the dtype of features."""
         offsets, labels = self._read(column)
         schema = self.encoder.schema.columns[0]
         coded = lookup.code_column(schema, read_column(labels))
@@ -83,7 +83,7 @@ class LabelColumn:
         elif has_lists(column.type):
             offsets, labels = flattened(column)
         else:
-            expected = "must contain lists of values, or texts with --sep"
+            expected = "must contain lists of single values, or strings if --sep is given"
             raise TypeError(f"column {self.name!r} {expected}, got {column.type}")
         is_null = column.is_null().to_numpy(zero_copy_only=False)
         if not is_null.any():
@@ -98,7 +98,7 @@ class LabelColumn:
     def decoded(self, features: pa.RecordBatch) -> pa.RecordBatch:
         """Return a column of the labels of some rows, in the order of the features.
 
-        A null row is null again if missing values have a feature; otherwise it has no labels.
+        A null row is restored as null if missing values have a feature; otherwise it has no labels.
         Unknown and infrequent labels are lost.
         """
         known = self.encoder.features
@@ -122,9 +122,9 @@ class LabelColumn:
 
 
 def _split(column: Any, sep: str, name: str) -> Any:
-    """Return lists of the labels of each text."""
+    """Split each string of a column into a list of labels."""
     if not _is_text(column.type):
-        raise TypeError(f"column {name!r} must contain texts for --sep, got {column.type}")
+        raise TypeError(f"--sep can only split strings, but column {name} has type {column.type}")
     if pa.types.is_dictionary(column.type):
         return _split(column.dictionary, sep, name).take(column.indices)
     return pc.split_pattern(column, sep)
@@ -139,7 +139,7 @@ class Encoders:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the encoded columns; those of labels are last."""
+        """The names of the encoded columns; the columns of labels are last."""
         return [*map(str, self.values.columns or ()), *(column.name for column in self.labels)]
 
     @property
@@ -164,7 +164,7 @@ class Encoders:
         return {form: sum(size[form] for size in sizes) for form in sizes[0]} if sizes else {}
 
     def to_json(self) -> str:
-        """Return the encoders as text, which `Encoder.from_json` reads if there are no labels."""
+        """Return the encoders as JSON, which `Encoder.from_json` reads if there are no labels."""
         if not self.labels:
             return self.values.to_json()
         labels = [
@@ -187,7 +187,7 @@ def load_encoders(path: str) -> Encoders:
 
 
 def parse_encoders(text: bytes, name: str) -> Encoders:
-    """Return the encoders of a text, which is in a file with this name."""
+    """Parse the JSON of encoders, which was read from the file `name`."""
     try:
         encoders = _parsed(text)
         for encoder in encoders.each:
@@ -199,7 +199,7 @@ def parse_encoders(text: bytes, name: str) -> Encoders:
 
 
 def _parsed(text: bytes) -> Encoders:
-    """Return the encoders of a text; see `Encoders.to_json`."""
+    """Parse the JSON that `Encoders.to_json` returned."""
     if FORMAT.encode() not in text[:100]:
         return Encoders(Encoder.from_json(text))
     document: Any = json.loads(text)
@@ -213,19 +213,19 @@ def _parsed(text: bytes) -> Encoders:
 
 
 def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
-    """Return a column of labels."""
+    """Return a column of labels from the values in its JSON."""
     made = Encoder.from_json(json.dumps(encoder))
     if list(made.columns or ()) != [column] or not isinstance(column, str):
-        raise ValueError(f"the encoder of {column!r} must have this column, got {made.columns}")
+        raise ValueError(f"the encoder of {column!r} must have only it, got {made.columns}")
     if not (sep is None or (isinstance(sep, str) and sep)):
-        raise ValueError(f"sep must be a text, got {sep!r}")
+        raise ValueError(f"sep must be a string or null, and not empty, got {sep!r}")
     return LabelColumn(column, sep, made)
 
 
 def with_labels(
     batches: Iterable[pa.RecordBatch], columns: Sequence[LabelColumn]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches with features in place of columns of labels."""
+    """Yield batches in which features replace the columns of labels."""
     for batch in batches:
         for column in columns:
             i = batch.schema.get_field_index(column.name)
@@ -236,14 +236,14 @@ def with_labels(
 def without_features(
     batches: Iterable[pa.RecordBatch], encoders: Encoders
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches with columns of labels in place of their features."""
+    """Yield batches in which columns of labels replace their features."""
     order = [str(name) for name in encoders.values.schema.fitted_names or encoders.columns]
     for batch in batches:
         for column in encoders.labels:
             names = set(column.encoder.schema.names)
             places = [i for i, name in enumerate(batch.schema.names) if name in names]
             first = min(places, default=0)
-            if not places:  # no features: it follows the columns that came before it
+            if not places:  # no features: put the column behind those before it in the input
                 earlier = set(order[: order.index(column.name)])
                 found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
                 first = max(found, default=-1) + 1
@@ -254,7 +254,7 @@ def without_features(
 def _replaced(
     batch: pa.RecordBatch, first: int, places: Sequence[int], new: pa.RecordBatch
 ) -> pa.RecordBatch:
-    """Return a batch without the columns at some places, and with new ones at the first."""
+    """Remove the columns at `places` from a batch, and insert the columns of `new` at `first`."""
     pairs = list(zip(batch.schema, batch.columns, strict=True))
     pairs = [pair for i, pair in enumerate(pairs) if i not in places]
     pairs[first:first] = zip(new.schema, new.columns, strict=True)
@@ -262,7 +262,7 @@ def _replaced(
     return pa.RecordBatch.from_arrays([column for _, column in pairs], schema=schema)
 
 
-# --- options as they are typed
+# --- options that the user typed
 
 
 HINTS = {
@@ -272,16 +272,16 @@ HINTS = {
 
 
 def _frequency(text: str) -> int | float:
-    """Return a number of rows, or a share of them."""
+    """Parse a number of rows, or a fraction of the rows."""
     try:
         return float(text) if "." in text or "e" in text else int(text)
     except ValueError:
-        expected = "a number of rows, e.g. 10, or a share of them, e.g. 0.01"
+        expected = "a number of rows, e.g. 10, or a fraction of them, e.g. 0.01"
         raise ValueError(f"must be {expected}") from None
 
 
 def _integer(text: str) -> int:
-    """Return an integer."""
+    """Parse an integer."""
     try:
         return int(text)
     except ValueError:
@@ -292,15 +292,15 @@ PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_ca
 
 
 def flag(name: str) -> str:
-    """Return the name of an option as it is typed."""
+    """Return an option of `Encoder` as an option of the command, e.g. ``--max-categories``."""
     return f"--{name.replace('_', '-')}"
 
 
 def new_encoders(kinds: Mapping[str, pa.DataType], typed: dict[str, Sequence[str]]) -> Encoders:
-    """Return unfitted encoders of columns with these types; labels are encoded one by one.
+    """Return unfitted encoders for columns with the types `kinds`.
 
-    `typed` contains, for each option of `Encoder` and for ``sep``, the typed values: ``VALUE`` or
-    ``COLUMN=VALUE``; the last one counts.
+    `typed` contains the values typed for each option of `Encoder` and for ``sep``: ``VALUE`` or
+    ``COLUMN=VALUE``. Values for a column take precedence; else the last counts.
     """
     columns = list(kinds)
     options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
@@ -323,20 +323,20 @@ def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str |
         return {n: found.get(n, typed) for n in kinds if n in found or _is_text(kinds[n])}
     for name, sep in typed.items():
         if not _is_text(kinds[name]):
-            text = f"--sep {name}={sep}: the column must contain texts, got {kinds[name]}"
+            text = f"--sep {name}={sep}: the column must contain strings, got {kinds[name]}"
             raise CommandError(Exit.USAGE, text)
         found[name] = sep
     return found
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    """Tell whether a column contains texts."""
+    """Tell whether a column contains strings."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a column of labels, for which drop and propagate have no meaning."""
+    """Return the options for a column of labels, which supports neither drop nor propagate."""
     chosen = {
         option: value.get(name) if isinstance(value, dict) else value
         for option, value in options.items()
@@ -346,13 +346,13 @@ def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
     invalid = f"--drop {drop}" if drop is not None and isinstance(options["drop"], dict) else ""
     invalid = "--handle-missing propagate" if missing == "propagate" else invalid
     if invalid:
-        text = f"{invalid}: not supported for {name!r}, which has several labels a row"
+        text = f"{invalid}: not supported for {name!r}, which has several labels in a row"
         raise CommandError(Exit.USAGE, text)
     return chosen
 
 
 def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
-    """Return one value for all columns, or one for each column that has any."""
+    """Return the value of an option: one for all columns, or a dict from columns to values."""
     common: list[Any] = []
     special: dict[str, Any] = {}
     for text in texts:
@@ -378,7 +378,7 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
 
 
 def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:
-    """Return the column that a text names, and the value; a name may contain "="."""
+    """Split ``COLUMN=VALUE`` into the column (None if it is not named) and the value."""
     for column in sorted(columns, key=len, reverse=True):
         if text.startswith(f"{column}="):
             return column, text[len(column) + 1 :]
@@ -387,7 +387,7 @@ def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | 
         raise CommandError(
             Exit.USAGE,
             f"{typed}: the column {name!r} is not encoded"
-            f"{closest(name, columns) or '; encoded are ' + ', '.join(columns)}"
-            f" (type a value with = as {columns[0]}={text})",
+            f"{closest(name, columns) or '; the encoded columns are ' + ', '.join(columns)}"
+            f" (if the value contains =, type {columns[0]}={text})",
         )
     return None, text

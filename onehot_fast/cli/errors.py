@@ -15,7 +15,7 @@ import pyarrow as pa
 
 
 class Exit(enum.IntEnum):
-    """The exit codes and their meanings; that of a signal is 128 plus its number, as in shells."""
+    """The exit codes and their meanings; as in shells, a signal's code is 128 plus its number."""
 
     meaning: str
 
@@ -38,7 +38,7 @@ class Exit(enum.IntEnum):
 
 
 class CommandError(Exception):
-    """An error with its exit code."""
+    """An error that ends the command with an exit code."""
 
     def __init__(self, code: Exit, message: str) -> None:
         super().__init__(message)
@@ -50,44 +50,45 @@ class PipeClosed(Exception):
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of an error in one line, or else its type."""
+    """Return the message of an error in one line, or the type if the message is empty."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _as_typed(error: BaseException) -> str:
-    """Return the message of an encoder with options as they are typed here."""
+def _as_typed(error: BaseException, is_loaded: bool) -> str:
+    """Return the message of an encoder with the command's options, e.g. ``--drop first``."""
     names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
-    line = one_line(error)
-    return re.sub(
+    line = re.sub(
         rf"\b({names})=('?)(\w*)\2",
         lambda match: f"--{match[1].replace('_', '-')} {match[3]}".rstrip(),
-        line,
+        one_line(error),
     )
+    again = "; learn the encoder again with --save-encoder FILE --handle-"
+    return line.replace("; use --handle-", again) if is_loaded else line
 
 
 def printable(text: str) -> str:
-    """Return a text with escaped control characters, which a terminal would obey."""
+    """Escape the control characters of a string, which a terminal would obey."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a number and its noun: 1 row, 2,000 rows."""
+    """Return a number and a noun in the right form, e.g. 1 row or 2,000 rows."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the most similar name, or an empty text."""
+    """Return a hint at the most similar name, or an empty string."""
     near = difflib.get_close_matches(name, list(names), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Turn errors of the block, which only reads, into errors of the input."""
+    """Re-raise errors of the `with` block as a CommandError about the input `name`."""
     try:
         yield
     except OSError as error:
-        # pyarrow raises an OSError without a number for corrupt data too.
+        # The block must only read. pyarrow raises an OSError without errno for corrupt data.
         if error.errno:
             text = os.strerror(error.errno)
             raise CommandError(Exit.INPUT, f"{name}: {text}") from error
@@ -98,7 +99,7 @@ def reading(name: str) -> Iterator[None]:
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Turn errors of the block into errors of the output."""
+    """Re-raise errors of the `with` block as a CommandError about the output `name`."""
     try:
         yield
     except OSError as error:
@@ -106,26 +107,29 @@ def writing(name: str) -> Iterator[None]:
             raise PipeClosed from error
         text = os.strerror(error.errno) if error.errno else one_line(error)
         raise CommandError(Exit.OUTPUT, f"{name}: {text}") from error
-    except pa.ArrowIndexError as error:  # codes beyond their dictionary
+    except pa.ArrowIndexError as error:  # a code exceeds its dictionary
         raise CommandError(Exit.CORRUPT, f"the input is corrupt: {one_line(error)}") from error
     except pa.ArrowException as error:
         raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error
 
 
 @contextmanager
-def encoding(name: str, of_types: Exit = Exit.VALUE) -> Iterator[None]:
-    """Turn errors of the block, which encodes, into errors of the values or types of an input."""
+def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) -> Iterator[None]:
+    """Re-raise errors of a `with` block that encodes the input `name` as a CommandError.
+
+    `of_types` is the exit code for a TypeError. `is_loaded` tells whether --encoder was given.
+    """
     try:
         yield
     except TypeError as error:
-        raise CommandError(of_types, f"{name}: {_as_typed(error)}") from error
+        raise CommandError(of_types, f"{name}: {_as_typed(error, is_loaded)}") from error
     except (ValueError, pa.ArrowException) as error:
         code = Exit.CORRUPT if _is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{name}: {_as_typed(error)}") from error
+        raise CommandError(code, f"{name}: {_as_typed(error, is_loaded)}") from error
 
 
 def _is_undecodable(error: BaseException | None) -> bool:
-    """Tell whether an error was caused by a text that is not UTF-8, or that pyarrow cannot read."""
+    """Tell whether data that is not UTF-8, or that pyarrow cannot read, caused an error."""
     while error is not None and not isinstance(error, UnicodeDecodeError | pa.ArrowException):
         error = error.__cause__
     return error is not None

@@ -19,15 +19,15 @@ import pyarrow.compute as pc
 from onehot_fast.cli.errors import CommandError, Exit, plural
 from onehot_fast.cli.writers import Writer
 
-# Files open at the same time; the one that was written longest ago is closed for another.
+# The maximum number of open files; the least recently written is closed to open another.
 MAX_OPEN = 64
-# Bytes waiting in all partitions together; if there are more, the largest are written.
+# The maximum number of bytes that wait in all partitions; if more wait, the largest are written.
 MAX_WAITING_BYTES = 64 << 20
 # More folders are nearly always a mistake: the column is an identifier or a time.
 MAX_PARTITIONS = 10_000
 # Hive, Spark, pyarrow, DuckDB and polars write this for a missing value.
 MISSING = "__HIVE_DEFAULT_PARTITION__"
-# The name of the positions beside the keys; no key may have this name.
+# The name of the column of row numbers in a table of keys; no key may have this name.
 ROW = ""
 WHOLE_NUMBER = pattern(r"-?(0|[1-9][0-9]{0,17})")
 
@@ -49,12 +49,12 @@ def folder_name(key: str, value: str | None) -> str:
 
 
 def _encoded(text: str) -> str:
-    """Return a text with percent-encoded characters, except those that every system accepts."""
+    """Percent-encode the characters of a string, except those that every system accepts."""
     return "".join(c if c.isalnum() or c in " -_.,+" else quote(c, safe="") for c in text)
 
 
 def key_type(values: Sequence[str | None]) -> pa.DataType:
-    """Return int64 if all values of a key are integers, or string, e.g. for leading zeros."""
+    """Return int64 if all values of a key are integers without leading zeros, else string."""
     present = [value for value in values if value is not None]
     is_number = present and all(WHOLE_NUMBER.fullmatch(value) for value in present)
     return pa.int64() if is_number else pa.string()
@@ -74,9 +74,9 @@ class _Partition:
 
 
 class Files(Writer):
-    """Files of at most `rows` rows, in folders named by `keys`, and rows that wait for them.
+    """Divide rows into files of at most `rows` rows, in folders named by `keys`.
 
-    `begin` opens a file in a folder. The keys are not written into files.
+    `begin` opens a file in a folder. Waiting rows stay in memory. Files do not contain the keys.
     """
 
     def __init__(self, keys: Sequence[str], rows: int | None, begin: Begin) -> None:
@@ -102,7 +102,8 @@ class Files(Writer):
         keys = {name: _texts(batch.column(i)) for name, i in places.items()}
         for name, column in keys.items():
             if pc.any(pc.equal(column, MISSING)).as_py():
-                text = f"--partition-by {name}: readers take the value {MISSING} for a missing one"
+                text = f"--partition-by {name}: the column contains {MISSING}, which stands for a"
+                text += " missing value in folder names; replace this value"
                 raise CommandError(Exit.VALUE, text)
         left = batch.drop_columns(self._keys)
         table = pa.table({**keys, ROW: np.arange(batch.num_rows)})
@@ -112,12 +113,12 @@ class Files(Writer):
             yield Path(*itertools.starmap(folder_name, values.items())), left.take(positions.values)
 
     def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
-        """Let the rows of a folder wait."""
+        """Keep the rows of a folder in memory until they are written."""
         partition = self._partitions.setdefault(folder, _Partition(folder))
         if len(self._partitions) > MAX_PARTITIONS:
             names = ", ".join(self._keys)
             text = f"--partition-by {names}: more than {plural(MAX_PARTITIONS, 'folder')}"
-            raise CommandError(Exit.VALUE, text)
+            raise CommandError(Exit.VALUE, f"{text}; choose a column with fewer values")
         partition.batches.append(rows)
         partition.n_bytes += rows.nbytes + 1
         self._n_bytes += rows.nbytes + 1
@@ -141,7 +142,7 @@ class Files(Writer):
                     self._close(partition)
 
     def _writer_of(self, partition: _Partition) -> Writer:
-        """Return the open file of a partition, or begin one."""
+        """Return the writer of a partition; open a file if none is open."""
         if partition.writer is None:
             if len(self._open) == MAX_OPEN:
                 self._close(next(iter(self._open.values())))
@@ -175,7 +176,7 @@ class Files(Writer):
 
 
 def _texts(column: Any) -> Any:
-    """Return the values of a key as texts."""
+    """Return the values of a key as strings."""
     if pa.types.is_dictionary(column.type):
         values = _texts(column.dictionary)
         return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()

@@ -60,9 +60,9 @@ def run_inspect(
     as_json: bool,
     is_quiet: bool,
 ) -> None:
-    """Print the columns of a file, at most `limit` distinct values and `top` categories of each.
+    """Print the columns of a file; count up to `limit` distinct values, and show `top` categories.
 
-    `columns` are those to encode; if empty, all texts. `typed` are the options of the encoder.
+    `columns` are the columns to encode (if empty, all columns of strings); `typed` are the options.
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
@@ -192,7 +192,7 @@ def _as_text(report: dict[str, Any]) -> str:
 
 
 def _distinct(column: dict[str, Any], limit: int) -> str:
-    """Return the number of distinct values as text."""
+    """Return the number of distinct values as a string."""
     if column["distinct"] is not None:
         return f"{column['distinct']:,}"
     return "not counted" if column["nested"] else f"> {limit:,}"
@@ -208,7 +208,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _frequencies(encoder: Encoder, n_rows: int, top: int) -> dict[str, Any]:
-    """Return the most frequent categories of each column, and which are infrequent."""
+    """Return the most frequent categories of each column, and whether each is infrequent."""
     ungrouped = copy.copy(encoder).set_params(drop=None, min_frequency=None, max_categories=None)
     listing, infrequent = ungrouped.features, encoder.infrequent_categories
     found: dict[str, Any] = {}
@@ -240,7 +240,7 @@ def _frequencies(encoder: Encoder, n_rows: int, top: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold, or its text."""
+    """Convert a category to a value that JSON supports, or else to a string."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)

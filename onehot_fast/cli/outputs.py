@@ -1,4 +1,4 @@
-"""Where the rows go: a file or a folder that appears whole, standard output, or a store."""
+"""Outputs: a file or folder that appears when it is complete, standard output, or a store."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ else:
 
 @dataclass(frozen=True)
 class Output:
-    """Where the rows go, and how they are written; None is as the input."""
+    """Where and how the rows are written; None means the value of the input."""
 
     path: str  # a file, a folder or "-"
     wanted: Format | None = None  # None: the format of the name, or that of the input
@@ -62,19 +62,19 @@ class Output:
         return self.file_rows is not None or bool(self.partition_by)
 
     def format(self, source: InputFiles) -> Format:
-        """Return the output format: the requested one, that of the name, or that of the input."""
+        """Return the output format: as requested, or from the name, or from the input."""
         if self.wanted is not None:
             return self.wanted
         if self.path == STANDARD or self.is_folder:
             return source.format
         found = format_of_name(self.path)
         if found is None:
-            text = f"{self.path}: the name has no known format; pass --output-format: {FORMATS}"
+            text = f"{self.path}: the name has no format; pass --output-format: {FORMATS}"
             raise CommandError(Exit.USAGE, text)
         return found
 
     def prepared(self, source: InputFiles, delimiter: str | None, *others: str | None) -> Output:
-        """Return the output of a source with its exact place; `others` are read too."""
+        """Return the output with its exact path, which must be neither the source nor `others`."""
         path = self.path
         if path.startswith("file://"):
             path = place_of(path).address
@@ -82,7 +82,7 @@ class Output:
         into_folder = _is_folder(path, is_many)
         if self.is_divided and not into_folder:
             option = "--partition-by" if self.partition_by else "--rows-per-file"
-            text = f"{path}: {option} writes a folder; name one with a slash, e.g. parts/"
+            text = f"{path}: {option} writes a folder; add a slash to the name, e.g. parts/"
             raise CommandError(Exit.USAGE, text)
         source.require(self.partition_by)
         if into_folder and not is_many and Path(path).is_dir():
@@ -90,11 +90,12 @@ class Output:
             path, into_folder = str(Path(path, name)), False
         if source.folder is not None and _is_within(path, source.folder):
             text = f"{path} is within the input, so that the next run would read it"
-            raise CommandError(Exit.OUTPUT, text)
+            raise CommandError(Exit.OUTPUT, f"{text}; name another output")
         _require_free(path, source.identities(), self.may_replace)
         read = [place_of(one) for one in others if one is not None]
         there = [one.identity for one in read if one.kind == fs.FileType.File]
         _require_free(path, there, may_replace=True)
+        _require_parent(path)
         keys = tuple(dict.fromkeys(self.partition_by))
         return replace(
             self, path=path, partition_by=keys, is_folder=into_folder, delimiter=delimiter
@@ -108,7 +109,7 @@ class Output:
 
 
 def name_within(source: InputFiles, place: Place, form: Format) -> Path:
-    """Return the name that the output of a file has in the output folder."""
+    """Return the path of the output of one input file, relative to the output folder."""
     if source.folder is not None:
         below = place.below(source.folder)
     else:
@@ -119,7 +120,7 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     """Raise an error if the encoder cannot be saved there."""
     if path == STANDARD:
-        raise CommandError(Exit.USAGE, "--save-encoder -: name a file")
+        raise CommandError(Exit.USAGE, "--save-encoder cannot write to -; name a file")
     _require_free(path, source.identities(), output.may_replace)
     saved = place_of(path).local
     if saved is None:
@@ -128,12 +129,19 @@ def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     if saved == written or (output.is_folder and saved.is_relative_to(written)):
         is_in = "is the output too" if saved == written else "is within the output"
         raise CommandError(Exit.USAGE, f"{path} {is_in}; name another file")
-    if not saved.parent.is_dir():
-        raise CommandError(Exit.OUTPUT, f"{path}: the folder {saved.parent} does not exist")
+    _require_parent(path)
+
+
+def _require_parent(path: str) -> None:
+    """Raise an error if the local folder that will contain an output does not exist."""
+    local = place_of(path).local
+    if local is not None and not local.parent.is_dir():
+        text = f"{path}: the folder {str(local.parent)!r} does not exist"
+        raise CommandError(Exit.OUTPUT, text)
 
 
 def _is_folder(path: str, from_many: bool) -> bool:
-    """Tell whether the user named a folder, an existing one or a new one."""
+    """Tell whether the user named an existing or a new folder."""
     if path == STANDARD:
         return False
     kind = place_of(path).kind
@@ -143,7 +151,7 @@ def _is_folder(path: str, from_many: bool) -> bool:
 
 
 def _is_within(path: str, folder: Place) -> bool:
-    """Tell whether a path is a folder, or something in it or below it."""
+    """Tell whether `path` is `folder`, or a path below `folder`."""
     place = place_of(path)
     if place.local is not None and folder.local is not None:
         return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder.local))
@@ -154,7 +162,7 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
     """Raise an error if an output is an input, or exists and may not be replaced.
 
     A folder is replaced as a whole, and only if all files in it are data files. `inputs` are
-    identities of places.
+    values of `Place.identity`.
     """
     if path == STANDARD:
         with suppress(OSError, ValueError):  # closed, or no file
@@ -182,7 +190,7 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
 
 @contextmanager
 def new_output(path: str, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
-    """Give a local file or folder to write to, which appears at its place if the block succeeds."""
+    """Yield a local file or folder to write to; it appears at `path` if the block succeeds."""
     place = place_of(path)
     if place.local is None:
         made = uploading(place, is_folder)
@@ -194,7 +202,7 @@ def new_output(path: str, may_replace: bool = False, is_folder: bool = False) ->
 
 @contextmanager
 def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.NativeFile]:
-    """Give a file to write to, which appears at its place if the block succeeds."""
+    """Yield a file to write to; it appears at `path` if the block succeeds."""
     is_device = os.path.exists(path) and not os.path.isfile(path)  # or a pipe
     if path == STANDARD or is_device:
         with (
@@ -205,30 +213,20 @@ def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.
         ):
             yield file
         return
-    with new_output(path, may_replace) as part, _written(part, form) as file:
+    with new_output(path, may_replace) as part, written(part, form) as file:
         yield file
 
 
 @contextmanager
-def _written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
-    """Give an empty file to write to."""
+def written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
+    """Open an empty local file for writing, e.g. in a folder that `new_output` yielded."""
     with pa.OSFile(str(path), "wb") as raw, _packed(raw, form) as file:
         yield file
 
 
 @contextmanager
-def new_file_within(path: Path, form: Format) -> Iterator[pa.NativeFile]:
-    """Give a file to write to in a folder of `new_output`; it must not exist."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # On some systems two names that differ only by case are one file.
-    path.touch(exist_ok=False)
-    with _written(path, form) as file:
-        yield file
-
-
-@contextmanager
 def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
-    """Give a file that compresses if the format requires that; a part never gets an end."""
+    """Yield a file that compresses as the format requires; after an error, it stays incomplete."""
     if form.compression is None:
         yield raw
         return
@@ -243,10 +241,10 @@ def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
 
 
 class _Unbuffered(io.FileIO):
-    """A pipe or a device; each write is complete, so that closing writes nothing."""
+    """An unbuffered pipe or device, so that nothing is left to write at close."""
 
     def write(self, data: Any) -> int:
-        """Write all of the data."""
+        """Write all the data, if necessary with several system calls."""
         view, n_done = memoryview(data).cast("B"), 0
         while n_done < len(view):
             n_done += super().write(view[n_done:]) or 0
@@ -267,21 +265,15 @@ def _opened(path: str, form: Format) -> io.FileIO:
     return _Unbuffered(handle, "wb")
 
 
-def save_text(path: str, text: str, may_replace: bool = False) -> None:
-    """Write a text file, whole or not at all."""
-    with new_output(path, may_replace) as part:
-        part.write_text(text, encoding="utf-8")
-
-
 # --- outputs that appear whole or not at all: a temporary file or folder, fsync, and a rename
 
 
 @contextmanager
 def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
-    """Give a temporary file or folder beside the target, which replaces it if the block succeeds.
+    """Yield a temporary file or folder that replaces the target if the block succeeds.
 
-    The caller writes files and closes them. They reach the disk before the rename. An old folder is
-    renamed first and removed last: if the process is killed between the two renames, it is
+    The caller writes and closes files, which are synced to the disk before the rename. An existing
+    folder is renamed first and removed last: if the process is killed between the renames, it is
     ``.<name>.<random>.onehot-fast-old``. After an error or a signal, the target is unchanged.
     """
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
@@ -303,8 +295,8 @@ def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -
 
 
 def _replace_folder(path: Path, target: Path) -> None:
-    """Rename a folder onto another one; if that fails, the old one gets its name back."""
-    # Windows renames no folder onto another one, not even onto an empty one.
+    """Replace the folder `target` by `path`; if the rename fails, restore the old folder."""
+    # Windows cannot rename a folder onto another one, even if the other one is empty.
     old = path.with_suffix(".onehot-fast-old")
     os.rename(target, old)
     try:
@@ -317,13 +309,13 @@ def _replace_folder(path: Path, target: Path) -> None:
 
 @contextmanager
 def _temporary(target: Path, is_folder: bool) -> Iterator[Path]:
-    """Give a new temporary file or folder, which is locked, and remove it at the end."""
+    """Yield a new, locked temporary file or folder, and remove it at the end."""
     _remove_stale(target)
     # A file name has at most 255 bytes, and a character up to 4.
     path = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.onehot-fast-part")
     with ExitStack() as resources:
         try:
-            # Until it is locked, another run may take it for that of a killed run and remove it.
+            # Before the path is locked, another run may remove it, as if this run was killed.
             while not path.exists():
                 path.mkdir() if is_folder else path.touch(exist_ok=False)
                 with suppress(OSError):  # removed, or the file system has no locks
@@ -335,7 +327,7 @@ def _temporary(target: Path, is_folder: bool) -> Iterator[Path]:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove the temporary files of killed runs with this target, which are not locked."""
+    """Remove unlocked temporary files of this target, which killed runs have left."""
     pattern = f".{glob.escape(target.name[:40])}.*.onehot-fast-part"
     for path in target.parent.glob(pattern):
         with suppress(OSError), _locked(path, wait=False):
@@ -344,7 +336,7 @@ def _remove_stale(target: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, wait: bool = True) -> Iterator[None]:
-    """Lock a file or folder, or raise an OSError; a link or a pipe is not opened."""
+    """Lock a file or folder, or raise an OSError; links are rejected, and pipes do not block."""
     if locks is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

@@ -1,6 +1,6 @@
-"""Where files are, on the local disk or in an object store, and in which format.
+"""The places of files, on the local disk or in an object store, and the formats of files.
 
-``s3://bucket/flights.parquet`` and any other address of fsspec is read in place, through
+``s3://bucket/flights.parquet`` or any other address that fsspec supports is read in place, through
 `pyarrow.fs`. An output is made on the local disk and then uploaded: a store shows an object when
 its upload is complete.
 """
@@ -34,7 +34,7 @@ FORMATS = (
     "parquet, arrow (or feather, ipc), arrows (a stream), csv, tsv, or npz (a matrix, output only);"
     " arrows, csv and tsv also as .gz, .bz2, .zst, .lz4 or .br"
 )
-# The first bytes of a file; all others are taken for CSV.
+# The first bytes of each format; a file that begins with other bytes is CSV.
 MAGIC = (
     (b"PAR1", "parquet", None),
     (b"ARROW1", "arrow", None),
@@ -65,13 +65,13 @@ class Format:
 
     @property
     def suffix(self) -> str:
-        """The end of the name of such a file."""
+        """The extension of a file name, e.g. ``.csv.gz``."""
         ends = {value: f".{key}" for key, value in COMPRESSIONS.items()}
         return f".{self.kind}{ends.get(self.compression or '', '')}"
 
 
 def parse_format(text: str) -> Format | None:
-    """Return the format with a name such as ``csv.gz``, or None."""
+    """Parse the name of a format, e.g. ``csv.gz``; return None if there is no such format."""
     kind, _, packed = text.lower().partition(".")
     if kind not in KINDS or (packed and (packed not in COMPRESSIONS or kind not in SEQUENTIAL)):
         return None
@@ -79,7 +79,7 @@ def parse_format(text: str) -> Format | None:
 
 
 def format_of_name(path: str | os.PathLike[str]) -> Format | None:
-    """Return the format that the name of a file ends with, or None."""
+    """Return the format that belongs to the extension of a file name, or None."""
     parts = Path(path).name.lower().split(".")[1:]
     for text in (".".join(parts[-2:]), parts[-1] if parts else ""):
         found = parse_format(text)
@@ -89,14 +89,14 @@ def format_of_name(path: str | os.PathLike[str]) -> Format | None:
 
 
 def without_suffix(name: str) -> str:
-    """Return the name of a file without the end that names its format."""
+    """Return the name of a file without the extension of the format."""
     form, parts = format_of_name(name), name.split(".")
     n_ends = 0 if form is None else 1 + (form.compression is not None)
     return ".".join(parts[: len(parts) - n_ends])
 
 
 def format_of_content(start: bytes) -> Format:
-    """Return the format of a file that begins with some bytes."""
+    """Return the format of a file that begins with the bytes `start`."""
     found = [Format(kind, packed) for magic, kind, packed in MAGIC if start.startswith(magic)]
     return found[0] if found else Format("csv")
 
@@ -117,11 +117,11 @@ class Place:
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return PurePosixPath(self.path).name if self.local is None else Path(self.path).name
+        return PurePosixPath(self.path).name if self.local is None else self.local.name
 
     @property
     def kind(self) -> fs.FileType:
-        """Whether it is a file, a folder or nothing."""
+        """Whether the place is a file, is a folder or does not exist."""
         return self.system.get_file_info(self.path).type
 
     @property
@@ -131,7 +131,7 @@ class Place:
 
     @property
     def identity(self) -> Any:
-        """A value that is equal for two places if they are one file, by any link."""
+        """A value that is equal for two places if both are the same file, also through links."""
         if self.local is None:
             return self.system, self.path
         there = os.stat(self.local)
@@ -146,7 +146,7 @@ class Place:
         return Path(os.path.relpath(self.path, folder.path))
 
     def files(self) -> list[Place]:
-        """Return the file itself, or the files in the folder, ordered by their paths."""
+        """Return the file itself, or the files in the folder, sorted by path."""
         if self.kind == fs.FileType.File:
             return [self]
         if self.local is not None:  # not through `pyarrow.fs`, which follows links to folders
@@ -159,7 +159,7 @@ class Place:
 
 
 def place_of(path: str) -> Place:
-    """Return the place of a path or an address; ``file://`` is the local disk."""
+    """Return the place of a path or an address such as ``s3://bucket/flights.parquet``."""
     if "://" not in path:
         return Place(fs.LocalFileSystem(), path, path)
     try:
@@ -177,7 +177,7 @@ def place_of(path: str) -> Place:
 
 @contextmanager
 def uploading(place: Place, is_folder: bool = False) -> Iterator[Path]:
-    """Give a local file or folder to write to, which is uploaded if the block succeeds."""
+    """Yield a local file or folder to write to, and upload it if the block succeeds."""
     with tempfile.TemporaryDirectory(prefix="onehot-fast-") as folder:
         local = Path(folder, place.name or "output")
         if is_folder:
@@ -187,10 +187,7 @@ def uploading(place: Place, is_folder: bool = False) -> Iterator[Path]:
 
 
 def _upload(local: Path, place: Place) -> None:
-    """Upload a file, or a folder file by file; if one fails, remove the files before it.
-
-    Files of an old folder that the new one does not have are removed last.
-    """
+    """Upload a file or all files of a folder; if one fails, remove those uploaded before."""
     system: Any = place.system.handler.fs
     if local.is_file():
         system.put_file(str(local), place.path)

@@ -1,4 +1,4 @@
-"""Notes, warnings and progress on standard error: a progress bar on a terminal only."""
+"""Notes, warnings and progress on standard error; only a terminal shows a progress bar."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 from onehot_fast.cli.errors import printable
 
-# Takes the share of the work that is done, and the rows.
+# Takes the share of the work that is done, and the number of rows.
 Step = Callable[[float, int], None]
 
 
 @contextmanager
 def showing(what: str, is_quiet: bool) -> Iterator[Step]:
-    """Give a function to call with the share of the work that is done, and the rows.
+    """Yield a function to call with the share of the work that is done, and the number of rows.
 
     A terminal shows a bar, the rows per second and the remaining time.
     """
@@ -55,7 +55,7 @@ def tell(text: str, is_quiet: bool) -> None:
 
 
 def note(text: str, is_quiet: bool) -> None:
-    """Print a line that is worth reading in a log too."""
+    """Print a line, even if standard error is not a terminal."""
     if not is_quiet:
         print(f"onehot-fast: {printable(text)}", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""One file of Parquet or Arrow, read in batches of bounded size."""
+"""Readers of a Parquet or Arrow file, in batches of bounded size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ BUFFER_BYTES = 1 << 20
 # The size of a value in memory, for each type of Parquet.
 VALUE_BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 TEXT = "BYTE_ARRAY"
-# The length before each text that is stored without a dictionary.
+# The types that Parquet can read as dictionaries.
+TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
+# The size of the length before each string that is stored without a dictionary.
 BYTES_OF_LENGTH = 4
 # A dictionary of numbers is useless if the column takes more than this share of its plain size.
 MAX_DICTIONARY_SHARE = 0.9
@@ -32,16 +34,16 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class Reader(ABC):
-    """One file."""
+    """A file that is read in batches."""
 
-    n_rows: int | None = None  # None: the file does not tell
+    n_rows: int | None = None  # None: the file does not contain the number
     schema: pa.Schema
     # How the file is written, for an output of the same format.
     compression: str | None = None
     group_rows: int | None = None
     # The paths of columns whose values hardly repeat, so that a dictionary is useless.
     plain: Collection[str] = ()
-    # The texts that repeat so often that they are read and written as dictionaries.
+    # The columns whose strings repeat so often that they are read and written as dictionaries.
     repeated: Collection[str] = ()
     share: float = 0.0  # how much of the file has been read
 
@@ -53,7 +55,7 @@ class Reader(ABC):
 
     @property
     def row_bytes(self) -> float:
-        """About how many bytes a row takes in memory, by the types; a text is taken for 32."""
+        """The approximate bytes of a row in memory, from the types; a string counts as 32 bytes."""
         total = 0.0
         for field in self.schema:
             try:
@@ -69,7 +71,7 @@ class Reader(ABC):
         """Yield the rows; see `InputFiles.batches`."""
 
     def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files have fixed types
-        """Read the columns of a text file as these types."""
+        """Read the columns of a CSV file as the types of `schema`."""
 
 
 class ParquetReader(Reader):
@@ -87,7 +89,7 @@ class ParquetReader(Reader):
             codec: str = groups[0][0].compression.lower()
             self.compression: str | None = codec.replace("uncompressed", "none")
             self.plain: Collection[str] = {c.path_in_schema for c in groups[0] if _is_plain(c)}
-            # Repeated texts take less in each row group than their lengths alone would.
+            # Repeated strings take less in each row group than their lengths alone would.
             others = {
                 chunk.path_in_schema
                 for chunk in itertools.chain.from_iterable(groups)
@@ -102,7 +104,7 @@ class ParquetReader(Reader):
 
     @cached_property
     def row_bytes(self) -> float:
-        """About how many bytes a row takes in memory, without compression and dictionaries."""
+        """The approximate bytes of a row in memory, without compression and dictionaries."""
         groups, largest, total = self._groups(), 0.0, 0.0
         texts = [c.path_in_schema for c in groups[0] if c.physical_type == TEXT] if groups else []
         with self.open(texts) as file:
@@ -117,17 +119,17 @@ class ParquetReader(Reader):
                 longest = 0
                 if len(lengths) == len(coded):
                     longest = sum(n * length for n, length in zip(coded, lengths, strict=True))
-                # Rows in which all texts are the longest are rare; 64 MB of them do no harm.
+                # Rows in which all strings are the longest are rare; 64 MB of them do no harm.
                 largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
         return max(2 * total / max(1, self.n_rows), largest)
 
     def _texts(self, names: Sequence[str]) -> list[str]:
         """Return the columns that Parquet can read as dictionaries."""
-        return [field.name for field in self.schema if field.name in names and _is_text(field.type)]
+        return [f.name for f in self.schema if f.name in names and f.type in TEXT_TYPES]
 
     @contextmanager
     def open(self, dictionaries: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
-        """Open the file; some texts, named by their paths, will be read as dictionaries."""
+        """Open the file; the columns with the paths `dictionaries` are read as dictionaries."""
         with self.place.open() as file:
             yield pq.ParquetFile(
                 file,
@@ -152,8 +154,8 @@ class ParquetReader(Reader):
 class ArrowReader(Reader):
     """An Arrow IPC file.
 
-    A process that touches a mapped file which was truncated is killed. So only batches that are
-    too large for the memory are mapped, and the size of the file is checked before each slice.
+    If a mapped file was truncated, the system kills a process that reads it. So only files with
+    very large batches are mapped, and the size of the file is checked before each slice.
     """
 
     def __init__(self, place: Place, name: str, form: Format) -> None:
@@ -182,7 +184,7 @@ class ArrowReader(Reader):
                     yield part
 
     def _require_size(self) -> None:
-        """Raise an error if the file is smaller than it was."""
+        """Raise an error if the file has become smaller since it was opened."""
         if self._is_mapped and os.stat(self.place.path).st_size < self.n_bytes:
             raise EOFError("the file was truncated while it was read")
 
@@ -190,7 +192,7 @@ class ArrowReader(Reader):
 def _largest_batch(file: pa.NativeFile) -> int:
     """Return the bytes of the largest batch of an Arrow file, which pyarrow has opened.
 
-    pyarrow does not tell them without reading the batch. The footer is a table of FlatBuffers,
+    pyarrow cannot tell the size without reading the batch. The footer is a table of FlatBuffers,
     whose field 3 is the list of blocks: offset, length of metadata, padding, length of body.
     """
     end = file.size() - 10  # the size of the footer, and the magic
@@ -214,7 +216,7 @@ def _largest_batch(file: pa.NativeFile) -> int:
 
 
 class StreamReader(Reader):
-    """An Arrow IPC stream, perhaps compressed as a whole."""
+    """An Arrow IPC stream, which may be compressed as a whole."""
 
     def __init__(self, place: Place, name: str, form: Format) -> None:
         super().__init__(place, name, form)
@@ -230,29 +232,22 @@ class StreamReader(Reader):
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
                 self.share: float = packed.tell() / self.n_bytes
-                batch.validate(
-                    full=True
-                )  # it refers to its own memory only, whatever the file says
+                batch.validate(full=True)  # it refers to its own memory only
                 yield from sliced(batch, rows)
             file.read()  # a compressed file ends with its length or checksum
-            self._require_end()
-
-    def _require_end(self) -> None:
-        """Raise an error if the stream has no end mark, and so may be truncated between batches."""
-        if self.format.compression is None:
-            with self.place.open() as file:
-                file.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
-                if bytes(file.read()) != END_OF_STREAM:
+            if self.format.compression is None:  # may be truncated between batches
+                packed.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
+                if bytes(packed.read()) != END_OF_STREAM:
                     raise EOFError("the stream has no end mark; it is truncated")
 
 
 def unpacked(file: pa.NativeFile, form: Format) -> Any:
-    """Return what a file contains without its compression."""
+    """Return a file object that decompresses a file of the format `form`."""
     return file if form.compression is None else pa.CompressedInputStream(file, form.compression)
 
 
 def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches of at most `rows` rows, each a view."""
+    """Yield views of a batch, of at most `rows` rows each."""
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
 
@@ -266,16 +261,11 @@ def _copied(array: pa.Array) -> pa.Array:
 
 
 def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOptions:
-    """Return the options that read some columns."""
+    """Return options for reading only some columns; None means all columns."""
     if columns is None:
         return pa.ipc.IpcReadOptions()
     found = [i for i, name in enumerate(schema.names) if name in columns]
     return pa.ipc.IpcReadOptions(included_fields=found)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    """Tell whether Parquet can read a column as a dictionary."""
-    return kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
@@ -288,7 +278,7 @@ def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
 
 
 def _longest_of(columns: Iterable[pa.Array]) -> Iterator[int]:
-    """Yield the length of the longest text in each dictionary, at any depth of nesting."""
+    """Yield the length of the longest string in each dictionary, at any depth of nesting."""
     for column in columns:
         kind = column.type
         if pa.types.is_dictionary(kind):

@@ -18,13 +18,13 @@ from types import FrameType
 ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
-# Seconds after the first signal from which another one ends the process at once. Not before:
-# `timeout`, for example, sends the same signal to a process and to its group.
+# A second signal ends the process at once if it comes more than this number of seconds after the
+# first one. Not earlier, because e.g. `timeout` sends a signal to a process and again to its group.
 GRACE = 1.0
 
 
 class Interrupted(BaseException):
-    """A signal asked the process to end; no `except Exception` stops it."""
+    """A signal asked the process to end; `except Exception` does not catch this exception."""
 
 
 # The first signal and when it came, and how many blocks of `held` are open.
@@ -77,7 +77,7 @@ def raise_if_received() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Do not raise inside the block: for cleaning up, and for steps that belong together.
+    """Do not raise `Interrupted` inside the block, which cleans up or must not be divided.
 
     Signals raise in the main thread only, so that other threads need no protection.
     """

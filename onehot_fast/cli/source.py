@@ -33,7 +33,7 @@ Keys: TypeAlias = dict[str, str | None]
 
 @dataclass
 class InputFiles:
-    """Files of one schema, read one after the other, any number of times."""
+    """Files with the same schema, which can be read several times."""
 
     name: str  # as the user typed it
     readers: list[Reader]  # one for each file, not empty
@@ -59,7 +59,7 @@ class InputFiles:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, if the files tell it or have been read once."""
+        """The number of rows; None if the files do not contain it and have not been read yet."""
         counts = [reader.n_rows for reader in self.readers]
         return self._n_counted if None in counts else sum(count or 0 for count in counts)
 
@@ -70,7 +70,7 @@ class InputFiles:
 
     @property
     def row_bytes(self) -> float:
-        """About how many bytes a row takes in memory."""
+        """The approximate bytes of a row in memory."""
         sizes = []
         for reader in self.readers:
             with reading(reader.name):
@@ -79,21 +79,21 @@ class InputFiles:
 
     @property
     def repeated(self) -> set[str]:
-        """The texts whose values repeat often in all files; see `Reader.repeated`."""
+        """The columns whose strings repeat often in all files; see `Reader.repeated`."""
         return set.intersection(*(set(reader.repeated) for reader in self.readers))
 
     def part(self, i: int) -> InputFiles:
-        """Return one of the files."""
+        """Return an input that contains only file `i`."""
         reader = self.readers[i]
         return replace(self, name=reader.name, readers=[reader], values=self.values[i : i + 1])
 
     def batches(
         self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches of at most `rows`: all columns, or some of them.
+        """Yield batches of at most `rows` rows, with all columns or only those in `columns`.
 
-        Texts of the columns in `coded` are dictionaries if the format supports that. In CSV, marks
-        for missing values become null.
+        Strings in the columns `coded` are dictionaries if the format supports dictionaries. In
+        CSV, marks of missing values become null in these columns.
         """
         n_rows = 0
         for i, reader in enumerate(self.readers):
@@ -108,11 +108,11 @@ class InputFiles:
     def _batches(
         self, i: int, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of one file, with its keys behind its columns."""
+        """Yield the rows of one file, with the keys of its folders as the last columns."""
         reader = self.readers[i]
         keys = [name for name in self.keys if columns is None or name in columns]
         chosen = None if columns is None else [name for name in columns if name not in keys]
-        # The number of rows requires a column.
+        # A batch without columns has no number of rows.
         extra = reader.schema.names[:1] if chosen == [] else []
         for batch in reader.batches(rows, extra or chosen, coded):
             n_rows, batch = batch.num_rows, batch.select([]) if extra else batch
@@ -131,11 +131,11 @@ class InputFiles:
         return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
     def keep_text(self, typed: Sequence[str]) -> None:
-        """Read the columns of text files as bytes in any encoding, except some columns."""
+        """Read the columns of CSV files unchanged, as bytes, except the columns in `typed`."""
         self.set_types({name: pa.binary() for name in self.schema.names if name not in typed})
 
     def set_types(self, kinds: dict[str, pa.DataType]) -> None:
-        """Read columns of text files, and keys, as other types."""
+        """Read columns of CSV files, and keys of folders, as the types in `kinds`."""
         for reader in self.readers:
             fields = [f.with_type(kinds.get(f.name, f.type)) for f in reader.schema]
             reader.set_types(pa.schema(fields))
@@ -172,7 +172,7 @@ class Input:
 
 
 def open_source(spec: Input, resources: ExitStack) -> InputFiles:
-    """Open what the user named; temporary files are removed with `resources`."""
+    """Open the input; closing `resources` removes the temporary files."""
     source, text = _source(spec, resources), spec.text
     if source.format.is_text:
         source.require(text.text_columns)
@@ -212,7 +212,7 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
             with place.open() as file:
                 form = format_of_content(bytes(file.read(8)))
         if form.kind == "npz":
-            raise CommandError(Exit.INPUT, f"{name}: npz is a matrix, which can only be written")
+            raise CommandError(Exit.INPUT, f"{name}: npz can only be written; name another input")
         if form.is_text:
             return TextReader(place, name, form, spec.text)
         reader = READERS[form.kind](place, name, form)
@@ -247,9 +247,9 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
     values = [keys_of(below.parts[:-1]) for _, below in data]
     for reader, keys in zip(readers, values, strict=True):
         if list(keys) != list(values[0]):
-            one, two = ("/".join(names) or "no key" for names in (values[0], keys))
-            text = f"{reader.name} is in folders of {two}, but {first.name} in folders of {one}"
-            raise CommandError(Exit.SCHEMA, text)
+            one, two = ("/".join(names) or "none" for names in (values[0], keys))
+            text = f"the partition keys of the folders differ: {two} for {reader.name}, but {one}"
+            raise CommandError(Exit.SCHEMA, f"{text} for {first.name}")
     own = [name for name in values[0] if name not in first.schema.names]
     kinds = {name: key_type([keys[name] for keys in values]) for name in own}
     return InputFiles(folder.address, readers, folder, kinds, values)

@@ -1,4 +1,4 @@
-"""Writers of one file of each format, batch by batch."""
+"""Writers for each format, which write one file batch by batch."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format
 
-# The rows of a row group wait in memory while the one before is written. This is their size, in
-# all files that are written at the same time.
+# The rows of a row group wait in memory while the previous group is written. This is the size of
+# the waiting rows, in all files that are written at the same time.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
 MAX_GROUP_ROWS = 1 << 26  # pyarrow divides larger ones
@@ -34,7 +34,7 @@ VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """How a file is written; None is the default of the library."""
+    """How a file is written. None means the default of the file format's writer."""
 
     form: Format
     compression: str | None = None  # the codec within Parquet and Arrow files
@@ -42,7 +42,7 @@ class WriteOptions:
     n_files: int = 1  # files that are written at the same time, and share the memory for rows
     new: Collection[str] = ()  # the names of the columns that the command makes
     plain: Collection[str] = ()  # the paths of columns without a dictionary in Parquet
-    is_text: bool = False  # the other columns are texts of a text file, and do not change
+    is_text: bool = False  # the other columns come from CSV, and keep their text
     delimiter: str | None = None  # for CSV
     folder: str | None = None  # for the temporary files of a matrix
 
@@ -85,7 +85,7 @@ class ParquetWriter(Writer):
         self._rows = self._bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows once those of a row group are together."""
+        """Collect rows, and write a row group when it is full."""
         while batch.num_rows:
             part = batch.slice(0, self._max_rows - self._rows)
             batch = batch.slice(part.num_rows)
@@ -117,7 +117,7 @@ class ParquetWriter(Writer):
 def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str]:
     """Return the paths of the columns that get statistics.
 
-    Boolean features within structures or lists get none: their minimum and maximum are useless,
+    Boolean features within structs or lists get none: their minimum and maximum are useless,
     and pyarrow would take a quarter longer to write them.
     """
     kept = [field for field in schema if field.name not in new or not _is_boolean(field.type)]
@@ -128,7 +128,7 @@ def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str]:
 
 
 def _is_boolean(kind: pa.DataType) -> bool:
-    """Tell whether a column contains only Booleans, perhaps in structures or lists."""
+    """Tell whether a column contains only Booleans, directly or within structs or lists."""
     if pa.types.is_nested(kind) and not pa.types.is_union(kind):
         return all(_is_boolean(kind.field(i).type) for i in range(kind.num_fields))
     return bool(pa.types.is_boolean(kind))
@@ -170,7 +170,7 @@ class _GrowingDictionary:
         self._values: Any = None
 
     def coded(self, array: Any) -> Any:
-        """Return an array with the codes of this dictionary."""
+        """Add new values to the dictionary, and return the array with the dictionary's codes."""
         if self._values is None or array.dictionary.equals(self._values):
             self._values = array.dictionary
             return array
@@ -186,14 +186,14 @@ class _GrowingDictionary:
 
 
 class TextWriter(Writer):
-    """A CSV file; a Boolean feature is 1 or 0."""
+    """A CSV file; Boolean features are written as 1 and 0."""
 
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
         form = options.form
         _require_text(schema, form)
         of_csv = options.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
-        # An empty line would be no row.
+        # Readers would skip an empty line.
         is_unquoted = options.is_text and len(schema) > 1
         self._styles = ("none", "needed") if is_unquoted else ("needed",)
         self._types = [_type_as_text(field, options) for field in schema]
@@ -207,7 +207,7 @@ class TextWriter(Writer):
             for column, kind in zip(batch.columns, self._types, strict=True)
         ]
         if len(columns) == 1 and columns[0].null_count:
-            # The line of a null would be empty, and so no row; an empty text is quoted.
+            # The line of a null would be empty, so readers would skip it; "" is quoted.
             columns = [pc.fill_null(columns[0].cast(pa.large_string()), "")]
         batch = pa.RecordBatch.from_arrays(columns, batch.schema.names)
         self._write(batch)
@@ -234,7 +234,7 @@ class TextWriter(Writer):
 
 
 def _type_as_text(field: pa.Field, options: WriteOptions) -> pa.DataType:
-    """Return the type that pyarrow writes as the text of a column."""
+    """Return the type to which a column is cast before pyarrow writes it as text."""
     if field.name in options.new and pa.types.is_boolean(field.type):
         return pa.uint8()
     if options.is_text and pa.types.is_binary(field.type):
@@ -243,7 +243,7 @@ def _type_as_text(field: pa.Field, options: WriteOptions) -> pa.DataType:
 
 
 def _require_text(schema: pa.Schema, form: Format) -> None:
-    """Raise an error for a column that cannot be text, or if there is no column."""
+    """Raise an error if a column cannot be written as text, or if there is no column."""
     if not len(schema):
         text = f"there is no column to write, and {form.kind} cannot hold rows without columns"
         raise pa.ArrowInvalid(text)
@@ -259,8 +259,8 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
 class MatrixWriter(Writer):
     """A sparse matrix in an npz file, which ``scipy.sparse.load_npz`` reads.
 
-    The archive needs the number of nonzeros before them. So they go to temporary files beside the
-    output first, and memory does not grow with the rows.
+    The archive contains the number of nonzeros before the nonzeros. So the nonzeros first go to
+    temporary files beside the output, and memory does not grow with the number of rows.
     """
 
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
@@ -315,7 +315,7 @@ class MatrixWriter(Writer):
 def _copy(
     archive: zipfile.ZipFile, name: str, source: Any, old: np.dtype[Any], new: np.dtype[Any]
 ) -> None:
-    """Write a temporary file as an array."""
+    """Copy a temporary file into the archive as an array."""
     n_items = source.tell() // old.itemsize
     source.seek(0)
     header = {"descr": new.str, "fortran_order": False, "shape": (n_items,)}
@@ -325,7 +325,7 @@ def _copy(
             member.write(np.frombuffer(block, old).astype(new, copy=False).tobytes())
 
 
-# Each begins a file, with its schema and `WriteOptions`.
+# The writer of each format, to be called with a file, a schema and `WriteOptions`.
 WRITERS: dict[str, Callable[..., Writer]] = {
     "parquet": ParquetWriter,
     "arrow": ArrowWriter,

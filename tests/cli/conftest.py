@@ -54,8 +54,9 @@ def call(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
     """Return what runs the command in this process, which is quicker; one argument is a line."""
     main = __import__("onehot_fast.cli").cli.main
 
-    def run(*arguments: object) -> Ended:
-        typed = arguments[0].split() if len(arguments) == 1 else arguments  # type: ignore[attr-defined]
+    def run(*arguments: Any) -> Ended:
+        [typed] = arguments if len(arguments) == 1 else [arguments]
+        typed = typed.split() if isinstance(typed, str) else typed
         capfdbinary.readouterr()
         code = main([str(argument) for argument in typed])
         sys.stdout.flush()
@@ -70,26 +71,17 @@ def make_table(n_rows: int = 1000) -> Any:
     import pyarrow as pa
 
     carriers = ["UA", "AA", None, "B6", "DL é"]
-    fields = [
-        pa.field("id", pa.int64(), nullable=False, metadata={"unit": "none"}),
-        pa.field("carrier", pa.string()),
-        pa.field("delay", pa.float64()),
-        pa.field("dest", pa.string()),
-        pa.field("month", pa.int32()),
-        pa.field("late", pa.bool_()),
-    ]
-    columns = [
-        list(range(n_rows)),
-        [carriers[row * 7 % 5] for row in range(n_rows)],
-        [None if row % 11 == 0 else row / 3 for row in range(n_rows)],
-        [f"D{row * row % 23:02}" for row in range(n_rows)],
-        [row % 12 + 1 for row in range(n_rows)],
-        [row % 3 == 0 for row in range(n_rows)],
-    ]
-    schema = pa.schema(fields, {"made_by": "the tests"})
-    return pa.Table.from_arrays(
-        [pa.array(c, f.type) for c, f in zip(columns, fields, strict=True)], schema=schema
-    )
+    rows = range(n_rows)
+    columns = {
+        pa.field("id", pa.int64(), nullable=False, metadata={"unit": "none"}): rows,
+        pa.field("carrier", pa.string()): [carriers[row * 7 % 5] for row in rows],
+        pa.field("delay", pa.float64()): [None if row % 11 == 0 else row / 3 for row in rows],
+        pa.field("dest", pa.string()): [f"D{row * row % 23:02}" for row in rows],
+        pa.field("month", pa.int32()): [row % 12 + 1 for row in rows],
+        pa.field("late", pa.bool_()): [row % 3 == 0 for row in rows],
+    }
+    arrays = [pa.array(values, field.type) for field, values in columns.items()]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(list(columns), {"made_by": "the tests"}))
 
 
 def write_table(table: Any, path: Path) -> Path:
@@ -178,7 +170,7 @@ def refused(call: Any) -> Any:
 
     def run(line: str | list[object], code: int, *says: str) -> None:
         before = content()
-        ended = call(*(line.split() if isinstance(line, str) else line))
+        ended = call(line)
         assert (ended.code, ended.out, ended.error.count("\n")) == (code, b"", 1), ended
         assert ended.error.startswith("onehot-fast: ")
         assert [text for text in says if text not in ended.error] == [], ended.error
@@ -192,7 +184,7 @@ def done(call: Any) -> Any:
     """Return what asserts that a line succeeds, and returns what it prints on standard error."""
 
     def run(line: str | list[object]) -> str:
-        ended = call(*(line.split() if isinstance(line, str) else line))
+        ended = call(line)
         assert (ended.code, ended.out) == (0, b""), ended
         return str(ended.error)
 

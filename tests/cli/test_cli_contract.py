@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,51 +40,27 @@ INPUTS = [
 OUTPUTS = ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.csv.gz", "out.npz", "parts"]
 
 
-@pytest.fixture(scope="module")
-def big(files: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file of many batches and row groups."""
-    path: Path = tmp_path_factory.mktemp("big") / "in.parquet"
-    parquet.write_table(files.make(60_000), path, row_group_size=5_000)
-    return path
-
-
 # --- faults of the output
 
 
-@contextmanager
-def no_room(patch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture
+def no_room() -> Iterator[None]:
     """Let this process write no larger files; Python ignores the signal that the system sends."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@contextmanager
-def disk_error(patch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture
+def disk_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the disk not confirm what was written."""
 
     def fail(handle: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    patch.setattr(os, "fsync", fail)
-    yield
-
-
-@contextmanager
-def unknown_value(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Read another value than the encoder knows; see `arguments_for`."""
-    yield
-
-
-OUTPUT_FAULTS = [
-    (no_room, Exit.OUTPUT),
-    (disk_error, Exit.OUTPUT),
-    (unknown_value, Exit.VALUE),
-]
+    monkeypatch.setattr(os, "fsync", fail)
 
 
 def arguments_for(target: str, source: Path, out: Path) -> list[Any]:
@@ -94,38 +69,25 @@ def arguments_for(target: str, source: Path, out: Path) -> list[Any]:
     return ["encode", source, *parts, "--overwrite", "-o", out]
 
 
-def write_old(out: Path) -> Path:
-    """Write an old output, and return its only file."""
+def write_old(out: Path) -> None:
+    """Write an old output."""
     is_folder = out.suffix == ""
     if is_folder:
         out.mkdir()
     file = out / "old.parquet" if is_folder else out
     file.write_bytes(OLD)
-    return file
 
 
 @pytest.mark.parametrize("target", OUTPUTS)
-@pytest.mark.parametrize(("fault", "code"), OUTPUT_FAULTS)
+@pytest.mark.parametrize("fault", ["no_room", "disk_error"])
 def test_a_fault_of_the_output(
-    fault: Any, code: int, target: str, small: Path, files: Any, call: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    fault: str, target: str, small: Path, refused: Any, request: pytest.FixtureRequest
+) -> None:
     """The old output stays, whole, and nothing else is left."""
-    out, encoder = small.parent / target, small.parent / "encoder.json"
-    chosen: list[Any] = COLUMNS
-    if fault is unknown_value:
-        few = files.write(files.make(10), small.parent / "few.parquet")
-        saved = "--save-encoder", encoder, "-o", small.parent / "few-encoded.parquet"
-        assert call("encode", few, *COLUMNS, *saved).code == 0
-        chosen = ["--encoder", encoder]
-    old = write_old(out)
-    before = sorted(os.listdir(small.parent))
-    with fault(monkeypatch):
-        ended = call(*arguments_for(target, small, out), *chosen)
-
-    assert (ended.code, ended.error.count("\n")) == (code, 1), ended
-    assert old.read_bytes() == OLD
-    assert sorted(os.listdir(small.parent)) == before
+    out = small.parent / target
+    write_old(out)
+    request.getfixturevalue(fault)
+    refused([*arguments_for(target, small, out), *COLUMNS], Exit.OUTPUT)
 
 
 @pytest.mark.parametrize("target", ["out.csv.gz", "parts"])
@@ -157,42 +119,30 @@ def test_killed(place: str, is_new: bool, target: str, small: Path, call: Any, f
 
 # A part of a CSV file may be a CSV file.
 @pytest.mark.parametrize("name", [name for name in INPUTS if name != "in.csv"])
-def test_truncated(name: str, table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+def test_truncated(name: str, table: Any, files: Any, refused: Any) -> None:
     """Cut off anywhere, a file is an error, and not a shorter table."""
-    data = files.write(table, tmp_path / name).read_bytes()
+    data = files.write(table, Path(name)).read_bytes()
     draw = random.Random(1)
-    cuts = [0, 1, 4, len(data) - 1, *(draw.randrange(len(data)) for _ in range(12))]
-
-    def ended(cut: int) -> tuple[int, int]:
-        (tmp_path / name).write_bytes(data[:cut])
-        done = call("encode", tmp_path / name, *COLUMNS, "-o", tmp_path / "out.parquet")
-        return done.code, done.error.count("\n")
-
-    assert {ended(cut) for cut in cuts} == {(Exit.CORRUPT, 1)}
-    assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+    for cut in [0, 1, 4, len(data) - 1, *(draw.randrange(len(data)) for _ in range(12))]:
+        Path(name).write_bytes(data[:cut])
+        refused(f"encode {name} -c carrier,dest -o out.parquet", Exit.CORRUPT)
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@pytest.mark.parametrize("fault", ["truncated", "removed"])
+@pytest.mark.parametrize("code", [Exit.INPUT, Exit.CORRUPT], ids=["removed", "truncated"])
 def test_the_input_changes(
-    fault: str, name: str, files: Any, call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: int, name: str, files: Any, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """During the run, it is an error of the input, with its name."""
-    source = files.write(files.make(20_000), tmp_path / name)
-
-    def change() -> None:
-        if fault == "removed":
-            source.unlink(missing_ok=True)
-        else:
-            os.truncate(source, source.stat().st_size // 3)
-
+    source = files.write(files.make(20_000), Path(name))
+    n_bytes = source.stat().st_size // 3
+    change = source.unlink if code == Exit.INPUT else lambda: os.truncate(source, n_bytes)
     signalling.replace_at("after onehot_fast.cli.encode.learn", change, monkeypatch.setattr)
-    ended = call("encode", source, *COLUMNS, "-o", tmp_path / "out.parquet")
+    ended = call(f"encode {name} -c carrier,dest -o out.parquet")
 
-    code = Exit.CORRUPT if fault == "truncated" else Exit.INPUT
     assert (ended.code, ended.error.count("\n")) == (code, 1), ended
     assert name in ended.error
-    assert set(os.listdir(tmp_path)) <= {name}
+    assert set(os.listdir()) <= {name}
 
 
 def test_a_large_batch_is_truncated() -> None:
@@ -263,10 +213,11 @@ def test_a_union_of_no_types(refused: Any) -> None:
 # --- standard output without a reader
 
 
-def test_the_reader_of_standard_output_ends(big: Path, command: list[str]) -> None:
+def test_the_reader_of_standard_output_ends(files: Any, command: list[str]) -> None:
     """The run ends quietly."""
+    files.write(files.make(60_000), Path("in.parquet"))
     process = subprocess.Popen(
-        [*command, "encode", str(big), *COLUMNS, "-o", "-", "--output-format", "csv"],
+        [*command, "encode", "in.parquet", *COLUMNS, "-o", "-", "--output-format", "csv"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     with process:
@@ -291,7 +242,7 @@ def test_no_reader_of_standard_output(
     assert (ended.code, ended.error) == (Exit.BROKEN_PIPE, "")
 
 
-# --- temporary files, full disks, folders that are replaced
+# --- temporary files, and folders that are replaced
 
 
 @pytest.mark.parametrize(
@@ -315,35 +266,6 @@ def test_killed_while_a_folder_is_replaced(
     done(line)
     assert os.listdir("out") == ["part-000000.parquet"]
     assert files.leftovers(here) == []
-
-
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """Return a file system of 200 kB, if the tests may mount one."""
-    folder = Path("disk")
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(folder)]
-    try:
-        done = subprocess.run(mount, capture_output=True)
-    except OSError:
-        pytest.skip("there is no mount")
-    if done.returncode:
-        pytest.skip("we may not mount a file system")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-@pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.csv", "out/"])
-def test_a_full_disk(target: str, big: Path, small_disk: Path, refused: Any) -> None:
-    """The error is one line, and the space of the temporary files is free again."""
-    free = os.statvfs(small_disk).f_bavail
-    (small_disk / "kept").write_bytes(OLD)
-    form = [] if target != "out/" else ["--output-format", "csv"]
-    line = ["encode", big, *COLUMNS, *form, "-o", f"{small_disk}/{target}"]
-    refused(line, Exit.OUTPUT, "No space left")
-
-    assert os.listdir(small_disk) == ["kept"]
-    assert os.statvfs(small_disk).f_bavail >= free - 1
 
 
 def test_two_runs_at_the_same_time(
@@ -445,32 +367,17 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("windows")
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.csv.gz", "out.npz", "out"])
-def test_whole_outputs_on_windows(target: str, small: Path, call: Any, files: Any) -> None:
-    """Files and folders appear whole, and are replaced, by the rules of Windows."""
-    out = small.parent / target
+def test_whole_outputs_on_windows(target: str, small: Path, done: Any, refused: Any) -> None:
+    """Files and folders appear whole and are replaced, unless another program has them open."""
     parts = ["--rows-per-file", "400"] if target == "out" else []
-    if target == "out":
-        out.mkdir()  # empty: Windows renames nothing onto it
-    arguments = "encode", small, *COLUMNS, *parts, "-o", out
-    assert call(*arguments) == (0, b"", "")
-    assert call(*arguments).code == Exit.OUTPUT
-    assert call(*arguments, "--overwrite") == (0, b"", "")
+    if parts:
+        os.mkdir(target)  # empty: Windows renames nothing onto it
+    arguments = ["encode", small, *COLUMNS, *parts, "-o", target]
+    assert done(arguments) == ""
+    refused(arguments, Exit.OUTPUT)
+    with Path(target, "part-000000.parquet" if parts else "").open():
+        refused([*arguments, "--overwrite"], Exit.OUTPUT)
+    assert done([*arguments, "--overwrite"]) == ""
 
-    assert sorted(os.listdir(small.parent)) == sorted(["in.parquet", target])
-    assert len(os.listdir(out)) == 3 if target == "out" else out.stat().st_size > 0
-
-
-@pytest.mark.usefixtures("windows")
-@pytest.mark.parametrize("target", ["out.parquet", "out"])
-def test_an_open_output_on_windows(target: str, small: Path, call: Any) -> None:
-    """An output that another program has open stays; nothing else is left."""
-    out = small.parent / target
-    parts = ["--rows-per-file", "400"] if target == "out" else []
-    old = out / "1.parquet" if parts else out
-    old.parent.mkdir(exist_ok=True)
-    old.write_text("old")
-    with old.open():
-        ended = call("encode", small, *COLUMNS, *parts, "--overwrite", "-o", out)
-    assert (ended.code, ended.error.count("\n")) == (Exit.OUTPUT, 1)
-    assert old.read_text() == "old"
-    assert sorted(os.listdir(small.parent)) == sorted(["in.parquet", target])
+    assert sorted(os.listdir()) == sorted(["in.parquet", target])
+    assert len(os.listdir(target)) == 3 if parts else os.stat(target).st_size > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
 import os
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
 folders = pytest.importorskip("onehot_fast.cli.folders")
-writers = pytest.importorskip("onehot_fast.cli.writers")
 main = pytest.importorskip("onehot_fast.cli").main
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
@@ -70,30 +68,6 @@ def test_a_folder_becomes_parts_and_comes_back(files: Any, done: Any) -> None:
     assert sizes == [[150, 150, 100], [150, 150, 100], [100]]
     assert {one.row_group(0).column(0).compression for one in metadata} == {"ZSTD"}
     assert files.read(Path("again.parquet")).select(table.column_names).equals(table)
-
-
-@pytest.mark.parametrize("nth", [1, 10])
-@pytest.mark.parametrize(
-    "error", [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), pa.ArrowInvalid("too large")]
-)
-@pytest.mark.usefixtures("small")
-def test_a_part_that_cannot_be_written(
-    nth: int, error: Exception, refused: Any, done: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The old folder stays, and no part of the new one."""
-    done("encode in.parquet -c carrier -o out/")
-    flush, flushed = writers.ParquetWriter._flush, []
-
-    def failing(writer: Any) -> None:
-        flushed.append(writer)
-        if len(flushed) == nth:
-            raise error
-        flush(writer)
-
-    monkeypatch.setattr(writers.ParquetWriter, "_flush", failing)
-    line = "encode in.parquet -c carrier --rows-per-file 100 --overwrite -o out"
-    refused(line, Exit.OUTPUT, getattr(error, "strerror", None) or str(error))
-    assert sorted(os.listdir()) == ["in.parquet", "out"]
 
 
 # --- a folder for each value
@@ -201,34 +175,16 @@ def test_columns_of_one_name(files: Any, call: Any, done: Any) -> None:
 # --- names of files and folders
 
 
-def test_names_with_dots_stay_different(t_csv: Path, done: Any) -> None:
-    """Only the end of the name, which is the format, is replaced."""
+def test_names_with_dots_stay_different(t_csv: Path, done: Any, refused: Any) -> None:
+    """Only the end of the name, which is the format, is replaced; two equal names are an error."""
     os.mkdir("in")
     for name in ("a.1.csv", "a.2.csv"):
         Path("in", name).write_bytes(t_csv.read_bytes())
     Path("in/b.csv.gz").write_bytes(gzip.compress(t_csv.read_bytes()))
     done("encode in -c b -o out/ --output-format parquet")
     assert paths_below("out") == ["a.1.parquet", "a.2.parquet", "b.parquet"]
-
-
-def test_two_files_of_one_name(t_csv: Path, refused: Any) -> None:
-    """Two inputs whose outputs would have one name are an error."""
-    os.mkdir("in")
-    for name in ("in/a.csv", "in/a.tsv"):
-        Path(name).write_bytes(t_csv.read_bytes())
-    refused(
-        "encode in --input-format csv -o out/ --output-format csv", Exit.OUTPUT, "both be a.csv"
-    )
-
-
-def test_a_folder_becomes_a_folder_without_a_slash(t_csv: Path, done: Any) -> None:
-    """If the name of the output has no format, it is a folder, and files keep their format."""
-    os.mkdir("in")
-    Path("in/1.csv").write_bytes(t_csv.read_bytes())
-    done("encode in -o out")
-    done("encode in -o all.parquet")
-    assert Path("out/1.csv").read_text() == "a,b_x,b_y\n1,1,0\n2,0,1\n"
-    assert parquet.read_table("all.parquet").num_rows == 2
+    Path("in/b.csv").write_bytes(t_csv.read_bytes())
+    refused("encode in -o same/ --output-format csv", Exit.OUTPUT, "both become b.csv")
 
 
 def test_a_folder_of_a_thousand_files(files: Any, done: Any) -> None:

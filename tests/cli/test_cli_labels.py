@@ -132,4 +132,4 @@ def test_an_encoder_of_lists_does_not_fit_texts(done: Any, refused: Any) -> None
     parquet.write_table(pa.table({"tags": ["a"]}), "texts.parquet")
     done("encode lists.parquet -c tags --save-encoder e.json -o x.parquet")
     line = "encode texts.parquet --encoder e.json -o y.parquet"
-    refused(line, Exit.SCHEMA, "texts.parquet: column 'tags' must contain lists of values")
+    refused(line, Exit.SCHEMA, "texts.parquet: column 'tags' must contain lists of single values")

@@ -21,7 +21,6 @@ arrow = pytest.importorskip("onehot_fast.integrations.arrow")
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.cli.conversion import batch_rows  # noqa: E402
-from onehot_fast.cli.errors import Exit  # noqa: E402
 from onehot_fast.cli.parquet import CODECS, GroupWriter  # noqa: E402
 from onehot_fast.cli.parquet import footer as thrift  # noqa: E402
 from onehot_fast.cli.places import Format, place_of  # noqa: E402
@@ -163,17 +162,6 @@ def test_nothing_is_kept(run: Any) -> None:
     assert ended.code == 0
     assert "pyarrow.parquet" in ended.error
     assert "pandas" not in ended.error
-
-
-def test_corrupt_kept_columns_are_noticed(refused: Any) -> None:
-    """They are decoded, and the checksums of their pages are verified."""
-    parquet.write_table(rich_table(), "in.parquet", write_page_checksum=True, use_dictionary=False)
-    data = bytearray(Path("in.parquet").read_bytes())
-    noise = parquet.read_metadata("in.parquet").row_group(0).column(6)
-    assert noise.path_in_schema == "noise"
-    data[noise.data_page_offset + noise.total_compressed_size // 2] ^= 0xFF
-    Path("in.parquet").write_bytes(data)
-    refused("encode in.parquet -c carrier -o out.parquet", Exit.CORRUPT, "in.parquet")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The metadata of a Parquet file: headers of pages, column chunks and the footer.
 
-They are structures of Thrift's compact protocol. A structure is a dict of its fields, number →
-(type, value); a list is (type, values); `RAW` is a structure that is encoded already. Fields have
-the numbers of ``parquet.thrift``.
+They are structs of Thrift's compact protocol. Here, a struct is a dict from field numbers to
+(type, value), and a list is (type, values). `RAW` is the type of a struct that is already encoded.
+The field numbers are those of ``parquet.thrift``.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class Chunk(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A row group: the number of its rows, and its chunks, which are added when written."""
+    """A row group: the number of rows, and the column chunks that have been written so far."""
 
     n_rows: int
     chunks: list[Chunk]
 
 
 def placed(described: Struct, start: int) -> Chunk:
-    """Return a chunk with this metadata, in a file where its piece begins at a position."""
+    """Return a chunk from its metadata, for a piece that is written `start` bytes further on."""
     moved = {i: (I64, described[i][1] + start) for i in POSITIONS if i in described}
-    # Field 2 of the outer structure is deprecated, and readers ignore it.
+    # Field 2 of the outer struct is deprecated, and readers ignore it.
     encoded = encode({2: (I64, 0), 3: (STRUCT, {**described, **moved})})
     offset = min(position for _, position in moved.values())
     return Chunk(encoded, offset, described[6][1], described[7][1])
@@ -91,7 +91,7 @@ def bits_chunk(
 
 
 def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
-    """Return the metadata of the chunks of a file of one row group."""
+    """Return the metadata of the column chunks in the footer of a file with one row group."""
     groups = decode(footer)[4][1][1]
     if [group[3][1] for group in groups] != [n_rows]:
         raise RuntimeError("pyarrow wrote other row groups than requested")
@@ -99,7 +99,7 @@ def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
 
 
 def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
-    """Return the footer of a file with row groups, from that of a file without rows."""
+    """Return the footer of a file with row groups; `empty` is the footer of an empty file."""
     footer = decode(empty)
     footer[3] = I64, sum(group.n_rows for group in groups)
     footer[4] = LIST, (RAW, [_row_group(i, group) for i, group in enumerate(groups)])
@@ -122,7 +122,7 @@ def _row_group(number: int, group: Group) -> bytes:
 
 
 def encode(struct: Struct) -> bytes:
-    """Return a structure as bytes; its fields must be in the order of their numbers."""
+    """Encode a struct, whose fields must be in the order of their numbers."""
     out, before = bytearray(), 0
     for number, (kind, value) in struct.items():
         # A Boolean field has no value except its type.
@@ -138,7 +138,7 @@ def encode(struct: Struct) -> bytes:
 
 
 def _encoded(kind: int, value: Any) -> bytes:
-    """Return a value as bytes."""
+    """Encode a value."""
     if kind in (I16, I32, I64):  # in zigzag encoding, small negative numbers are short too
         return _encoded_size(value << 1 if value >= 0 else ~(value << 1))
     if kind == BINARY:
@@ -155,7 +155,7 @@ def _encoded(kind: int, value: Any) -> bytes:
 
 
 def _encoded_size(value: int) -> bytes:
-    """Return an unsigned number, 7 bits a byte."""
+    """Encode an unsigned integer, with 7 bits in each byte."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -164,12 +164,12 @@ def _encoded_size(value: int) -> bytes:
 
 
 def decode(data: bytes) -> Struct:
-    """Return the structure that some bytes begin with; raise an error if there is none."""
+    """Decode the struct at the start of `data`; raise an error if there is none."""
     return _struct(io.BytesIO(data))
 
 
 def _struct(data: io.BytesIO) -> Struct:
-    """Read a structure."""
+    """Read a struct."""
     found: Struct = {}
     number = 0
     while header := data.read(1)[0]:
@@ -198,7 +198,7 @@ def _value(kind: int, data: io.BytesIO) -> Any:
 
 
 def _size(data: io.BytesIO) -> int:
-    """Read an unsigned number."""
+    """Read an unsigned integer."""
     value = shift = 0
     while (byte := data.read(1)[0]) > 0x7F:
         value |= (byte & 0x7F) << shift

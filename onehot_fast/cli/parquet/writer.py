@@ -1,7 +1,7 @@
 """Parquet files whose Boolean columns are written as bits, and all other columns by pyarrow.
 
-A row group is cut into pieces: neighbouring columns of one kind. Threads prepare the pieces in
-memory, and they are written in the order of the columns.
+A row group is divided into pieces: neighbouring columns that are written alike. Threads prepare the
+pieces in memory, and the pieces are written in the order of the columns.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class GroupWriter:
         self._write(MAGIC)
 
     def write(self, rows: pa.Table) -> None:
-        """Begin to write a row group that is not empty; a later call may write its end."""
+        """Start to write a nonempty row group; a later call may write the last pieces."""
         group = Group(rows.num_rows, [])
         self._groups.append(group)
         for is_bits, columns in self._runs:
@@ -109,7 +109,7 @@ class GroupWriter:
         self._write(content)
 
     def _write(self, content: pa.Buffer | bytes) -> None:
-        """Write whole pieces: page by page takes half as long again."""
+        """Write a whole piece; writing page by page would take half as long again."""
         self._file.write(content)
         self._offset += len(content)
 
@@ -150,7 +150,7 @@ class GroupWriter:
         self._write(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
     def abandon(self) -> None:
-        """End the threads, and write nothing more: with a footer, a part would be a valid file."""
+        """End the threads, and write no footer, which would make an incomplete file valid."""
         self._threads.shutdown(cancel_futures=True)
         self._coming.clear()
 
