@@ -84,8 +84,9 @@ def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Ca
     return decorated
 
 
-# Reject positional arguments after the columns.
-columns_only = max_positional(2, "pass the columns as one list, columns=['a', 'b']")
+def columns_only(method: Callable[P, T]) -> Callable[P, T]:
+    """Reject positional arguments after the columns."""
+    return max_positional(2, "pass the columns as one list, columns=['a', 'b']")(method)
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
