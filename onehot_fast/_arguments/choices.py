@@ -1,4 +1,4 @@
-"""Checks of arguments that many functions share, and their error messages."""
+"""Argument checks that many functions share, with their error messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 MAX_SHOWN_LETTERS = 40  # the maximum length of the repr of a value
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-# Option names of other libraries, and the text that names the option of this library.
+# Option name in other libraries → how a message names the option of this library.
 FOREIGN_OPTION_NAMES = {
     "drop_first": "drop='first'",
     "dummy_na": "handle_missing='indicator'",
@@ -32,14 +32,14 @@ FOREIGN_OPTION_NAMES = {
     "num_classes": "depth=",
     "all_off": "default=",
 }
-# Options of `one_hot` and `decode` that are suggested only if the function accepts them.
+# Options of `one_hot` and `decode`, suggested only if the called function accepts them.
 TENSOR_OPTIONS = ("depth=", "axis=", "default=")
-# Names of outputs in other libraries, and the values of `output` in this library.
+# Name of an output in other libraries → the value of `output` in this library.
 FOREIGN_OUTPUT_NAMES = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
 
 
 def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
-    """Return the value if it is one of the choices, or raise an error."""
+    """Return a value that is one of the choices, or raise an error."""
     if isinstance(value, str) and value in choices:
         return str(value)
     error = ValueError if isinstance(value, str) else TypeError
@@ -50,7 +50,7 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_options(options: Iterable[str], accepted: Collection[str] | None) -> None:
-    """Reject options that are not accepted; if `accepted` is None, an Encoder was passed."""
+    """Reject options not in `accepted`; if it is None (an Encoder was passed), reject all."""
     for name in options:
         if accepted is None:
             raise TypeError(
@@ -65,7 +65,7 @@ def check_options(options: Iterable[str], accepted: Collection[str] | None) -> N
 
 
 def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Reject positional arguments after the first n (including `self`), and unknown keywords."""
+    """Return a decorator that limits positional arguments (with `self`) and checks keywords."""
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
         accepted = inspect.signature(function).parameters
@@ -84,8 +84,9 @@ def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Ca
     return decorated
 
 
-# Reject positional arguments after the columns.
-columns_only = max_positional(2, "pass the columns as one list, columns=['a', 'b']")
+def columns_only(method: Callable[P, T]) -> Callable[P, T]:
+    """Reject positional arguments after the columns."""
+    return max_positional(2, "pass the columns as one list, columns=['a', 'b']")(method)
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
@@ -101,14 +102,14 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 
 
 def check_text(value: object, name: str) -> str:
-    """Return the value if it is a str, or raise an error."""
+    """Return a value that is a str, or raise an error."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a str, got {shown(value)}")
     return value
 
 
 def number_dtype(value: Any, where: str) -> np.dtype[Any]:
-    """Return a Boolean or numeric dtype, or raise an error."""
+    """Return `value` as a Boolean or numeric dtype, or raise an error."""
     dtype: np.dtype[Any] | None = None
     # NumPy would interpret None as float64, and parses some strings as Python.
     with suppress(TypeError, ValueError, SyntaxError):
@@ -134,7 +135,7 @@ def with_article(value: object) -> str:
 
 
 def human_size(n_bytes: int) -> str:
-    """Return a number of bytes as text with a unit, e.g. "1.5 MiB"."""
+    """Format a number of bytes with a unit, e.g. "1.5 MiB"."""
     step = max(0, n_bytes.bit_length() - 1) // 10
     return f"{n_bytes / 1024**step:.{1 if step else 0}f} {UNITS[step]}"
 
@@ -146,5 +147,5 @@ def shown(value: object) -> str:
 
 
 def _listed(choices: Iterable[str]) -> str:
-    """Return the choices as text, quoted and separated by commas."""
+    """Return the choices in quotes, separated by commas."""
     return ", ".join(map(repr, choices))

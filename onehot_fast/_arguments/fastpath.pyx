@@ -2,8 +2,8 @@
 """The fast path of small calls.
 
 For 32 indices the kernel takes tens of nanoseconds, and checking arguments in Python takes twenty times as
-long. This module answers the common case of a small call. For all other calls, and for errors, it returns
-None, and ``tensor.py`` applies all rules and words all errors: this module never raises an error for an
+long. This module handles common small calls. For all other calls, `one_hot_small` returns None, and
+``tensor.py`` checks the arguments and raises the errors: this module never raises an error for an invalid
 argument.
 """
 
@@ -37,7 +37,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     TYPES = 24                # type numbers of NumPy's numeric types, half included
-    MAX_BYTES = 1 << 20       # a small result: for larger ones the slow path costs less than one percent
+    MAX_BYTES = 1 << 20       # larger results use the slow path, which adds less than 1% to their time
     MAX_RANK = 16
 
 cdef int kinds[TYPES]                     # type number → kind of index, -1 for none
@@ -47,7 +47,7 @@ cdef unsigned char zero[8]
 
 
 def _fill_tables():
-    """Fill the tables by asking NumPy, so that no byte order or width is assumed."""
+    """Fill the look-up tables from NumPy's dtypes, without assuming a byte order or width."""
     for number in range(TYPES):
         kinds[number] = -1
         has_one[number] = False
@@ -71,7 +71,7 @@ cdef bint is_long(object value, long long expected):
 
 
 cdef cnp.dtype element_of(object dtype, object out):
-    """Return the dtype of the result, None where it is not a plain native number."""
+    """Return the dtype of the result, or None if it is not a native number or Boolean."""
     cdef PyObject *converted = NULL
     cdef cnp.dtype element
     if dtype is not None:
@@ -91,7 +91,7 @@ cdef cnp.dtype element_of(object dtype, object out):
 
 
 cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, Py_ssize_t axis, Py_ssize_t depth):
-    """Tell whether ``out`` is plain, of the right dtype and shape, and apart from the indices."""
+    """Tell whether ``out`` is contiguous, fits the result, and shares no memory with the indices."""
     cdef int i, rank = indices.ndim
     cdef uintptr_t begin = <uintptr_t> out.data, other = <uintptr_t> indices.data
     if not PyArray_ISCARRAY(out) or out.descr.type_num != element.type_num or out.ndim != rank + 1:
@@ -103,10 +103,10 @@ cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, Py_s
 
 
 def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dtype, out):
-    """Return the one-hot encoding, or None if this is not a small call of the common kind.
+    """Return the one-hot encoding, or None if the call is not common or not small.
 
-    Common are contiguous native indices, an int for depth and axis, 1 and 0 for the values, no smoothing, a
-    plain native number for the dtype, every policy at its default, and a result of at most 1 MiB.
+    A common call has contiguous native indices, int depth and axis, the values 1 and 0, no label smoothing,
+    a native numeric dtype and default policies. A small call has a result of at most 1 MiB.
     """
     cdef cnp.ndarray source, result
     cdef cnp.dtype element
@@ -123,7 +123,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
         return None
     if out is not None and not PyArray_CheckExact(out):
         return None
-    # First, because a dtype may run any code, which may change the arrays.
+    # Convert the dtype first, because a dtype may run any code, which may change the arrays.
     element = element_of(dtype, out)
     if element is None:
         return None

@@ -1,7 +1,7 @@
-"""Conversion of indices, the policies for indices outside the range, and depth.
+"""Conversion and checks of indices and of depth.
 
-The indices are never changed. An array that the kernels cannot read (another byte order, strides,
-float16) is copied; every other array is used without a copy.
+The caller's indices are never changed. An array that the kernels cannot read (foreign byte order,
+strides, float16) is copied; all other arrays are used without a copy.
 """
 
 import operator
@@ -29,7 +29,7 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         return source
     if isinstance(source, np.ma.MaskedArray):
         raise TypeError(
-            f"{name} must not be a masked array: pass .filled(value) and, for indices,"
+            f"{name} must not be a masked array: pass array.filled(value), and for indices also"
             " ignore_index=value"
         )
     if hasattr(source, "__dlpack_device__"):
@@ -40,7 +40,7 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         array = np.asarray(source)
     except ValueError as error:  # nested sequences of different lengths
         raise ValueError(
-            f"{name} cannot be read as an array: {error} (multi_hot accepts rows of any length)"
+            f"{name} cannot form an array: {error} (multi_hot accepts rows of any length)"
         ) from error
     if array.size == 0 and isinstance(source, list | tuple | range):
         # NumPy converts an empty sequence to float64.
@@ -55,13 +55,13 @@ def _check_device(source: Any, name: str) -> None:
         device = getattr(source, "device", f"DLPack device {int(kind), int(number)}")
         raise ValueError(
             f"{name} must be in the memory of the CPU, got {with_article(source)} on {device}: copy"
-            " it with tensor.cpu(), cupy.asnumpy(array) or jax.device_get(array);"
-            " onehot_fast.integrations.torch encodes tensors on their device"
+            " it with tensor.cpu(), cupy.asnumpy(array) or jax.device_get(array), or use"
+            " onehot_fast.integrations.torch, which encodes tensors on their device"
         )
 
 
 def as_indices(indices: object) -> npt.NDArray[Any]:
-    """Return the indices as an aligned, native, C-contiguous array of a dtype the kernels read."""
+    """Return the indices as an array that kernels can read: native, aligned and C-contiguous."""
     array = as_array(indices)
     if array.dtype not in _KERNEL_DTYPES:
         array = _to_kernel_dtype(array)
@@ -69,13 +69,13 @@ def as_indices(indices: object) -> npt.NDArray[Any]:
 
 
 def as_contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array, or a copy of it, in C order and aligned to its elements."""
+    """Return the array, or a copy if the array is not C-contiguous and aligned."""
     flags = array.flags
     return array if flags.c_contiguous and flags.aligned else array.copy(order="C")
 
 
 def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert an index array without changing any of its values, or raise an error."""
+    """Convert indices to a dtype that the kernels read, or raise an error; values are kept."""
     dtype = array.dtype
     native = dtype.newbyteorder("=")
     if native in _KERNEL_DTYPES:
@@ -85,9 +85,9 @@ def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if dtype.kind == "O" and array.size and all(map(_is_integer, array.flat)):
         return int64_or_uint64(array, "indices")
     if dtype.kind == "b":
-        hint = ": .astype('uint8') turns Booleans into classes 0 and 1"
+        hint = ": use .astype('uint8') to encode Booleans as classes 0 and 1"
     elif dtype.kind in "OSUTMm":
-        hint = ": use Encoder, or .onehot of pandas and polars, for other values"
+        hint = ": encode other values with Encoder, or with .onehot of pandas or polars"
     else:
         hint = ""
     raise TypeError(
@@ -97,12 +97,12 @@ def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _is_integer(value: object) -> bool:
-    """Tell whether a value is a Python or NumPy integer; a bool is not."""
+    """Tell whether a value is a Python or NumPy integer, but not a bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def int64_or_uint64(items: Any, what: str) -> npt.NDArray[Any]:
-    """Return integers as int64, or as uint64 if int64 is too small; raise an error for neither."""
+    """Return integers as int64, or else as uint64; raise an error if they fit neither dtype."""
     with suppress(OverflowError):
         return np.array(items, np.int64, order="C")
     objects = np.asarray(items, object)
@@ -118,9 +118,9 @@ def int64_or_uint64(items: Any, what: str) -> npt.NDArray[Any]:
 def mark_ignored(
     indices: npt.NDArray[Any], ignore_index: object
 ) -> tuple[npt.NDArray[Any], int | None]:
-    """Return the indices and the index to ignore, or None if no index can equal it.
+    """Return the indices, and the only index that the kernels must ignore, or None.
 
-    The kernels ignore only one index. If several occur, a copy replaces them by the first one.
+    If several ignored indices occur, all of them are replaced by the first, in a copy.
     """
     if ignore_index is None:
         return indices, None
@@ -141,20 +141,20 @@ def mark_ignored(
     position = int(np.argmax(is_ignored)) if indices.size else 0
     if not indices.size or not is_ignored.flat[position]:
         return indices, None
-    # Take an index that occurs, because a float dtype cannot represent every integer.
+    # Use an index from the array, because a float dtype cannot represent every integer.
     first = indices.flat[position]
     return np.where(is_ignored, first, indices), int(first)
 
 
 def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
-    """Return a Python or NumPy integer as int, or raise an error; a bool is rejected."""
+    """Return a Python or NumPy integer as int; raise an error for other values and for bool."""
     if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be {accepted}, got {shown(value)}")
     return operator.index(value)
 
 
 def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
-    """Return `ignore_index`, or None if no index of this dtype can equal it."""
+    """Return `ignore_index` as int, or None if no index of this dtype can have that value."""
     number = as_integer(ignore_index, "ignore_index", _IGNORED)
     # Float indices are truncated to int64 before they are compared.
     limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
@@ -162,14 +162,14 @@ def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
 
 
 def resolve_depth(depth: object, indices: npt.NDArray[Any], ignore_index: int | None) -> int:
-    """Return the number of classes: `depth`, or 1 + the largest index if it is None."""
+    """Return the number of classes: `depth`, or the largest index + 1 if `depth` is None."""
     if depth is not None:
         return normalize_depth(depth)
     largest = dispatch.maximum(indices, ignore_index)
     if largest is None:
         raise ValueError(
-            f"depth=None needs an index that is not ignored, got indices of shape {indices.shape}:"
-            " pass depth"
+            "depth=None needs an index that is not ignored, but indices of shape"
+            f" {indices.shape} have none: pass depth"
         )
     return normalize_depth(max(largest + 1, 0))
 
@@ -209,7 +209,7 @@ def check_range(
 ) -> None:
     """Raise an error for the first index, in C order, that the options of `one_hot` reject.
 
-    `source` holds the same values in their original dtype, for the message.
+    `source` has the indices in their original dtype, for the error message.
     """
     wrap, too_large = negative_indices == "normalize", out_of_range == "error"
     # With "normalize" the range is [-depth, depth): smaller indices are out of range.

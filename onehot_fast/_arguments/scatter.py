@@ -1,4 +1,4 @@
-"""Writing and decoding with NumPy, for elements and layouts that kernels reject; checks of `out`.
+"""Encoding and decoding with NumPy of arrays that kernels cannot process; checks of `out`.
 
 The kernels copy and compare bytes in contiguous memory. This module handles references (object,
 StringDType), structures, padding and strides.
@@ -18,14 +18,14 @@ from onehot_fast._runtime import dispatch, parallel
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# The limit of NumPy's search for shared bytes; above it, two arrays count as sharing memory.
+# The limit of NumPy's search for shared bytes; a search that exceeds the limit counts as a find.
 _OVERLAP_WORK = 100_000
 
 
 def check_out(
     out: object, shape: tuple[int, ...], dtype: np.dtype[Any], source: AnyArray
 ) -> AnyArray:
-    """Return `out` as a plain ndarray, or raise an error; `source` holds the indices."""
+    """Return `out` as a plain ndarray; raise an error if it does not fit or overlaps `source`."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be a NumPy array, got {with_article(out)}")
     cells = as_array(out, "out")
@@ -38,7 +38,7 @@ def check_out(
     if _share_memory(cells, source):
         raise ValueError("out overlaps the memory of the indices: pass another array")
     if _overlaps_itself(cells):
-        raise ValueError(f"out overlaps itself: it has strides {cells.strides} for shape {shape}")
+        raise ValueError(f"elements of out overlap, got strides {cells.strides} for shape {shape}")
     return cells
 
 
@@ -75,7 +75,7 @@ def _overlaps_itself(cells: AnyArray) -> bool:
 
 
 def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArray) -> None:
-    """Write `on` where `is_on`, else `off`, into memory of any dtype and strides."""
+    """Set the elements of `out` to `on` where `is_on` is True, else to `off`."""
     if not out.dtype.hasobject:
         # A copy of raw bytes preserves padding and the payload of a NaN.
         raw = np.dtype(f"V{out.dtype.itemsize}")
@@ -86,20 +86,20 @@ def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArra
 
 
 def _is_readable(cube: AnyArray) -> bool:
-    """Tell whether kernels can compare the elements as integers of their width."""
+    """Tell whether kernels can compare the elements as integers of the same width."""
     dtype = cube.dtype
     if dtype.hasobject or dtype.names is not None or dtype.itemsize not in (1, 2, 4, 8):
         return False
-    # NumPy aligns texts of 8 bytes to any address, and complex64 to multiples of 4 bytes.
+    # NumPy aligns strings of 8 bytes to any address, and complex64 to multiples of 4 bytes.
     return dtype.alignment >= dtype.itemsize or cube.ctypes.data % dtype.itemsize == 0
 
 
 def decode(
     cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the classes of a contiguous tensor of shape (outer, depth, inner), and the faults.
+    """Decode a contiguous tensor of shape (outer, depth, inner), and find invalid rows.
 
-    `dispatch.decode` describes the faults.
+    `dispatch.decode` describes the result.
     """
     threads = parallel.resolve(None, cube.nbytes)
     if _is_readable(cube):
@@ -116,7 +116,7 @@ def decode(
 
 
 def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
-    """Return a mask of elements equal to `on`, by ``==`` for objects, else by their bits."""
+    """Return a mask of the elements that equal `on`: ``==`` for objects, else the same bits."""
     dtype = cells.dtype
     if dtype.names is not None:
         equal = np.ones(cells.shape, dtype=np.bool_)
@@ -137,7 +137,7 @@ def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
 
 def _compare_objects(cell: object, sought: object) -> bool:
     """Tell whether an object is `sought` or equal to it."""
-    # Compare identity first, as containers do (NaN); == of a missing value may not be a bool.
+    # Compare identity first, as lists do, for NaN; == of pandas.NA does not return a bool.
     same = cell is sought or cell == sought
     return isinstance(same, bool | np.bool_) and bool(same)
 

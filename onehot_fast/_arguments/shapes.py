@@ -1,4 +1,4 @@
-"""Axis, shape and size of a result, before it is allocated."""
+"""Axis, shape and size of a result, computed before the memory is allocated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def normalize_axis(axis: int, n_axes: int, of: str, rank: int) -> int:
-    """Return one of `n_axes` positions, counted from the front; `of` and `rank` are for errors."""
+    """Return `axis` as a position in [0, n_axes); `of` and `rank` are for the error message."""
     position = as_integer(axis, "axis")
     if not -n_axes <= position < n_axes:
         raise ValueError(
@@ -40,8 +40,8 @@ def insert_depth(shape: Sequence[T], depth: T, axis: int) -> tuple[T, ...]:
 def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
     """Return the size in bytes of an array that is about to be allocated, or raise an error.
 
-    ValueError: the rank or the size exceeds NumPy's limits. A dimension of 0 does not count for the
-    size, because NumPy multiplies the others. MemoryError: the result exceeds the free memory.
+    Raise ValueError if the rank or the size exceeds NumPy's limits; like NumPy, ignore dimensions
+    of 0 in the size. Raise MemoryError if the result exceeds the free memory.
     """
     dtype = np.dtype(dtype)
     if len(shape) > MAX_RANK:
@@ -64,7 +64,7 @@ def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
 def infer_shape(
     indices_shape: Sequence[Dimension] | None, depth: Any, axis: int = -1
 ) -> tuple[Dimension, ...] | None:
-    """Return the shape of the result of `one_hot` from shapes alone; parts may be unknown.
+    """Infer the shape of the result of `one_hot`; dimensions of the indices may be unknown.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def infer_shape(
     Raises
     ------
     TypeError
-        A dimension, `depth` or `axis` has the wrong type; a bool is not a number here.
+        A dimension, `depth` or `axis` has the wrong type, for example bool.
     ValueError
         A dimension or `depth` is negative, `depth` is NaN or infinite, or `axis` is out of range.
 

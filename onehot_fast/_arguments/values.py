@@ -1,8 +1,8 @@
 """Conversion of on_value, off_value and dtype to two elements of one dtype.
 
 A value is *typed* if it has a dtype (a NumPy scalar or a 0-D array): its dtype is binding and its
-bits are copied. Every other value is a plain Python value. It is converted to the dtype of the
-result; a float may be rounded, every other change is an error.
+bits are copied. Every other value is a plain Python value, which is converted to the dtype of the
+result. A float may be rounded; any other change of a value raises an error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Converter: TypeAlias = Callable[[Any, Dtype, str], Element]
 
 # The mantissa bits of the x86 extended-precision float.
 BITS_OF_X87 = 63
-# The types of plain Python values, and the dtype of the result. Numbers take the later dtype.
+# Types of plain Python values → the dtype; two numbers get the dtype of the later entry.
 PLAIN_DTYPES: tuple[tuple[Any, str], ...] = (
     (bool, "?"),
     ((int, float), "f4"),
@@ -66,7 +66,7 @@ def _numpy_dtype(dtype: npt.DTypeLike) -> Dtype:
 def _resolve_integers(
     on: int, off: int, dtype: Dtype | None, char: str | None
 ) -> tuple[Dtype, Element, Element]:
-    """Cache the elements of two Python integers; floats would confuse 0.0 and -0.0.
+    """Cache `_resolve` for Python integers; a cache for floats would confuse 0.0 and -0.0.
 
     `char` distinguishes the equal dtypes of two C types, such as long and long long.
     """
@@ -100,7 +100,7 @@ def _resolve(
 def smoothed_values(
     smoothing: object, depth: int, dtype: Dtype, on_value: object, off_value: object
 ) -> tuple[Element, Element]:
-    """Return the two elements of smoothed labels, instead of 1 and 0."""
+    """Return the two elements that replace 1 and 0 if labels are smoothed."""
     if isinstance(smoothing, bool) or not isinstance(smoothing, int | float | np.floating):
         raise TypeError(f"label_smoothing must be a float, got {shown(smoothing)}")
     share = float(smoothing)
@@ -116,13 +116,13 @@ def smoothed_values(
 
 
 def require_bytes(dtype: Dtype) -> None:
-    """Raise an error for a dtype whose elements are empty, such as a structure without fields."""
+    """Raise an error for a dtype whose elements have 0 bytes, e.g. a structure without fields."""
     if dtype.itemsize == 0:
         raise ValueError(f"dtype must have elements of 1 byte or more, got {dtype} with 0 bytes")
 
 
 def _agreed(on: Element | None, off: Element | None) -> Dtype | None:
-    """Return the dtype of the typed values, or None if there is none."""
+    """Return the common dtype of the typed values, or None if neither value is typed."""
     if on is None or off is None:
         only = off if on is None else on
         return None if only is None else _open(only.dtype)
@@ -135,7 +135,7 @@ def _agreed(on: Element | None, off: Element | None) -> Dtype | None:
 
 
 def _open(dtype: Dtype) -> Dtype:
-    """Return the dtype in native byte order, without the width of texts."""
+    """Return the dtype in native byte order, and without the width of strings and bytes."""
     return np.dtype(dtype.kind) if dtype.kind in "SU" else native(dtype)
 
 
@@ -154,7 +154,7 @@ def _plain_dtype(on: object, off: object) -> Dtype:
 
 
 def _completed(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return the dtype; if it lacks a width or unit, take it from the values."""
+    """Return the dtype, with a missing width or unit taken from the values."""
     if is_unitless(dtype):
         return _with_unit(dtype, values, arrays)
     if dtype.itemsize == 0 and dtype.kind in "SUV" and dtype.names is None:
@@ -164,7 +164,7 @@ def _completed(dtype: Dtype, values: tuple[object, object], arrays: list[Element
 
 
 def _width(value: object, array: Element | None) -> int:
-    """Return the length of a text or of raw bytes, 0 for other values."""
+    """Return the length of a string or of bytes, or 0 for other values."""
     if isinstance(value, str | bytes | bytearray):
         return len(value)
     if array is None or array.dtype.kind not in "SUV":
@@ -173,7 +173,7 @@ def _width(value: object, array: Element | None) -> int:
 
 
 def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return the time dtype in the unit of a typed value, or in the unit that NumPy chooses."""
+    """Return the time dtype with the unit of a typed value, or the unit that NumPy infers."""
     for array in arrays:
         if array is not None and array.dtype.kind == dtype.kind and not is_unitless(array.dtype):
             return native(array.dtype)
@@ -196,7 +196,7 @@ def significant_bytes(cells: Element) -> npt.NDArray[np.uint8] | None:
     """Return the bytes of extended floats without padding, or None for other dtypes.
 
     x86 stores its 80-bit float in 12 or 16 bytes; the remaining bytes are arbitrary. The shape is
-    (..., parts of a number, bytes of a part).
+    (*cells.shape, n_parts, 10); a complex number has two parts, all others have one.
     """
     if cells.dtype.char not in "gG" or np.finfo(np.longdouble).nmant != BITS_OF_X87:
         return None
@@ -207,7 +207,7 @@ def significant_bytes(cells: Element) -> npt.NDArray[np.uint8] | None:
 
 
 def clear_padding(cells: Element) -> None:
-    """Set the padding of extended floats to 0, in all fields."""
+    """Set the padding bytes of extended floats to 0, also in the fields of structures."""
     if cells.dtype.names is not None:
         for field in cells.dtype.names:
             clear_padding(cells[field])
@@ -236,7 +236,7 @@ def _as_element(value: object, dtype: Dtype, name: str) -> Element:
         )
     if dtype.kind in "SU":
         require_width(array.item(), dtype, name)
-    # Zeros first: the copy skips the padding of a structure, and heap bytes must not leak.
+    # Start with zeros: the copy skips padding, which must not expose old bytes of the heap.
     element = np.zeros((), dtype=dtype)
     element[...] = array
     return element
@@ -255,10 +255,10 @@ def typed(value: object, name: str) -> Element | None:
 
 
 def agree(one: Dtype, other: Dtype) -> bool:
-    """Tell whether a value of one dtype is a value of the other without any conversion."""
+    """Tell whether an array of one dtype can store a value of the other without conversion."""
     if one.kind != other.kind:
         return False
-    # A value need not have the width of the array's texts; NaT and plain counts have no unit.
+    # Strings may have different widths; NaT and durations without a unit fit every unit.
     if one.kind in "SU" or is_unitless(one) or is_unitless(other):
         return True
     return native(one) == native(other)
@@ -294,7 +294,7 @@ def _does_not_fit(value: object, dtype: Dtype, name: str) -> ValueError:
 
 
 def _is_finite(number: float) -> bool:
-    """Tell whether a number is finite; every int is, even if no float can represent it."""
+    """Tell whether a number is finite; every int is finite, even beyond the range of float."""
     return isinstance(number, int) or math.isfinite(number)
 
 
@@ -312,7 +312,7 @@ def _to_integer(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _to_float(value: Any, dtype: Dtype, name: str) -> Element:
-    """Return the nearest real or complex element; a finite number must stay finite."""
+    """Return the nearest real or complex element; raise an error if a finite number overflows."""
     try:
         with np.errstate(over="ignore"):
             element = np.array(value, dtype=dtype)
@@ -325,7 +325,7 @@ def _to_float(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _to_registered(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a number to a dtype of another package."""
+    """Convert a number to a dtype that another package registers."""
     try:
         number = float(value)
         with np.errstate(all="ignore"):
@@ -334,7 +334,7 @@ def _to_registered(value: Any, dtype: Dtype, name: str) -> Element:
     except (OverflowError, ValueError):
         raise _does_not_fit(value, dtype, name) from None
     kept = math.isfinite(stored) if math.isfinite(number) else repr(stored) == repr(number)
-    if math.isfinite(number) and dtype.itemsize == 1:  # which may saturate or wrap silently
+    if math.isfinite(number) and dtype.itemsize == 1:  # these may saturate or wrap silently
         elements = _all_elements(dtype)
         is_whole = bool((elements % 1 == 0).all())
         kept &= elements[0] <= number <= elements[-1] and (not is_whole or number in elements)
@@ -352,7 +352,7 @@ def _all_elements(dtype: Dtype) -> npt.NDArray[np.float64]:
 
 
 def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a date or duration, or raise an error if it is finer than the unit."""
+    """Convert a date or duration; raise an error if the unit of the dtype is too coarse."""
     # A pandas Timestamp is a datetime, but only its NumPy value has nanoseconds.
     value = getattr(value, "asm8", value)
     if value is None or (isinstance(value, np.generic) and np.isnat(value)):
@@ -370,7 +370,7 @@ def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _to_text(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a str or bytes; str and bytes dtypes accept both if the text is ASCII."""
+    """Convert a str or bytes; a str dtype also accepts ASCII bytes, a bytes dtype ASCII str."""
     require_width(value, dtype, name)
     try:
         return np.array(value).astype(dtype)
@@ -379,20 +379,20 @@ def _to_text(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def require_width(value: str | bytes, dtype: Dtype, name: str) -> None:
-    """Raise an error for a text longer than the elements of a fixed-width dtype."""
+    """Raise an error for a str or bytes longer than the elements of a fixed-width dtype."""
     width = dtype.itemsize // np.dtype(f"{dtype.kind}1").itemsize
     if len(value) > width:
         raise ValueError(f"{name} = {shown(value)} does not fit dtype {dtype} of length {width}")
 
 
 def _to_void(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert raw bytes, padded with zeros."""
+    """Convert bytes to a void dtype, padded with zeros."""
     require_width(value, dtype, name)
     return np.array(bytes(value), dtype=dtype)
 
 
 def _to_structure(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a tuple with one value for each field, or one value for all of them."""
+    """Convert a tuple with one value for each field, or a single value for all fields."""
     fields = dtype.names or ()
     values = value if isinstance(value, tuple) else (value,) * len(fields)
     if len(values) != len(fields):
@@ -406,7 +406,7 @@ def _to_structure(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _fill_field(cells: Element, value: Any, name: str) -> None:
-    """Write one field, which may be an array, from one value or a list of values."""
+    """Fill one field, which may be a subarray, with one value or a list of values."""
     if cells.ndim == 0:
         cells[...] = as_element(value, cells.dtype, name)
         return
@@ -418,7 +418,7 @@ def _fill_field(cells: Element, value: Any, name: str) -> None:
         _fill_field(cells[i, ...], part, f"{name}[{i}]")
 
 
-# For each kind of dtype: the converter, the types that it accepts, and their description.
+# Kind of dtype → converter, accepted types, and their description for messages.
 _CONVERTERS: dict[str, tuple[Converter, Any, str]] = {
     "b": (_to_bool, int | float, "True, False, 1 or 0"),
     "i": (_to_integer, int | float, "an integer"),

@@ -22,11 +22,11 @@ class Array:
     # the cache must keep a reference to the array.
     @property
     def identity(self) -> tuple[object, ...]: ...
-    # A column of a struct, with the rows and the nulls of the struct. TypeError: not a struct.
+    # A column of a struct, with the rows and nulls of the struct. Raises TypeError for other types.
     def child(self, position: int) -> Array: ...
     # Integers, Booleans (0, 1) or dictionary indices; a null is -1. Without nulls a read-only view
-    # (an int8 copy of Booleans), else a copy of a signed dtype. TypeError: another type.
-    # ValueError: an index outside its dictionary, or in an array with nulls a value >= 2**63.
+    # (an int8 copy of Booleans), else a copy of a signed dtype. Other types: TypeError. An
+    # index outside its dictionary, or a value >= 2**63 in an array with nulls: ValueError.
     def codes(self) -> npt.NDArray[Any]: ...
     # Columns of a struct as rows of a matrix, or None unless all are numbers or Booleans of one
     # type without nulls. TypeError: not a struct.
@@ -57,7 +57,7 @@ def read(source: object) -> Stream: ...
 
 @final
 class ArrowBlock:
-    """Contiguous columns of one block of memory: an Arrow struct array without nulls."""
+    """An Arrow struct array without nulls, whose columns are stored in one block of memory."""
 
     @property
     def block(self) -> npt.NDArray[Any]: ...

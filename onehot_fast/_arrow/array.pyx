@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The reader of the Arrow C data interface, ``for array in read(source): array.codes()``, and `ArrowBlock`.
+"""Import and export of arrays through the Arrow C data interface: `read` and `ArrowBlock`.
 
-Arrays of any Arrow library are read in their own memory: integers and dictionary indices become codes, and other
-types can be exported again. Only the C structures of the interface are used, and no library is imported.
+``for array in read(source): array.codes()`` returns the integers or dictionary indices of any Arrow library.
+Arrays of all types can be exported again. The module uses only C structures and imports no Arrow library.
 """
 
 cimport cython
@@ -97,7 +97,7 @@ cdef class Array:
 
     @property
     def identity(self):
-        """Types, lengths, offsets and addresses. Living arrays with equal identities have equal values."""
+        """A key of types, lengths and addresses; existing arrays with equal keys have equal values."""
         cdef list identity = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
         identify(self.schema, self.node, identity)
         return tuple(identity)
@@ -203,7 +203,7 @@ cdef class Array:
         return self.schema.__arrow_c_schema__(), capsule
 
     cdef int cover(self, cnp.ndarray valid) except -1:
-        """Add the nulls of the parent struct."""
+        """Mark the rows as null that are null in the parent struct."""
         cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
         if self.schema.kind == "null":
             return 0
@@ -225,7 +225,7 @@ cdef class Array:
         return self.n_nulls
 
     cdef cnp.ndarray memory(self, cnp.dtype dtype):
-        """Return the values as a view of the producer's memory, or as a copy if it is not aligned."""
+        """Return the values as a view of the producer's memory, or as a copy if the memory is not aligned."""
         cdef cnp.npy_intp n = self.length
         cdef const char *data
         cdef cnp.ndarray array
@@ -276,7 +276,7 @@ cdef class Array:
                 )
         elif self.node.dictionary != NULL and self.length > 0:
             unsigned = values.view(f"u{width}")
-            if int(unsigned.max()) >= limit:    # takes a tenth of the time of a search
+            if int(unsigned.max()) >= limit:    # ten times faster than the search below
                 refused = int((unsigned >= limit).argmax())
         if refused < 0:
             return codes
@@ -316,14 +316,14 @@ cdef void destroy_array(object capsule) noexcept:
 
 
 cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
-    """Return an uninitialized array; large ones reuse memory."""
+    """Return an uninitialized array; large arrays reuse cached memory."""
     return allocate((n,), dtype)[0]
 
 
 cdef Array make_array(
     ohf_arrow_owner *owner, const ArrowArray *node, ArrowField schema, int64_t offset, int64_t length,
 ):
-    """Return an array of some rows of a node, which shares ownership of the memory."""
+    """Return an `Array` of some rows of a node; the `Array` is a further owner of the memory."""
     cdef Array array = Array.__new__(Array, MAKER)
     ohf_arrow_keep(owner)
     array.owner = owner
@@ -374,7 +374,7 @@ cdef int identify(ArrowField schema, const ArrowArray *array, list found) except
 cdef class Stream:
     """An iterator over the chunks of one source, all of the same type.
 
-    An error of the producer is raised as an OSError with its number and text, and ends the stream.
+    A producer's error is raised as an OSError with the same number and message, and ends the stream.
     """
 
     cdef ArrowArrayStream stream    # marked as released if it is exhausted, or if the source is not a stream
@@ -522,8 +522,8 @@ cdef Stream read_stream(object capsule):
 def read(source):
     """Return a `Stream` of the chunks of an object with the Arrow C data interface, or of its capsules.
 
-    If `source` has both methods, ``__arrow_c_array__`` is tried first, and ``__arrow_c_stream__`` if that raises
-    an error (for several chunks). A capsule is consumed. An error of the producer is raised as an OSError.
+    If `source` has both methods, ``__arrow_c_stream__`` is called only if ``__arrow_c_array__`` raises an
+    error (e.g. for several chunks). A capsule is consumed. A producer's error is raised as an OSError.
     """
     if PyCapsule_CheckExact(source):
         return read_stream(source)
@@ -549,7 +549,7 @@ def read(source):
 # ---- Export of a block of memory ----
 
 cdef void release(ArrowArray *array) noexcept nogil:
-    """Release the reference to the block on any thread; after the end of the interpreter, do nothing."""
+    """Drop the reference to the block, from any thread, unless the interpreter has ended."""
     if Py_IsInitialized():
         with gil:
             Py_DECREF(<object> array.private_data)
@@ -565,7 +565,7 @@ cdef int fill_schema(ArrowSchema *to, bytes format, bytes name, Py_ssize_t n_fie
 
 @cython.final
 cdef class ArrowBlock:
-    """Contiguous columns of one block of memory: an Arrow struct array without nulls.
+    """An Arrow struct array without nulls, whose columns are stored in one block of memory.
 
     Importers share the block and keep it alive.
     """
@@ -579,7 +579,7 @@ cdef class ArrowBlock:
     cdef const void **buffers   # a validity bitmap (NULL) and the data of each column; one buffer of the struct
 
     def __cinit__(self, names, cnp.ndarray block not None, Py_ssize_t n_rows, str format, Py_ssize_t n_bits):
-        """Keep a C-contiguous block with one row for each name; a row has ``n_rows`` elements of ``n_bits`` bits.
+        """Store a C-contiguous block with one row per column: ``n_rows`` values of ``n_bits`` bits.
 
         ``format`` is an Arrow format string, such as ``"b"``.
         """

@@ -9,7 +9,7 @@ cdef class ArrowField:
     """One field of the Arrow C data interface."""
 
     cdef readonly str format, name
-    cdef readonly str kind                  # regardless of the width; "dictionary" if dictionary-encoded
+    cdef readonly str kind                  # the type without the width; "dictionary" if dictionary-encoded
     cdef readonly tuple children
     cdef readonly ArrowField dictionary
     cdef readonly bytes packed_metadata     # in the layout of the interface, or None

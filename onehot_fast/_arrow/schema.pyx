@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Reading, checking and writing the types of the Arrow C data interface; checks of arrays against their type.
+"""Read, check and write the types of the Arrow C data interface, and check arrays against their types.
 
 The rules are those of the specification: "The Arrow C data interface" (format strings, metadata, flags) and "Arrow
 Columnar Format" (the buffers of each layout). The lengths of the buffers cannot be checked.
@@ -37,7 +37,7 @@ cdef object MAKER = object()
 # For each type: its kind, whether the first buffer is a validity bitmap, the number of buffers, the number of
 # children (-1: not fixed), and which buffers must exist unless the array is empty (bit i: buffer i).
 cdef tuple FIXED = (True, 2, 0, 0b10)
-cdef tuple OFFSETS = (True, 3, 0, 0b10)     # the data buffer may be absent if all texts are empty
+cdef tuple OFFSETS = (True, 3, 0, 0b10)     # the data buffer may be absent if all strings are empty
 cdef tuple VIEWS = (True, -1, 0, 0b10)
 cdef dict LAYOUTS = {
     "n": ("null", False, 0, 0, 0),
@@ -82,7 +82,7 @@ cdef tuple layout_of(str format):
     for pattern, layout in PATTERNS:
         if pattern.fullmatch(format):
             return layout
-    raise ValueError(f"an Arrow format must be a format of the C data interface, got {format!r}")
+    raise ValueError(f"an Arrow format must be a format string of the C data interface, got {format!r}")
 
 
 cdef str text_of(const char *text, str what):
@@ -106,7 +106,7 @@ cdef int32_t read_count(const char **at) except -1:
 
 
 cdef bytes pack_metadata(const char *metadata):
-    """Return a copy of the metadata; its length is only known after reading it."""
+    """Return a copy of the metadata, whose length is only known after reading all entries."""
     cdef const char *at = metadata
     cdef int32_t _i
     if metadata == NULL:
@@ -119,11 +119,11 @@ cdef bytes pack_metadata(const char *metadata):
 
 @cython.final
 cdef class ArrowField:
-    """The type of one field, which Arrow libraries can import again; immutable."""
+    """The type of one field, immutable; Arrow libraries can import it again."""
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
-            raise TypeError("an ArrowField cannot be created directly: it is read from an Arrow object")
+            raise TypeError("an ArrowField cannot be created directly: use the schema of an Array or Stream")
 
     def __reduce__(self):
         raise TypeError("an ArrowField of the Arrow C data interface cannot be pickled")

@@ -1,1 +1,1 @@
-"""Convert values to codes: the hash table, and the equality, order and text of categories."""
+"""Codes and categories: the hash table, and the equality, order and labels of categories."""

@@ -1,8 +1,8 @@
-"""The distinct values of a column as one array, which avoids a Python object per value.
+"""The distinct values of a column in one array, without a Python object for each value.
 
-Texts and bytes are `Strings`; Booleans, numbers, instants and durations are NumPy arrays. All other
-values, and values of several kinds, are arrays of objects and are compared by their keys (see
-`onehot_fast._categories.keys`). The type of the array does not affect equality.
+Strings and bytes are stored as `Strings`; Booleans, numbers, datetimes and durations as NumPy
+arrays. All other and mixed values are stored as arrays of objects and compared by their keys (see
+`onehot_fast._categories.keys`). The type of the array does not affect which values are equal.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Categories:
 
     @classmethod
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
-        """Return the distinct values, and the position of each value (None: all are distinct)."""
+        """Return the distinct values, and each value's position among them (None: all differ)."""
         every = cls.of(values)
         distinct, (positions,) = cls.union([every])
         return (every, None) if len(distinct) == len(every) else (distinct, positions)
@@ -73,7 +73,7 @@ class Categories:
         return Categories, (self.values,)
 
     def to_plain(self) -> AnyArray | tuple[AnyArray, AnyArray, bool]:
-        """Return the values as an array, or texts and bytes as ``(offsets, data, is_text)``."""
+        """Return the values as an array, or for Strings as ``(offsets, data, is_text)``."""
         values = self.values
         if isinstance(values, Strings):
             return values.offsets, values.data, values.is_text
@@ -97,29 +97,29 @@ class Categories:
 
     @classmethod
     def empty(cls, kind: str) -> Categories:
-        """Return empty categories with a `kind_name`."""
+        """Return empty categories whose `kind_name` is `kind`."""
         if kind in ("string", "binary"):
             return cls(Strings.from_objects([], is_text=kind == "string"))
         dtype = np.dtype(kind)
         if dtype.kind not in FAMILIES:
-            raise ValueError(f"the dtype of categories must be numeric or a time, got {kind}")
+            raise ValueError(f"categories must be Booleans, numbers or times, got dtype {kind}")
         return cls(np.empty(0, dtype))
 
     @property
     def kind_name(self) -> str:
-        """The name of the dtype, "string" or "binary", or "" for objects."""
+        """The name of the NumPy dtype, or else "string", "binary", or "" for objects."""
         if isinstance(self.values, Strings):
             return "string" if self.values.is_text else "binary"
         return self.values.dtype.name if self.family is not None else ""
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The dtype of the array, or None for texts and bytes."""
+        """The dtype of the array, or None for strings and bytes."""
         return None if isinstance(self.values, Strings) else self.values.dtype
 
     @cached_property
     def table(self) -> Dictionary:
-        """The hash table of the values; several threads may build it at the same time."""
+        """The hash table of the values; concurrent threads may each build one."""
         return Dictionary(kind_of(self.values), self.values)
 
     @cached_property
@@ -127,7 +127,7 @@ class Categories:
         return {key: position for position, key in enumerate(self.to_keys())}
 
     def is_same(self, others: Categories) -> bool:
-        """Tell whether both have the same values of the same types in the same order."""
+        """Tell whether both have equal values of the same types in the same order."""
         if isinstance(self.values, Strings) and isinstance(others.values, Strings):
             return self.values == others.values
         mine, theirs = self.tolist(), others.tolist()
@@ -139,7 +139,7 @@ class Categories:
         )
 
     def tolist(self) -> list[Any]:
-        """Return the values as Python objects, or NumPy scalars if Python has no such type."""
+        """Return the values as Python objects, or as NumPy scalars if no Python type fits."""
         if isinstance(self.values, Strings) or self.values.dtype.kind in "biuO":
             return self.values.tolist()
         is_double = self.values.dtype == np.float64
@@ -162,7 +162,7 @@ class Categories:
         return Categories(self.values.take(np.asarray(positions, np.int64)))
 
     def argsort(self) -> Positions:
-        """Return the positions that sort the values: see `keys.in_order`."""
+        """Return the positions that sort the values in the order of `keys.in_order`."""
         if isinstance(self.values, Strings):
             return self.values.argsort()
         if self.family is not None:
@@ -183,7 +183,7 @@ class Categories:
         return self.take(order), positions
 
     def find(self, others: Categories) -> Positions:
-        """Return the position in `self` of each of the others, or -1 if it is not in `self`."""
+        """Return the position in `self` of each category of `others`, or -1 if unknown."""
         if self.family is None or others.family is None:
             return self._find_by_key(others)
         if self.family != others.family or not len(self):
@@ -200,7 +200,7 @@ class Categories:
     def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
         """Return the position of each value of an array: -1 if missing, -2 if unknown.
 
-        Return None if the array has another kind than the categories and must be encoded first.
+        Return None if the table cannot read the array; the caller must then encode the array.
         """
         if self.family is None or not len(self) or isinstance(values, np.ma.MaskedArray):
             return None
@@ -212,15 +212,15 @@ class Categories:
             return None
         try:
             return self.table.lookup(values, missing=missing)
-        except TypeError:  # the dictionary cannot hold the array or one of its values
+        except TypeError:  # the array or one of its values does not fit the table
             return None
 
     def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
-        """Return the result of `lookup` for a few objects: texts, bytes or numbers of one type."""
+        """Return the result of `lookup` for a few strings, bytes or numbers of one type."""
         if self.family != "number":
             return self.lookup(tuple(values))
         types = set(map(type, values))
-        # NumPy would convert integers to floats if there are None or NaN.
+        # NumPy would convert integers to floats if the values include NaN.
         is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
         return self.lookup(np.array(values)) if is_plain else None
 
@@ -232,10 +232,10 @@ class Categories:
 
     @classmethod
     def union(cls, parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:
-        """Return the union in order of first appearance, and the positions of each part in it.
+        """Return the union in order of first appearance, and each part's positions in the union.
 
-        `keys.preferred` chooses between equal values of different types. At least one part is
-        required. Empty parts do not affect the type, unless all parts are empty.
+        `keys.preferred_by_key` chooses between equal values of different types. At least one
+        part is required. Empty parts do not affect the type, unless all parts are empty.
         """
         filled = [part for part in parts if len(part)]
         if not filled:
@@ -282,14 +282,14 @@ def _union_by_key(parts: Sequence[Categories]) -> tuple[Categories, list[Positio
 
 
 def with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strings | AnyArray:
-    """Return the values of a dictionary in the dtype of the input."""
+    """Return the values of a `Dictionary`, converted to `dtype` if they are not Strings."""
     if dtype is None or isinstance(values, Strings):
         return values
     return values.view(dtype) if dtype.kind in "mM" else values.astype(dtype)
 
 
 def dtype_of(values: Any) -> np.dtype[Any] | None:
-    """Return the dtype of numbers or times, or None; Arrow's instants with a zone are int64."""
+    """Return the dtype of numbers or times, or None; Arrow times with a zone are int64."""
     if isinstance(values, np.ndarray):
         return values.dtype.newbyteorder("=") if values.dtype.kind in "biufmM" else None
     if not isinstance(values, Array):
@@ -303,7 +303,7 @@ def dtype_of(values: Any) -> np.dtype[Any] | None:
 
 
 def kind_of(values: Any) -> Kind:
-    """Return the kind of dictionary for an array; raise TypeError if there is none."""
+    """Return the kind of `Dictionary` for an array; raise TypeError if no kind fits."""
     dtype = dtype_of(values)
     if dtype is not None:
         return kind_of_dtype(dtype)
@@ -314,19 +314,19 @@ def kind_of(values: Any) -> Kind:
     if isinstance(values, np.ndarray) and values.dtype.kind in TEXT_KINDS:
         return TEXT_KINDS[values.dtype.kind]
     raise TypeError(
-        f"values must be numbers, times, texts or bytes for a dictionary, got {values!r}"
+        f"values of a dictionary must be numbers, times, strings or bytes, got {values!r}"
     )
 
 
 def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
-    """Return the kind of dictionary for a dtype of numbers or times."""
+    """Return the kind of `Dictionary` for a dtype of numbers or times."""
     if dtype.kind == "f":
         return "float64"
     return "uint64" if dtype == np.uint64 else "int64"
 
 
 def category_array(values: Iterable[Any]) -> Strings | AnyArray:
-    """Return the values in the array type that `Categories` uses for them."""
+    """Convert values to the Strings or the array that `Categories` stores."""
     if isinstance(values, Strings):
         return values
     if not isinstance(values, np.ndarray):
@@ -348,7 +348,7 @@ def category_array(values: Iterable[Any]) -> Strings | AnyArray:
 
 
 def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
-    """Return Strings or an array of a specific dtype if all items have one type, else objects."""
+    """Return Strings or a typed array if all items have one type, else an array of objects."""
     kinds = set(map(type, items))
     if not kinds <= {str, bytes, int, bool, float}:
         items = [plain(item) for item in items]
@@ -370,13 +370,13 @@ def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
 
 
 def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_]]:
-    """Return numbers in the dtype of a kind of dictionary, and which of them are unchanged."""
+    """Convert numbers to the dtype `kind`, and return a mask of the unchanged numbers."""
     with np.errstate(invalid="ignore"):
         converted = values.astype(kind)
         is_same = converted.astype(values.dtype) == values
     is_same &= (converted < 0) == (values < 0)
     if (kind == "float64") != (values.dtype.kind == "f"):
-        # At its limits, an integer type may saturate, so that both conversions agree.
+        # A conversion that saturates at the limit of an integer type could seem unchanged.
         integers, floats = (values, converted) if kind == "float64" else (converted, values)
         is_same &= floats.astype(np.float64) < (2.0**64 if integers.dtype == np.uint64 else 2.0**63)
     return converted, is_same

@@ -14,7 +14,7 @@ _Values: TypeAlias = Array | Strings | npt.NDArray[Any] | tuple[object, ...]
 KINDS: tuple[str, ...]
 CODES: np.dtype[np.int32]
 
-# A dictionary of this kind cannot hold a value; `row` is the first row of such a value.
+# Raised if a value does not fit the kind of the dictionary; `row` is the first such row.
 class UnsupportedValueError(TypeError):
     row: int
     def __init__(self, message: str, row: int) -> None: ...

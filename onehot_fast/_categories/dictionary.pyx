@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Map values to codes in order of first appearance, and back, with a hash table.
 
-The functions at the end of the module code labels and integers without the hash table.
+The functions at the end of the module encode labels and integers without the hash table.
 """
 
 cimport cython
@@ -76,7 +76,7 @@ if ohf_lock_over_forks():
 
 
 class UnsupportedValueError(TypeError):
-    """A dictionary of this kind cannot hold the value in `row`."""
+    """The error for a value (in `row`) that does not fit the kind of the dictionary."""
 
     def __init__(self, message, row):
         super().__init__(message)
@@ -96,7 +96,7 @@ cdef class Source:
     cdef ohf_objects objects
     cdef ohf_packed packed
     cdef object owner                   # keeps the memory alive
-    cdef object missing                 # keeps the missing objects or the missing text alive
+    cdef object missing                 # keeps the missing objects or the missing string alive
     cdef const unsigned char **buffers  # a copy of the addresses of views
     cdef int64_t *sizes
 
@@ -106,7 +106,7 @@ cdef class Source:
         self.close_objects()
 
     cdef int read_offsets(self, Array array, int layout) except -1:
-        """Set the addresses of texts with offsets; the last offset is the number of readable bytes."""
+        """Set the addresses of strings with offsets; the last offset is the number of readable bytes."""
         cdef int width = 4 if layout == OHF_OFFSETS32 else 8
         cdef int32_t narrow
         cdef int64_t limit
@@ -119,7 +119,7 @@ cdef class Source:
         if limit < 0:
             raise ValueError(f"{array!r}: offsets must be at least 0, got {limit}")
         if limit > 0 and array.node.buffers[2] == NULL:
-            limit = 0       # all texts must be empty; the C loops check this
+            limit = 0       # all strings must be empty; the C loops check this
         self.texts.rows = offsets
         self.texts.data = <const uint8_t *> array.node.buffers[2]
         self.set_limit(limit)
@@ -153,7 +153,7 @@ cdef class Source:
         return 0
 
     cdef int read_arrow_texts(self, Array array) except -1:
-        """Set the addresses of an Arrow array of texts or bytes, without a copy."""
+        """Set the addresses of an Arrow array of strings or bytes, without a copy."""
         cdef int layout = TEXT_FORMATS[array.schema.format]
         self.form = IN_BUFFERS_TEXTS
         self.n_rows = array.length
@@ -204,7 +204,7 @@ cdef class Source:
         return self.open_objects()
 
     cdef int open_objects(self) except -1:
-        """Set the address of the objects and allocate caches. Call again after other Python code may have run."""
+        """Set the address of the objects and allocate caches; repeat this after running other Python code."""
         cdef cnp.ndarray array
         if len(self.owner) != self.n_rows:
             raise RuntimeError("the array must not be resized while it is read")
@@ -373,7 +373,7 @@ cdef class Dictionary:
         if n_values > 0:
             self.run(source_of(values, kind, ()), True)
             if self.table.n_codes != n_values:
-                raise ValueError("the values of a dictionary must be different from each other, and not missing")
+                raise ValueError("the values of a dictionary must be distinct and not missing")
 
     def __dealloc__(self):
         ohf_dictionary_close(&self.table)
@@ -387,7 +387,7 @@ cdef class Dictionary:
         return f"Dictionary({self.kind!r}, {len(self)} values)"
 
     cdef int enter(self, bint learning) except -1:
-        """Register this thread as a writer (`learning`) or a reader; raise RuntimeError if it must not run."""
+        """Register this thread as a writer (`learning`) or reader; raise RuntimeError for a conflict."""
         cdef bint is_used
         ohf_lock()
         is_used = self.is_learning or (learning and self.n_readers > 0)
@@ -396,7 +396,7 @@ cdef class Dictionary:
             self.n_readers += not learning
         ohf_unlock()
         if is_used:
-            raise RuntimeError("while a thread adds values to a dictionary, no other thread may use it")
+            raise RuntimeError("no other thread may use a dictionary while a thread adds values to it")
         return 0
 
     cdef void leave(self, bint learning) noexcept:
@@ -409,7 +409,7 @@ cdef class Dictionary:
         ohf_unlock()
 
     cdef cnp.ndarray code(self, object values, object missing, bint learning):
-        """Return the codes of values; if `learning`, add new values."""
+        """Return the codes of values; add new values if `learning`."""
         cdef Source source = source_of(values, self.kind, tuple(missing))
         self.enter(learning)
         try:
@@ -418,7 +418,7 @@ cdef class Dictionary:
             self.leave(learning)
 
     cdef cnp.ndarray run(self, Source source, bint learning):
-        """Return the codes of all rows; if `learning`, add new values."""
+        """Return the codes of all rows; add new values if `learning`."""
         cdef cnp.ndarray codes = memory.allocate((source.n_rows,), CODES)[0]
         cdef int32_t *out = <int32_t *> cnp.PyArray_DATA(codes)
         cdef int64_t done = 0, reach, stopped = 0
@@ -461,24 +461,24 @@ cdef class Dictionary:
         if failed == OHF_NO_MEMORY:
             raise MemoryError(f"cannot allocate the table of a dictionary, at row {row}")
         if failed == OHF_TOO_MANY:
-            raise ValueError(f"row {row}: more than {INT32_MAX} distinct values")
+            raise ValueError(f"row {row}: a dictionary must have at most {INT32_MAX} distinct values")
         if failed == OHF_OUTSIDE:
-            raise UnsupportedValueError(f"row {row}: the value must fit a dictionary of kind {self.kind!r}", row)
+            raise UnsupportedValueError(f"row {row}: the value does not fit the kind {self.kind!r}", row)
         raise ValueError(f"row {row}: offsets and views must be inside the buffers of the array")
 
     def encode(self, values, *, missing=()):
         """Return the codes of values, -1 if missing, and add new values to the dictionary.
 
         The values are an Array, an ndarray, Strings, or a tuple of str or bytes; codes are consistent across
-        calls. Up to four objects in `missing` are missing values like None and NaN, compared by identity. Do not
-        use the dictionary after an error.
+        calls. Up to four objects in `missing`, found by identity, are treated as missing, like None and NaN.
+        Do not use the dictionary after an error.
         """
         return self.code(values, missing, True)
 
     def split(self, values, bytes separator not None, *, bint keep_empty=False):
-        """Return ``(offsets, codes)`` of the pieces of texts split by a separator, and add new pieces.
+        """Split strings at a separator, add new pieces, and return ``(offsets, codes)`` of all pieces.
 
-        A missing text has no pieces. Empty pieces are skipped by default.
+        A missing string has no pieces. Empty pieces are skipped by default.
         """
         cdef Source source = source_of(values, self.kind, ())
         cdef cnp.ndarray offsets = np.zeros(source.n_rows + 1, np.int64)
@@ -488,7 +488,7 @@ cdef class Dictionary:
         cdef int failed = 0
         cdef ohf_split split
         if source.form != IN_BUFFERS_TEXTS or source.texts.layout not in (OHF_OFFSETS32, OHF_OFFSETS64, OHF_VIEWS):
-            raise TypeError("the values to split must be Strings or an Arrow array of texts")
+            raise TypeError("the values to split must be Strings or an Arrow array of strings")
         if len(separator) == 0:
             raise ValueError("the separator must not be empty")
         memset(&split, 0, sizeof(split))

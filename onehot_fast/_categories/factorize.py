@@ -36,21 +36,21 @@ from onehot_fast._categories.strings import Strings
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Integers are coded by counting if their range is at most MIN_SPAN + SPAN_PER_VALUE * n_values.
+# Integers are coded by counting if max - min <= MIN_SPAN + SPAN_PER_VALUE * n_values.
 MIN_SPAN = 1 << 10
 SPAN_PER_VALUE = 4
 MAX_SPAN = np.iinfo(np.int32).max - 1
 DOUBLE_BYTES = 8
-# The kind of the dictionary for objects that all have this type.
+# Type of all objects → kind of the `Dictionary`.
 KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
-# Types whose equal values are interchangeable: they look the same, except for 0.0 and -0.0.
+# Equal values of one of these types have the same repr, except for 0.0 and -0.0.
 ONE_SPELLING = {str, bytes, int, bool, float, datetime.date, datetime.timedelta, Fraction}
-# The first value of these rows that is not missing decides the kind of the dictionary.
+# The kind of the `Dictionary` follows from the first value in these rows that is not missing.
 MAX_SAMPLE = 1024
 
 
 class Factorized(NamedTuple):
-    """The codes of values (-1: missing), their categories, and the source of the codes."""
+    """The codes of a column (-1: missing), the categories, and the origin of the codes."""
 
     codes: AnyArray
     categories: AnyArray | Strings
@@ -62,7 +62,7 @@ class Factorized(NamedTuple):
 
 
 def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Factorized:
-    """Return the codes of a column in chunks, which are ndarrays, Strings or Arrow arrays.
+    """Factorize a column in chunks, which are ndarrays, Strings or Arrow arrays.
 
     In arrays of objects, the objects in `missing` are treated as missing values.
     """
@@ -88,7 +88,7 @@ def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
 
 
 def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
-    """Return the codes of a one-dimensional array."""
+    """Factorize a one-dimensional array."""
     if isinstance(values, np.ma.MaskedArray):
         codes, categories, _ = factorize(values.data)
         signed = codes.astype(np.int32 if codes.itemsize < 8 else np.int64)
@@ -106,20 +106,20 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     if kind in "OSUT":
         return _objects(values, missing)
     raise TypeError(
-        "the dtype must be one of Booleans, numbers, strings, bytes, times or objects, got"
+        "the dtype must be Boolean, numeric, str, bytes, datetime64, timedelta64 or object, got"
         f" {values.dtype}"
     )
 
 
 def _hashed(chunks: Sequence[Any], kind: Kind, missing: Sequence[object] = ()) -> Factorized:
-    """Return the codes of chunks with a hash table; categories are in order of appearance."""
+    """Factorize chunks with a hash table; categories are in order of first appearance."""
     table = Dictionary(kind)
     codes = concatenated([table.encode(chunk, missing=missing) for chunk in chunks])
     return Factorized(codes, with_dtype(table.values, dtype_of(chunks[0])), "hash")
 
 
 def _integers(values: AnyArray) -> Factorized:
-    """Return the codes of integers or times, by counting if their range is small."""
+    """Factorize integers or times, by counting if their range is small, else by hashing."""
     present = values
     if values.dtype.kind in "mM":
         is_present = ~np.isnat(values)
@@ -137,7 +137,7 @@ def _integers(values: AnyArray) -> Factorized:
 
 
 def _sorted(values: AnyArray) -> Factorized:
-    """Return the codes of long doubles or complex numbers by sorting; NaN is missing."""
+    """Factorize long doubles or complex numbers by sorting; NaN is missing."""
     is_present = ~np.isnan(values)
     present = values[is_present] + values.dtype.type(0)  # -0.0 becomes 0.0
     categories, positions = np.unique(present, return_inverse=True)
@@ -148,7 +148,7 @@ def _sorted(values: AnyArray) -> Factorized:
 
 
 def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
-    """Return the codes of objects and texts."""
+    """Factorize strings and bytes with a hash table, other objects with a Python dict."""
     kind = TEXT_KINDS.get(values.dtype.kind)
     if kind is None:
         present = (value for value in values[:MAX_SAMPLE] if not is_missing(value))
@@ -162,7 +162,7 @@ def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
 
 
 def _by_dictionary(values: AnyArray) -> Factorized:
-    """Return the codes of objects with a Python dict."""
+    """Factorize objects with a Python dict."""
     order: defaultdict[Hashable, int] = defaultdict()
     order.default_factory = order.__len__
     items = values.tolist()
@@ -201,9 +201,9 @@ def _preferred_variants(
     kinds: set[type],
     identify: Callable[[Any], Hashable] | None,
 ) -> dict[Hashable, Any]:
-    """Return, by key, the preferred one of equal values that look different, such as 1 and True.
+    """Map keys to the preferred one of several equal values, such as 1 and True.
 
-    The dict of codes keeps the first of them, which would depend on the order of the rows.
+    Otherwise, the category would be the first of these values and depend on the row order.
     """
     if len(kinds - {str, bytes}) <= 1 and kinds <= ONE_SPELLING:
         return {}
@@ -214,7 +214,7 @@ def _preferred_variants(
         chosen = np.full(n_codes * len(number_of), -1)
         chosen[codes * len(number_of) + numbers] = rows
         variants = [items[row] for row in chosen[chosen >= 0].tolist()]
-    else:  # choose one row per value, and all rows with other objects
+    else:  # choose one row per value, and all other rows with a different object
         ids = np.fromiter(map(id, items), np.uint64, len(items))
         last = np.empty(n_codes, np.int64)
         last[codes] = rows

@@ -1,7 +1,7 @@
-"""Rules for single values: which are missing, which are equal, and their order.
+"""Rules for values: which values are missing, which are equal, and how they are sorted.
 
 Values that compare equal are the same category, even if their types differ: 1, 1.0, True and
-Decimal(1), or a datetime64 and a datetime of the same instant. A text never equals a number.
+Decimal(1), or a datetime64 and a datetime of the same instant. A string never equals a number.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MICROSECOND = datetime.timedelta(microseconds=1)
 
 # Values of these types are their own keys.
 PLAIN = frozenset({str, int, float, bytes, bool, complex, Decimal, Fraction, datetime.date})
-# NumPy scalars that Python types can replace; narrower floats would have another text.
+# NumPy scalars that Python types can replace; the str of a float32 would change.
 NATIVE = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
 # Among equal numbers of several types, the type with the lowest rank is preferred.
 TYPE_RANK = {int: 0, float: 1, Fraction: 3, Decimal: 4, complex: 5, bool: 6}
@@ -140,8 +140,8 @@ def _preference(value: Any) -> tuple[Any, ...]:
 def in_order(values: Iterable[Any]) -> list[Any]:
     """Return the sorted values; the result does not depend on the input order.
 
-    The order is numbers, texts, bytes, dates, times and durations, then values of other types by
-    the name of their type.
+    The order is numbers, strings, bytes, datetimes, dates, durations and complex numbers, then
+    values of other types by the name of their type.
     """
     items = list(values)
     if len(set(map(type, items))) <= 1 and (not items or type(items[0]) in (str, int, bytes)):
@@ -156,7 +156,7 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     return [item for group in sorted(groups) for item in _sorted_group(group[0], groups[group])]
 
 
-# The kinds of values in sort order; each has its types and the sort key of its values.
+# Groups of types in sort order: the types, and the function that returns the sort key of a value.
 KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((bool, int, float, np.floating, Fraction, Decimal), lambda value: _number_order(value)),
     ((str,), str),
@@ -184,16 +184,16 @@ def _number_order(value: Any) -> Any:
 
 
 def _time_order(parts: Any) -> tuple[int, int]:
-    """Return the sort key of a time; instants with a time zone follow instants without."""
+    """Return the sort key of a time; times without a zone precede times with a zone."""
     return parts[0].value, parts[1]
 
 
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
-    """Return the sorted values of one group, sorted by `repr` if they cannot be compared."""
+    """Sort the values of one group, by `repr` if the values cannot be compared."""
     if kind < len(KINDS):
         with localcontext(Context(traps=[])):  # the caller's decimal context may raise errors
             return sorted(values, key=KINDS[kind][1])
-    values = sorted(values, key=repr)  # decides where the order is partial, as for sets
+    values = sorted(values, key=repr)  # breaks ties if the order is partial, as for sets
     try:
         return sorted(values)
     except TypeError:
@@ -201,7 +201,7 @@ def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
 
 
 def text_label(value: Any) -> str:
-    """Return a category as text for feature names; a time is as short as possible.
+    """Return the string for a category in feature names; a time is as short as possible.
 
     Equal times have the same label, even if their units or types differ.
     """
@@ -223,7 +223,7 @@ def text_label(value: Any) -> str:
 
 
 def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Return categories as an array; the dtype is object if no other dtype keeps their types."""
+    """Return categories as an array, of dtype object if any other dtype would change a type."""
     items = list(values)
     kinds = set(map(type, items))
     if len(kinds) == 1 and issubclass(next(iter(kinds)), bool | float | complex | np.generic):

@@ -1,4 +1,4 @@
-"""Convert ragged rows to flat elements and the offset in them at which each row starts."""
+"""Convert ragged rows to flat elements, and to the offset at which each row starts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def read(cls, rows: Any, offsets: Any = None, sep: str | None = None) -> Rows:
-        """Return rows given as flat elements with offsets, separated texts, a matrix or lists."""
+        """Read rows from flat elements with offsets, separated strings, a matrix or lists."""
         if offsets is not None:
             return _flat(rows, offsets)
         library = reader_of(rows)
@@ -54,7 +54,7 @@ class Rows(NamedTuple):
     def split(
         cls, chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False
     ) -> Rows:
-        """Return the labels in each text, split by `sep`; the elements are `Factorized`."""
+        """Split each string into labels at `sep`; the elements of the rows are `Factorized`."""
         table = Dictionary("string")
         separator = sep.encode("utf-8", "surrogatepass")
         parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
@@ -90,7 +90,7 @@ def _flat(elements: Any, offsets: Any) -> Rows:
             f" {starts.dtype} and shape {starts.shape}"
         )
     values = elements if hasattr(elements, "codes") else _array(elements)
-    return Rows(np.array(starts, np.int64), values)  # copied: must not change after its check
+    return Rows(np.array(starts, np.int64), values)  # a copy that callers cannot change
 
 
 def _lists(rows: list[Any]) -> Rows:
@@ -113,7 +113,7 @@ def _sequence(position: int, row: Any) -> Sequence[Any]:
 
 
 def _array(elements: Any) -> AnyArray:
-    """Return flat elements as an array: of integers if all are integers, else of objects."""
+    """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects."""
     if isinstance(elements, np.ndarray):
         return elements
     items = list(elements)
@@ -128,7 +128,7 @@ def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
 
 
 def _separated(rows: Any, sep: str) -> Rows:
-    """Return the nonempty labels in separated texts; equal texts are split only once."""
+    """Return the nonempty labels in separated strings; equal strings are split only once."""
     if not check_text(sep, "sep"):
         raise ValueError("sep must not be empty")
     library = reader_of(rows)
@@ -150,7 +150,7 @@ def _separated(rows: Any, sep: str) -> Rows:
 
 
 def _texts(distinct: Any) -> Strings:
-    """Return distinct texts as Strings; raise TypeError if a value is not a str."""
+    """Return distinct strings as Strings; raise TypeError if a value is not a str."""
     if isinstance(distinct, Strings) and distinct.is_text:
         return distinct
     for text in distinct:

@@ -14,7 +14,7 @@ import numpy as np
 
 from onehot_fast._categories.keys import Time, key
 
-# The first matching entry is the kind of a value: a Boolean is also an int, a datetime a date.
+# The first match is the kind of a value, because bool is a subclass of int, datetime of date.
 KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((str,), "text"),
     ((bytes,), "bytes"),
@@ -40,7 +40,7 @@ def literal_kind(value: Any) -> str | None:
 
 
 def as_literal(value: Any, kind: str) -> Any:
-    """Return the value of a kind that equals a category, or None if there is no such value.
+    """Return the value of kind `kind` that equals a category, or None if no value does.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def as_literal(value: Any, kind: str) -> Any:
     object or None
         A duration is in attoseconds. An instant is in attoseconds since 1970, in UTC if "zoned",
         else in local time. A decimal has no trailing zeros. The run time is proportional to the
-        length of the category as text: ``Decimal("1E+999999999")`` is never expanded.
+        length of the category's str: ``Decimal("1E+999999999")`` is never expanded.
     """
     sized = SIZED.fullmatch(kind)
     if sized or kind in NUMBERS:
@@ -82,7 +82,7 @@ def _as_integer(value: Any) -> int | None:
 
 
 def _as_float(value: Any) -> float | None:
-    """Return the equal float64 or None; -0.0 becomes 0.0."""
+    """Return the float64 that equals a number, or None if none does; -0.0 becomes 0.0."""
     try:
         number = float(value)
     except OverflowError:
@@ -101,11 +101,11 @@ def _as_decimal(value: Any) -> Decimal | None:
 
 
 def _as_sized(value: Any, name: str, size: int) -> int | float | Decimal | None:
-    """Return a number as an int, float or Decimal of a size, or None if it does not fit."""
+    """Return a number as an int, float or Decimal of a size, or None if the number does not fit."""
     if name == "float":
         double = _as_float(value)
         with np.errstate(over="ignore"):
-            # NumPy would round a Python float before comparing.
+            # Compare Python floats, because NumPy would round `double` for the comparison.
             is_held = double is not None and float(np.dtype(f"float{size}").type(double)) == double
         return double if is_held else None
     if name == "decimal":

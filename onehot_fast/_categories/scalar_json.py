@@ -1,6 +1,6 @@
 """Convert categories to JSON and back without changing their types or values.
 
-Texts, integers, Booleans, None and finite floats are plain JSON. Other scalars are objects whose
+Strings, integers, Booleans, None and finite floats are plain JSON. Other scalars are objects whose
 first key is a tag for the type, such as ``{"date": "2024-02-29"}``.
 """
 
@@ -22,9 +22,9 @@ from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.keys import plain
 
 Json = Any
-# The maximum length of a number, time or unit: parsing millions of letters could take minutes.
+# The maximum length of a number, time or unit: parsing millions of characters could take minutes.
 MAX_LETTERS = 5_000
-# The tags whose contents are parsed in linear time, and need no maximum length.
+# Tags without a maximum length, because their contents are parsed in linear time.
 LINEAR = ("bytes", "tuple", "Interval")
 
 # tag → (exact type, function from value to JSON, function from JSON to value).
@@ -44,9 +44,9 @@ EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
 
 
 def _read_fraction(text: str) -> Fraction:
-    """Return a Fraction; exponents are rejected, because they could make it huge."""
+    """Parse a Fraction; exponents are rejected, because they could make its integers huge."""
     if not re.fullmatch(r"-?[0-9]+(/[0-9]+)?", text):
-        raise ValueError(f"a fraction must be like '1/3', got {shown(text)}")
+        raise ValueError(f"a fraction must have the form '1/3', got {shown(text)}")
     return Fraction(text)
 
 
@@ -85,13 +85,13 @@ def from_json(source: Json) -> Any:
     for key, value in source.items():
         if key not in LINEAR and isinstance(value, str) and len(value) > MAX_LETTERS:
             raise ValueError(
-                f"{shown(key)}: must have at most {MAX_LETTERS:,} letters, got {len(value):,}"
+                f"{shown(key)} must have at most {MAX_LETTERS:,} characters, got {len(value):,}"
             )
     return _same_nan(EXACT[tag][2](source[tag]) if tag in EXACT else READERS[tag](source))
 
 
 def _same_nan(value: Any) -> Any:
-    """Return the same object for every NaN, so that names that are NaN are equal."""
+    """Replace NaN by the object `math.nan`, so that column names that are NaN are equal."""
     return math.nan if type(value) is float and value != value else value
 
 
@@ -110,7 +110,7 @@ def _read_duration64(source: Json) -> Any:
 
 
 def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
-    """Return a dict with the zone's name, empty for a fixed offset, which the time includes."""
+    """Return the name of the time zone in a dict, or {} for no zone or a fixed offset."""
     zone = value.tzinfo
     if zone is None or isinstance(zone, datetime.timezone):
         return {}
@@ -118,7 +118,7 @@ def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
     if name is None and zone.utcoffset(None) is not None:  # a fixed offset of pytz
         return {}
     if name is None:
-        raise TypeError(f"{shown(value)} has a zone without a name, which JSON cannot represent")
+        raise TypeError(f"{shown(value)} has an unnamed time zone, which JSON cannot represent")
     return {"zone": name}
 
 

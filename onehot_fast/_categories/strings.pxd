@@ -1,10 +1,10 @@
-"""Texts or bytes in one buffer."""
+"""Strings or bytes in one buffer."""
 
 from libc.stdint cimport int64_t, uint8_t
 
 
 cdef class Strings:
-    """Texts or bytes, concatenated in one buffer."""
+    """Strings or bytes, concatenated in one buffer."""
 
     cdef readonly object offsets, data
     cdef readonly bint is_text

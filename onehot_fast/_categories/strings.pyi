@@ -4,7 +4,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-# Immutable texts or bytes in one buffer. Raises ValueError if the offsets are invalid.
+# Immutable strings or bytes in one buffer. Raises ValueError if the offsets are invalid.
 @final
 class Strings:
     def __init__(self, offsets: npt.ArrayLike, data: npt.ArrayLike, is_text: bool) -> None: ...

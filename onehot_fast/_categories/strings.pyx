@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Texts or bytes in Arrow's layout: offsets and one buffer."""
+"""Strings or bytes in Arrow's layout: offsets and one buffer."""
 
 cimport cython
 cimport numpy as cnp
@@ -26,7 +26,7 @@ cnp.import_array()
 
 @cython.final
 cdef class Strings:
-    """Texts or bytes, concatenated in one buffer; immutable.
+    """Strings or bytes, concatenated in one buffer; immutable.
 
     Offsets are int64: the start of each item in `data` (uint8), followed by the end of the last item. Lone
     surrogates are stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
