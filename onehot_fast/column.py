@@ -1,7 +1,7 @@
 """A column of a table: codes with categories (`Column`), or plain `Values`.
 
-Integrations do not hash values. The core learns them in ``fit`` and looks them up in ``transform``,
-each in one pass over the memory of the source. For both types ``encode()`` returns a `Column`.
+Integrations do not hash values: the core learns the values in ``fit`` and looks them up in
+``transform``, in one pass over the source's memory. `encode` of both classes returns a `Column`.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Column:
         *,
         is_distinct: bool = False,
     ) -> Column:
-        """Return a column of codes that were checked before, without another pass over the rows."""
+        """Return a column of codes that need no check, which would be a pass over the rows."""
         column = cls.__new__(cls)
         fields = {"ordered": ordered, "source": source, "is_distinct": is_distinct}
         column.__dict__.update(codes=codes, stored=categories, **fields)
@@ -162,7 +162,7 @@ class Values:
     ----------
     chunks : sequence of ndarray, or of chunks of an Arrow array
         Either one-dimensional arrays of any dtype that `read_column` accepts, or chunks from
-        `onehot_fast._arrow.array.read` of texts, bytes, numbers, Booleans, timestamps without a
+        `onehot_fast._arrow.array.read` of strings, bytes, numbers, Booleans, timestamps without a
         time zone or durations. The sequence may be empty.
     convert : callable, ndarray of int64, shape (n,) → ndarray, shape (n,), optional
         Converts distinct integers to categories, if the chunks hold integers for dates, times of
@@ -203,10 +203,10 @@ class Values:
         return _joined([_numbers(chunk) for chunk in self.chunks], np.bool_)
 
     def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
-        """Return the position of each value among known categories: -1 if missing, -2 if unknown.
+        """Return the position in `known` of each value: -1 if missing, -2 if unknown.
 
-        Return None if the values and the categories are of different kinds; then look up the
-        categories of `encode` instead.
+        Return None if values of this type cannot be looked up in `known`; in that case, call
+        `encode` and look up the categories that it returns.
         """
         if self.convert is not None:
             return None
@@ -214,7 +214,7 @@ class Values:
 
 
 def _joined(parts: Sequence[AnyArray | None], dtype: npt.DTypeLike) -> AnyArray | None:
-    """Return the concatenated parts, or None if one is None; `dtype` is that of no parts."""
+    """Return the concatenated parts, or None if one is None; `dtype` is used if there are none."""
     present = [part for part in parts if part is not None]
     if len(present) < len(parts):
         return None
@@ -233,7 +233,7 @@ def _numbers(chunk: Any) -> AnyArray | None:
 
 
 def _check_array(array: Any, name: str) -> None:
-    """Raise an error for anything but a one-dimensional array."""
+    """Raise an error unless the argument `name` is a one-dimensional array."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{name} must be an ndarray, got {with_article(array)}")
     if array.ndim != 1:
