@@ -58,7 +58,7 @@ class TableAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> Frame:
-        """Replace some columns by their features.
+        """Replace the columns to encode by their features.
 
         Without an encoder, the columns of the result depend on the rows.
 

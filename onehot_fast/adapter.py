@@ -82,7 +82,7 @@ class Integration(Protocol):
         """Return a table of the library, without reading a column."""
 
     def read_column(self, column: Any) -> Column | Values:
-        """Return a column of the library: a `Column` if it holds codes, otherwise its `Values`."""
+        """Return a column of the library: a `Column` if it stores codes, otherwise its `Values`."""
 
     def wrap(
         self,
@@ -105,7 +105,7 @@ class Engine(Protocol):
     """The functions that the core calls for an engine, whose tables are split into parts.
 
     `Encoder` passes every table of the engine to these functions. A part is a table that the core
-    can read: an ordinary `Encoder` encodes it, on the machine that holds the part.
+    can read: an ordinary `Encoder` encodes it on the machine that has the part.
     """
 
     def learn(self, encoder: Encoder, table: Any) -> Encoder:

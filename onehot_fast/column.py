@@ -69,7 +69,7 @@ class Column:
     counts: npt.NDArray[np.int64] | None = None
     # Whether parts of the source declare different categories, or a different order.
     is_conflicting: bool = False
-    # The argument of `read`, if it was given.
+    # The `categories` that were passed with `read`, or None without `read`.
     shared: Any = None
     _read: Callable[[Any], AnyArray] | None = None
     # Whether no two categories are equal, even if their types differ.
@@ -140,7 +140,7 @@ class Column:
         return self
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Column:
-        """Return the rows at some positions, with all categories."""
+        """Return the rows at `positions`, with all categories."""
         codes = self.codes.take(positions)
         return Column.unchecked(codes, self.stored, self.ordered, self.source)
 
@@ -165,7 +165,7 @@ class Values:
         `onehot_fast._arrow.array.read` of strings, bytes, numbers, Booleans, timestamps without a
         time zone or durations. The sequence may be empty.
     convert : callable, ndarray of int64, shape (n,) → ndarray, shape (n,), optional
-        Converts distinct integers to categories, if the chunks hold integers for dates, times of
+        Converts distinct integers to categories, if the chunks have integers for dates, times of
         day or timestamps with a time zone.
     missing : sequence of object, optional
         Objects that count as missing in an array of objects, in addition to None and NaN, such as
@@ -196,7 +196,7 @@ class Values:
     def numbers(self) -> AnyArray | None:
         """Return Booleans, integers or floats as an array, or None for values of another type.
 
-        A missing value is NaN, and turns integers and Booleans into float64.
+        Missing values become NaN, which converts integers and Booleans to float64.
         """
         if self.convert is not None:
             return None

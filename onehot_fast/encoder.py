@@ -268,7 +268,7 @@ class Encoder(SklearnProtocol):
         return self
 
     def _learn(self, table: Any, columns: ColumnChoice, is_more: bool = False) -> TableStatistics:
-        """Return the statistics of some columns of a table."""
+        """Return the statistics of the columns of a table that `columns` chooses."""
         engine = engine_of(table)
         if engine is None:
             source = read_table(table)
@@ -317,9 +317,9 @@ class Encoder(SklearnProtocol):
         merged.__dict__.update(self.__dict__, _known_schema=None)
         for other in others:
             if not isinstance(other, Encoder):
-                raise TypeError(f"{with_article(other)} cannot be merged into an Encoder")
+                raise TypeError(f"merge requires Encoders, got {with_article(other)}")
             if not (other._options == self._options and merged._chooses_as(other)):
-                raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
+                raise ValueError(f"encoders to merge must have equal options: {self!r}, {other!r}")
             if merged._state is None:
                 merged._state = other._state
         states = [encoder._state for encoder in (self, *others) if encoder._state is not None]
@@ -328,7 +328,7 @@ class Encoder(SklearnProtocol):
         return merged
 
     def _chooses_as(self, other: Encoder) -> bool:
-        """Tell whether both encoders choose the same columns, as far as is known before `fit`."""
+        """Tell whether both encoders choose the same columns; fitted ones are compared later."""
         if self._state is not None and other._state is not None:
             return True  # the states are compared
         if self._columns is not None or other._columns is not None:
@@ -790,7 +790,7 @@ class Encoder(SklearnProtocol):
         chosen = self._params["columns"]
         columns = None if chosen is None else self._columns or self.columns
         if columns is None and chosen is not None:
-            raise TypeError(f"columns = {chosen!r} cannot be saved as JSON before fit")
+            raise TypeError(f"columns = {chosen!r} cannot be saved as JSON before fit; call fit")
         return serialize.dumps(columns, self._options, self._state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -1098,7 +1098,7 @@ class Encoder(SklearnProtocol):
             self._known_schema = schema_of(self._state, self._options) if has_schema else None
 
     def __hash__(self) -> int:
-        """Return the same number for all encoders, because `fit` changes their equality.
+        """Return the same number for all encoders, because `fit` changes which encoders are equal.
 
         scikit-learn's ColumnTransformer looks for its transformers in a set.
         """

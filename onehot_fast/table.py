@@ -95,7 +95,7 @@ class Table(ABC):
     def numbers(self, position: int) -> AnyArray | None:
         """Return a column of Booleans, integers or floats, or None if it has another type.
 
-        A missing value is NaN, and turns integers and Booleans into float64.
+        Missing values become NaN, which converts integers and Booleans to float64.
         """
         try:
             column = self.read(position)
@@ -109,7 +109,7 @@ class Table(ABC):
         return tuple(map(self.is_encodable, range(len(self.names))))
 
     def position(self, name: Hashable) -> int:
-        """Return the position of the only column with a name, or raise a ValueError."""
+        """Return the position of the only column named `name`, or raise a ValueError."""
         return column_position(self.names, name)
 
     def column(self, position: int) -> Column | Values:
@@ -128,7 +128,7 @@ class Table(ABC):
 
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:
-    """Return the position of the only column with a name, or raise a ValueError."""
+    """Return the position of the only column named `name`, or raise a ValueError."""
     positions = [i for i, other in enumerate(names) if other == name]
     if len(positions) == 1:
         return positions[0]

@@ -190,7 +190,7 @@ class ColumnSchema:
 
     @cached_property
     def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
-        """One tuple: the last shared categories (all known), with their tables: see `lookup`."""
+        """A list of one tuple: the last shared categories (all known), and their look-up tables."""
         return [(None, None, {})]
 
     @cached_property

@@ -48,7 +48,7 @@ class FeatureWriter(ABC, Generic[Expression]):
 
     @abstractmethod
     def feature(self, condition: Expression, errors: dict[str, Expression]) -> Expression:
-        """Return an expression that is one where the condition holds, else zero.
+        """Return an expression that is one where the condition is true, else zero.
 
         The query must fail where a condition of `errors` is true; the message depends on the key,
         "missing" or "unknown". If ``column.propagates_missing``, a missing value must become NaN.

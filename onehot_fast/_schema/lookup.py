@@ -282,5 +282,5 @@ def check_known(
 
 
 def _place(name: Any, row: int) -> str:
-    """Return the column and row of a value as text; only the column in a part of a table."""
+    """Return the column and the row of a value as text, without the row in a part of a table."""
     return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"

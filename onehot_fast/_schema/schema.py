@@ -125,7 +125,7 @@ class Schema:
         return [column_position(names, column.name) for column in self.columns]
 
     def column_of(self, name: Hashable) -> ColumnSchema:
-        """Return the column with a name; a schema of one column accepts any name."""
+        """Return the column named `name`, or the only column of the schema, whatever its name."""
         named = [column for column in self.columns if column.name == name]
         if named or len(self.columns) == 1:
             return (named or self.columns)[0]

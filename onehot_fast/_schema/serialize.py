@@ -87,12 +87,12 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
         raise NotJSONError(
             f"the text must be JSON ({error}), got {text[:40]!r}; use Encoder.load(path) for a file"
         ) from error
-    found = document.get("format") if isinstance(document, dict) else None
-    if found != FORMAT:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        is_command = isinstance(document, dict) and document.get("format") == COMMAND_FORMAT
         hint = "; only the onehot-fast command reads an encoder of several labels a row"
         raise ValueError(
             "the text must be a result of Encoder.to_json: its 'format' is not"
-            f" {FORMAT!r}{hint if found == COMMAND_FORMAT else ''}"
+            f" {FORMAT!r}{hint if is_command else ''}"
         )
     version = document.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:

@@ -72,7 +72,7 @@ class ColumnStatistics:
         return same_counts and mine.categories.is_same(others.categories)
 
     def take(self, positions: npt.NDArray[np.int64]) -> ColumnStatistics:
-        """Return the categories at some positions, with their counts."""
+        """Return the categories at `positions`, with their counts."""
         categories = self.categories.take(positions)
         return replace(self, categories=categories, counts=self.counts[positions])
 

@@ -151,9 +151,7 @@ def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
 @pytest.mark.parametrize("module", ["pandas", "polars"])
 def test_a_table_is_not_accepted_as_columns(module):
     table = pytest.importorskip(module).DataFrame({"p": ["a"]})
-    with pytest.raises(
-        TypeError, match=r"column names, got a DataFrame; pass .* to fit\(\)"
-    ):
+    with pytest.raises(TypeError, match=r"column names, got a DataFrame; pass .* to fit\(\)"):
         Encoder(table)
 
 
