@@ -96,7 +96,7 @@ def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]
 
 
 def feature_listing(schema: Schema) -> Listing:
-    """Return one row per output column: its meaning, its name, its count of rows and its dtype."""
+    """Return a listing of the meaning, name, number of fitted rows and dtype of each output."""
     dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
     return Listing(
         **_meanings(schema),
