@@ -2,8 +2,8 @@
 
 Call
 
-- ``series.onehot()`` or ``frame.onehot(["plan"])``, after
-  ``import onehot_fast.integrations.pandas``, to look at data; the same for polars and Dask,
+- ``series.onehot()`` or ``frame.onehot(["plan"])`` to look at data, after
+  ``import onehot_fast.integrations.pandas`` (or ``.polars``, or ``.dask``),
 - ``Encoder(["plan"]).fit(train)``, then ``encoder.transform(test)``, for training and test data,
 - ``one_hot(labels, depth)`` for integer labels and label masks, ``decode(tensor)`` for the reverse,
 - ``multi_hot(rows, depth)`` for several labels in a row.
@@ -46,24 +46,35 @@ except ImportError as _error:
 
 if TYPE_CHECKING:
     from onehot_fast.column import Column
-    from onehot_fast.encoder import Check, Encoder, Estimate, Listing, Special, UnknownValueError
+    from onehot_fast.encoder import (
+        Check,
+        Encoder,
+        Estimate,
+        Listing,
+        Special,
+        UnknownValueError,
+        UnknownValueWarning,
+    )
     from onehot_fast.implicit import OneHotMatrix
     from onehot_fast.ragged import distinct_labels, multi_hot
 
 __all__ = [
     "Check", "Column", "Encoder", "Estimate", "Listing", "OneHotMatrix", "Special",
-    "UnknownValueError", "__version__", "build_info", "cache_info", "decode", "distinct_labels",
-    "empty", "empty_cache", "infer_shape", "multi_hot", "one_hot",
+    "UnknownValueError", "UnknownValueWarning", "__version__", "build_info", "cache_info", "decode",
+    "distinct_labels", "empty", "empty_cache", "infer_shape", "multi_hot", "one_hot",
 ]  # fmt: skip
 
 # These names are imported at their first use: importing them here would triple the time of
 # `import onehot_fast`.
 _TABLES = {
     "column": ("Column",),
-    "encoder": ("Check", "Encoder", "Estimate", "Listing", "Special", "UnknownValueError"),
+    "encoder": (
+        "Check", "Encoder", "Estimate", "Listing", "Special", "UnknownValueError",
+        "UnknownValueWarning",
+    ),
     "implicit": ("OneHotMatrix",),
     "ragged": ("distinct_labels", "multi_hot"),
-}
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 """The accessor ``series.onehot`` that pandas and polars share.
 
-An integration reads and wraps its containers; methods, options and errors are the same everywhere.
+Integrations read and wrap containers; methods, options and errors are the same in each library.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _LabelOptions(TypedDict, total=False):
 
 
 class SeriesAccessor(Generic[Frame]):
-    """Encode one column into several containers; the subclass of a library adds its own table.
+    """Encode one column as arrays and tables; the subclass of a library adds the library's table.
 
     Parameters
     ----------
@@ -101,13 +101,13 @@ class SeriesAccessor(Generic[Frame]):
             Name the columns ``f"{prefix}{prefix_sep}{category}"``. The default is no prefix in
             pandas, and the name of the Series in polars.
         prefix_sep : str, default "_"
-            The text between prefix and category.
+            The string between prefix and category.
         dtype : dtype, default bool
             A Boolean, integer or floating dtype of NumPy or of the library, for every column.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
         **options
-            See the class.
+            Options of `onehot_fast.Encoder`: see the docstring of the class.
 
         Returns
         -------
@@ -291,13 +291,13 @@ class SeriesAccessor(Generic[Frame]):
         Parameters
         ----------
         sep : str, optional
-            The text between the labels of a string. Empty labels are ignored. By default every row
+            The separator of the labels in a string. Empty labels are ignored. By default every row
             is a list. A missing row has no labels.
         categories : sequence of scalars, optional
             The labels that get a column, in order; other labels are ignored. By default all labels
             that occur, sorted.
         mode : {"set", "count"}, default "set"
-            Whether an element is 1 if its label occurs in the row, or the number of occurrences.
+            Whether an element is 1 if the row has the label ("set"), or counts the label ("count").
         dtype : dtype, optional
             By default bool, and int64 for counts.
         output : {"numpy", "csr", "csr_matrix", "csc"} or the name of the library, optional
@@ -398,7 +398,7 @@ class SeriesAccessor(Generic[Frame]):
         return not (column.outputs() == 0).any()
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
-        """Encode the column with `Encoder` options; return it and a function for its labels."""
+        """Return the encoded column, and a function that returns the labels of its features."""
         raise NotImplementedError
 
     @staticmethod
@@ -429,7 +429,7 @@ class SeriesAccessor(Generic[Frame]):
         return number_dtype(dtype, "dtype")
 
     def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
-        """Return offsets and labels: row ``i`` has the labels ``offsets[i]:offsets[i + 1]``."""
+        """Return offsets and labels; row ``i`` has ``labels[offsets[i]:offsets[i + 1]]``."""
         raise NotImplementedError
 
     def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Frame:

@@ -58,7 +58,7 @@ class TableAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> Frame:
-        """Replace some columns by their features.
+        """Replace the columns to encode by their features.
 
         Without an encoder, the columns of the result depend on the rows.
 
@@ -73,7 +73,7 @@ class TableAccessor(Generic[Frame]):
         **options
             `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
             `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of
-            `onehot_fast.Encoder`; each may be a dict from columns to values. Also `remainder`.
+            `onehot_fast.Encoder` (one value or a dict from columns to values), and `remainder`.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class TableAccessor(Generic[Frame]):
         Returns
         -------
         ndarray of n_rows
-            With the common dtype of its columns; a missing number is NaN.
+            The dtype is the common dtype of all columns; missing numbers are NaN.
 
         Raises
         ------

@@ -1,8 +1,8 @@
 """The interface between the core and the integrations.
 
-An integration reads the containers of its library as a `Table`. It returns results in containers of
-its library, over memory that `write` fills. The core does everything else. Of the core, an
-integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
+An integration reads the containers of its library as a `Table`, and returns results in its
+library's containers, which wrap memory filled by `write`. The core does everything else. From the
+core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
 Most names are types, whose methods do the work. `write` is the module that writes encoded columns.
 The command also uses the modules `checks`, `lookup` and `reports`.
 
@@ -82,7 +82,7 @@ class Integration(Protocol):
         """Return a table of the library, without reading a column."""
 
     def read_column(self, column: Any) -> Column | Values:
-        """Return a column of the library: a `Column` if it holds codes, otherwise its `Values`."""
+        """Return a column of the library: a `Column` if it stores codes, otherwise its `Values`."""
 
     def wrap(
         self,
@@ -105,7 +105,7 @@ class Engine(Protocol):
     """The functions that the core calls for an engine, whose tables are split into parts.
 
     `Encoder` passes every table of the engine to these functions. A part is a table that the core
-    can read: an ordinary `Encoder` encodes it, on the machine that holds the part.
+    can read: an ordinary `Encoder` encodes it on the machine that has the part.
     """
 
     def learn(self, encoder: Encoder, table: Any) -> Encoder:
@@ -119,7 +119,7 @@ class Engine(Protocol):
     def transform(
         self, encoder: Encoder, table: Any, output: str | None, num_threads: int | None
     ) -> Any:
-        """Return the encoded table, lazily; if `output` is None, as a table of the engine.
+        """Return the encoded table as a lazy object, by default as a table of the engine.
 
         The encoder is fitted and its pickle is small: send it to each process once.
         """
@@ -127,7 +127,7 @@ class Engine(Protocol):
     def inverse_transform(
         self, encoder: Encoder, encoded: Any, missing: Any, unknown: Any, infrequent: Any
     ) -> Any:
-        """Return the decoded table, lazily."""
+        """Return the decoded table as a lazy object."""
 
     def count_rows(self, table: Any) -> int:
         """Return the number of rows of a table."""

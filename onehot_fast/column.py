@@ -1,7 +1,7 @@
 """A column of a table: codes with categories (`Column`), or plain `Values`.
 
-Integrations do not hash values. The core learns them in ``fit`` and looks them up in ``transform``,
-each in one pass over the memory of the source. For both types ``encode()`` returns a `Column`.
+Integrations do not hash values: the core learns the values in ``fit`` and looks them up in
+``transform``, in one pass over the source's memory. `encode` of both classes returns a `Column`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Column:
     counts: npt.NDArray[np.int64] | None = None
     # Whether parts of the source declare different categories, or a different order.
     is_conflicting: bool = False
-    # The argument of `read`, if it was given.
+    # The `categories` that were passed with `read`, or None without `read`.
     shared: Any = None
     _read: Callable[[Any], AnyArray] | None = None
     # Whether no two categories are equal, even if their types differ.
@@ -106,7 +106,7 @@ class Column:
         *,
         is_distinct: bool = False,
     ) -> Column:
-        """Return a column of codes that were checked before, without another pass over the rows."""
+        """Return a column of codes that need no check, which would be a pass over the rows."""
         column = cls.__new__(cls)
         fields = {"ordered": ordered, "source": source, "is_distinct": is_distinct}
         column.__dict__.update(codes=codes, stored=categories, **fields)
@@ -140,7 +140,7 @@ class Column:
         return self
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Column:
-        """Return the rows at some positions, with all categories."""
+        """Return the rows at `positions`, with all categories."""
         codes = self.codes.take(positions)
         return Column.unchecked(codes, self.stored, self.ordered, self.source)
 
@@ -162,10 +162,10 @@ class Values:
     ----------
     chunks : sequence of ndarray, or of chunks of an Arrow array
         Either one-dimensional arrays of any dtype that `read_column` accepts, or chunks from
-        `onehot_fast._arrow.array.read` of texts, bytes, numbers, Booleans, timestamps without a
+        `onehot_fast._arrow.array.read` of strings, bytes, numbers, Booleans, timestamps without a
         time zone or durations. The sequence may be empty.
     convert : callable, ndarray of int64, shape (n,) → ndarray, shape (n,), optional
-        Converts distinct integers to categories, if the chunks hold integers for dates, times of
+        Converts distinct integers to categories, if the chunks have integers for dates, times of
         day or timestamps with a time zone.
     missing : sequence of object, optional
         Objects that count as missing in an array of objects, in addition to None and NaN, such as
@@ -196,17 +196,17 @@ class Values:
     def numbers(self) -> AnyArray | None:
         """Return Booleans, integers or floats as an array, or None for values of another type.
 
-        A missing value is NaN, and turns integers and Booleans into float64.
+        Missing values become NaN, which converts integers and Booleans to float64.
         """
         if self.convert is not None:
             return None
         return _joined([_numbers(chunk) for chunk in self.chunks], np.bool_)
 
     def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
-        """Return the position of each value among known categories: -1 if missing, -2 if unknown.
+        """Return the position in `known` of each value: -1 if missing, -2 if unknown.
 
-        Return None if the values and the categories are of different kinds; then look up the
-        categories of `encode` instead.
+        Return None if values of this type cannot be looked up in `known`; in that case, call
+        `encode` and look up the categories that it returns.
         """
         if self.convert is not None:
             return None
@@ -214,7 +214,7 @@ class Values:
 
 
 def _joined(parts: Sequence[AnyArray | None], dtype: npt.DTypeLike) -> AnyArray | None:
-    """Return the concatenated parts, or None if one is None; `dtype` is that of no parts."""
+    """Return the concatenated parts, or None if one is None; `dtype` is used if there are none."""
     present = [part for part in parts if part is not None]
     if len(present) < len(parts):
         return None
@@ -233,7 +233,7 @@ def _numbers(chunk: Any) -> AnyArray | None:
 
 
 def _check_array(array: Any, name: str) -> None:
-    """Raise an error for anything but a one-dimensional array."""
+    """Raise an error unless the argument `name` is a one-dimensional array."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{name} must be an ndarray, got {with_article(array)}")
     if array.ndim != 1:

@@ -43,7 +43,7 @@ from onehot_fast._schema.options import (
     column_names,
     resolve,
 )
-from onehot_fast._schema.reports import Check, Listing, UnknownValueError
+from onehot_fast._schema.reports import Check, Listing, UnknownValueError, UnknownValueWarning
 from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.implicit import OneHotMatrix
 from onehot_fast.sklearn_protocol import CATEGORY, CODES, MATRICES, SPARSE, SklearnProtocol
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check", "Encoder", "Estimate", "HandleMissing", "HandleUnknown", "Listing", "Special",
-    "UnknownValueError",
+    "UnknownValueError", "UnknownValueWarning",
 ]  # fmt: skip
 
 # The maximum number of items of an option that a repr shows.
@@ -108,7 +108,7 @@ class Encoder(SklearnProtocol):
         "first". Rows of the dropped category are zeros.
     handle_missing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
         A missing value becomes a row of zeros ("ignore"), sets a feature of its own
-        ("size_(missing)"), raises an error, in `fit` too, or makes all features of its column NaN
+        ("size_(missing)"), raises an error (also in `fit`), or makes all features of its column NaN
         ("propagate"), which needs a float dtype.
     handle_unknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
         A value that is not a category raises an error, becomes a row of zeros ("ignore"; "warn"
@@ -119,14 +119,14 @@ class Encoder(SklearnProtocol):
         feature ("size_(infrequent)") after the others.
     max_categories : int, optional
         The maximum number of features of one column before `drop`, including the feature of the
-        infrequent categories. Of equally frequent categories, the last in order is kept.
+        infrequent categories. Among equally frequent categories, the last in order is kept.
     dtype : NumPy dtype, default bool
         The dtype of the features. A matrix has the common NumPy dtype of all its columns.
     prefix : str, optional
         Features are named ``f"{prefix}{prefix_sep}{category}"``; by default the prefix is the name
         of the column.
     prefix_sep : str, default "_"
-        The text between prefix and category.
+        The string between prefix and category.
     remainder : {"passthrough", "drop"}, default "passthrough"
         Whether the result includes the columns that are not encoded. Columns come in the order of
         `fit`, features in place of their column. A matrix can include Boolean, integer and float
@@ -214,10 +214,10 @@ class Encoder(SklearnProtocol):
         Parameters
         ----------
         table : mapping of names to columns, records, ndarray, Column, or a table of a library
-            Or a list of mappings, one for each row. The columns of an array without names are "x0",
-            "x1", ... One mapping from names to scalars is one row.
+            Records are a list of mappings, one for each row; a single mapping from names to scalars
+            is one row. The columns of an array without names are "x0", "x1", ...
         y : object, optional
-            Ignored; pipelines of scikit-learn pass a target.
+            Ignored; scikit-learn's pipelines pass the target here.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class Encoder(SklearnProtocol):
         return self
 
     def _learn(self, table: Any, columns: ColumnChoice, is_more: bool = False) -> TableStatistics:
-        """Return the statistics of some columns of a table."""
+        """Return the statistics of the columns of a table that `columns` chooses."""
         engine = engine_of(table)
         if engine is None:
             source = read_table(table)
@@ -286,8 +286,8 @@ class Encoder(SklearnProtocol):
     def merge(self, *others: Encoder) -> Encoder:
         """Return an encoder that has learned the rows of all encoders, in any order and grouping.
 
-        Counts are added. Declared categories keep their order if all parts that declare any agree
-        and no part has another value; otherwise all categories are sorted.
+        Counts are added. Declared categories keep their order if all declarations are equal and no
+        part has an undeclared value; otherwise all categories are sorted.
 
         Parameters
         ----------
@@ -297,7 +297,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Encoder
-            A new encoder. Its other columns are taken from the first encoder that knows them.
+            A new encoder. Its columns that are not encoded are those of the first encoder that
+            knows them.
 
         Raises
         ------
@@ -316,9 +317,9 @@ class Encoder(SklearnProtocol):
         merged.__dict__.update(self.__dict__, _known_schema=None)
         for other in others:
             if not isinstance(other, Encoder):
-                raise TypeError(f"{with_article(other)} cannot be merged into an Encoder")
+                raise TypeError(f"merge requires Encoders, got {with_article(other)}")
             if not (other._options == self._options and merged._chooses_as(other)):
-                raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
+                raise ValueError(f"encoders to merge must have equal options: {self!r}, {other!r}")
             if merged._state is None:
                 merged._state = other._state
         states = [encoder._state for encoder in (self, *others) if encoder._state is not None]
@@ -327,7 +328,7 @@ class Encoder(SklearnProtocol):
         return merged
 
     def _chooses_as(self, other: Encoder) -> bool:
-        """Tell whether both encoders choose the same columns, as far as is known before `fit`."""
+        """Tell whether both encoders choose the same columns; fitted ones are compared later."""
         if self._state is not None and other._state is not None:
             return True  # the states are compared
         if self._columns is not None or other._columns is not None:
@@ -407,8 +408,8 @@ class Encoder(SklearnProtocol):
         Parameters
         ----------
         table : as for `fit`
-            Its columns may be in another order than in `fit`. It must have the encoded columns. For
-            a matrix it must have all columns that `fit` saw, unless ``remainder="drop"``.
+            The columns may be in another order than in `fit`. The table must have the encoded
+            columns and, for a matrix, all columns that `fit` saw unless ``remainder="drop"``.
         output : {"numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars", \
                 "codes", "indices", "category"}, optional
             The output format: a row-major array, a `scipy.sparse` array (or "csr_matrix", for
@@ -422,8 +423,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         ndarray, sparse array or table of n_rows
-            With the columns of `get_feature_names_out`. A table also keeps columns that `fit` did
-            not see, at its end. A warning names columns that were in `fit` but are absent now.
+            The columns are those of `get_feature_names_out`. In a table, columns that `fit` did not
+            see follow. A warning names columns that `fit` saw but `table` lacks.
 
         Raises
         ------
@@ -449,10 +450,10 @@ class Encoder(SklearnProtocol):
         "codes" is a matrix of shape (n_rows, n_encoded_columns). Its dtype is the smallest of
         uint8, int16 and int32 that fits. In every column 0 is missing, 1 is unknown, 2 is
         infrequent, and the other categories are numbered from 3. `drop` does not apply. "indices"
-        is "codes" with an offset for each column, so that no two columns share an integer, in int32
-        (int64 if needed). Use it as the input of
+        adds an offset to the codes of each column, so that no two columns share an integer; the
+        dtype is int32, or int64 if needed. Use the indices as the input of
         ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)``; ``torch.from_numpy``
-        converts it without a copy. `vocabulary` lists the meaning of each number.
+        converts them without a copy. `vocabulary` lists the meaning of each number.
 
         "category" is a table of the library of `table` (pandas, polars, Arrow) whose encoded
         columns have a categorical dtype, for LightGBM and XGBoost. The categories and their order
@@ -514,7 +515,7 @@ class Encoder(SklearnProtocol):
         others: write.Others,
         num_threads: int | None,
     ) -> OneHotMatrix:
-        """Return a `OneHotMatrix`; it stores the columns that are not encoded as a dense block."""
+        """Return a `OneHotMatrix` that stores columns that are not encoded as a dense block."""
         numeric = np.empty((source.n_rows, len(others)))
         for i, (_, values) in enumerate(others):
             numeric[:, i] = values
@@ -563,11 +564,11 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         dict of str to ndarray of shape (n_rows,), or a table
-            A table if `encoded` is a table. Columns of a matrix that were not encoded keep its
-            dtype. A decoded column has the type that `fit` saw, e.g. categorical or int8, if that
-            type is from the library of the result and can hold all values (after `merge`, the
-            common type). Otherwise it has the dtype of its categories, or dtype object if it has
-            other values.
+            A table if `encoded` is a table. Columns of a matrix that were not encoded keep the
+            dtype of the matrix. A decoded column has the type that `fit` saw (after `merge`, the
+            common type), e.g. categorical or int8, if `fit` read a table of the same library and
+            the type can represent all values. Otherwise the column has the dtype of its categories,
+            or dtype object if some values are not categories.
 
         Raises
         ------
@@ -692,8 +693,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Listing
-            A dict of arrays: "column", "categories" and "features" (their numbers), "most_frequent"
-            (None if the column has no categories), its "count" and its "share" of all rows.
+            A dict of arrays: "column", the numbers of "categories" and "features", "most_frequent"
+            (a category, or None if there is none), and its "count" and "share" of the rows.
 
         Examples
         --------
@@ -713,7 +714,7 @@ class Encoder(SklearnProtocol):
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
-        """Return the size of the features in every output format, without encoding.
+        """Return the size of the features as NumPy, pandas, Arrow, CSR and CSC, without encoding.
 
         Parameters
         ----------
@@ -723,8 +724,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Estimate
-            `rows`, `columns` (the number of features) and `bytes`, a dict from the output format
-            to the number of bytes. Columns that are not encoded do not count.
+            `rows`, `columns` (the number of features) and `bytes`, a dict from "numpy", "pandas",
+            "arrow", "csr" and "csc" to numbers of bytes. Columns that are not encoded do not count.
 
         Examples
         --------
@@ -789,11 +790,11 @@ class Encoder(SklearnProtocol):
         chosen = self._params["columns"]
         columns = None if chosen is None else self._columns or self.columns
         if columns is None and chosen is not None:
-            raise TypeError(f"columns = {chosen!r} cannot be saved as JSON before fit")
+            raise TypeError(f"columns = {chosen!r} cannot be saved as JSON before fit; call fit")
         return serialize.dumps(columns, self._options, self._state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `to_json` to a file. The file is replaced as a whole or not at all.
+        """Write the result of `to_json` to a file, which is replaced completely or not at all.
 
         Parameters
         ----------
@@ -824,20 +825,27 @@ class Encoder(SklearnProtocol):
         Raises
         ------
         OSError, ValueError
-            The file cannot be read, or it is not an encoder.
+            The file cannot be read, or is not the JSON document of an encoder.
         """
         with open(path, "rb") as file:
-            return cls.from_json(file.read())
+            text = file.read()
+        try:
+            return cls.from_json(text)
+        except serialize.NotJSONError:
+            raise ValueError(
+                f"{os.fspath(path)!r} is not a JSON document of an encoder; `onehot-fast decode`"
+                " and `onehot-fast inspect` read the encoder in a Parquet file"
+            ) from None
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Return the encoder from the text that `to_json` returned; `load` reads a file.
+        """Return the encoder from a document that `to_json` returned. To read a file, use `load`.
 
         Raises
         ------
         ValueError
-            The text is not an encoder (the error says where), or its version is newer than this
-            release.
+            The document is not an encoder (the error names the place), or this release does not
+            support the version of the document.
         TypeError
             `text` is neither str nor bytes.
 
@@ -886,21 +894,20 @@ class Encoder(SklearnProtocol):
         return converted
 
     def to_sklearn(self) -> Any:
-        """Return a scikit-learn OneHotEncoder that encodes the same, for tools that need it.
+        """Return an equivalent scikit-learn OneHotEncoder, for tools that require that class.
 
         Returns
         -------
         sklearn.preprocessing.OneHotEncoder
-            Fitted as if to a table of only the encoded columns, in the order of `columns`. Its
+            Fitted as if the table had only the encoded columns, in the order of `columns`. The
             features have scikit-learn's names.
 
         Raises
         ------
         ValueError
-            scikit-learn's class cannot do the same: it has no feature for unknown values, and
-            treats missing values as unknown, unless they are NaN among floats. If `fit` saw no
-            missing value, ``handle_missing="ignore"`` is accepted, and scikit-learn treats later
-            missing values as unknown.
+            scikit-learn's class cannot encode the same way: it has no separate feature for unknown
+            values, and it treats missing values, except NaN among floats, as unknown. The option
+            ``handle_missing="ignore"`` is accepted if `fit` saw no missing value.
 
         Examples
         --------
@@ -931,7 +938,7 @@ class Encoder(SklearnProtocol):
             The database that will run the SQL.
         table : str or sequence of str, optional
             The table to select from. If it is in a database or schema, pass a list, such as
-            ``["sales", "shirts"]``, because a dot is taken as part of a name. By default only the
+            ``["sales", "shirts"]``, because a dot counts as part of a name. By default only the
             items of a SELECT are returned: ``f"SELECT id, {encoder.to_sql()} FROM flights"``.
 
         Returns
@@ -945,7 +952,7 @@ class Encoder(SklearnProtocol):
         TypeError
             `dialect` or `table` has the wrong type.
         ValueError
-            The database cannot encode the same; the message says why.
+            The SQL of the database cannot express the encoder; the message says why.
 
         Notes
         -----
@@ -986,8 +993,9 @@ class Encoder(SklearnProtocol):
         TypeError
             `frame` has another type, or a column has a dtype that cannot be encoded.
         ValueError
-            A column is absent. For narwhals, also if an option is "error", because its expressions
-            cannot fail. In polars the query fails if the first feature of the column is used.
+            A column is absent, or an option is "error" and `frame` is of narwhals, whose
+            expressions cannot fail. In polars, a query that uses the first feature of a column
+            fails if the column has a rejected value.
 
         Notes
         -----
@@ -1005,7 +1013,7 @@ class Encoder(SklearnProtocol):
         library = type(frame).__module__.partition(".")[0]
         if library not in EXPRESSION_BACKENDS:
             raise TypeError(
-                f"frame must be a frame of polars or narwhals, got {with_article(frame)}: pass"
+                f"frame must be a frame of polars or narwhals, got {with_article(frame)}; pass"
                 " narwhals.from_native(frame)"
             )
         return list(integration(library).expressions(self, frame))
@@ -1090,7 +1098,7 @@ class Encoder(SklearnProtocol):
             self._known_schema = schema_of(self._state, self._options) if has_schema else None
 
     def __hash__(self) -> int:
-        """Return the same number for all encoders, because `fit` changes their equality.
+        """Return the same number for all encoders, because `fit` changes which encoders are equal.
 
         scikit-learn's ColumnTransformer looks for its transformers in a set.
         """
@@ -1126,6 +1134,6 @@ def _shown(option: str, value: Any) -> str:
 
 
 def _listed(values: Collection[Any], text: Callable[[Any], str]) -> str:
-    """Return the text of the first `MAX_SHOWN` values, and their number if there are more."""
+    """Return the first `MAX_SHOWN` values as text, and the number of values if it is larger."""
     rest = f", … ({len(values):,} in all)" if len(values) > MAX_SHOWN else ""
     return ", ".join(map(text, islice(values, MAX_SHOWN))) + rest

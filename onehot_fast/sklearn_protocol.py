@@ -1,4 +1,4 @@
-"""The methods that scikit-learn calls; scikit-learn itself is imported only when it calls them."""
+"""The methods that scikit-learn calls; this module imports scikit-learn only for its tags."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ REFIT_PARAMS = ("columns", "categories")
 
 
 class NotFitted(RuntimeError, ValueError):
-    """The encoder is not fitted; scikit-learn expects a ValueError."""
+    """The encoder is not fitted; this must be a ValueError for scikit-learn."""
 
 
 class Option:
-    """An option as an attribute, which `set_params` changes."""
+    """A read-only attribute for an option, which only `set_params` changes."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Store the name of the attribute."""
         self.name: str = name
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        """Return the value that was passed."""
+        """Return the option as it was passed."""
         return self if instance is None else instance._params[self.name]
 
 
 class SklearnProtocol:
-    """The methods of an estimator that do not depend on what it learns."""
+    """The methods of `Encoder` that implement the interface of scikit-learn's transformers."""
 
     drop: Any = Option()
     handle_missing: Any = Option()
@@ -69,7 +69,7 @@ class SklearnProtocol:
     _known_schema: Schema | None  # made from the statistics and the options
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Reject options and misspelled names; a subclass may have other attributes."""
+        """Reject options and misspelled names, except new attributes of a subclass."""
         is_ours = type(self).__module__.startswith("onehot_fast.")
         is_known = hasattr(type(self), name) and name not in self.__dict__.get("_params", ())
         if is_ours and not name.startswith("_") and not is_known:
@@ -77,7 +77,7 @@ class SklearnProtocol:
                 raise AttributeError(f"{name!r} is an option: call set_params({name}=...)")
             hint = did_you_mean(name, self._params)
             raise AttributeError(
-                f"Encoder has no attribute {name!r}:{hint} set_params(...) changes options"
+                f"Encoder has no attribute {name!r}:{hint} use set_params(...) to change options"
             )
         super().__setattr__(name, value)
 
@@ -291,7 +291,7 @@ class SklearnProtocol:
     def feature_names_in_(self) -> npt.NDArray[np.object_]:
         """The column names of the table that `fit` saw, if all names are strings.
 
-        After `from_json`, the names of the encoded columns.
+        After `from_sklearn`, only the names of the encoded columns.
         """
         self._check_is_fitted("feature_names_in_")
         seen = self._input

@@ -30,7 +30,7 @@ MANY_NAMES = 20
 
 
 class Table(ABC):
-    """Named columns of one length, read only when they are needed; each integration subclasses it.
+    """A table of named columns, which are read only when needed; each integration has a subclass.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Table(ABC):
     library = "numpy"
     # False if the columns have no names: in a plain array or a bare `Column`.
     has_names = True
-    # The frame of a wrapper such as narwhals, to which `source` belongs.
+    # The frame that wraps `source`, e.g. a frame of narwhals, or None.
     owner: Any = None
     # The columns read so far, if `coded_once` returned the table.
     _coded: dict[int, Column] | None = None
@@ -88,14 +88,14 @@ class Table(ABC):
     def type_of(self, position: int) -> str:
         """Return the type of a column, so that ``wrap`` of the same library can restore it.
 
-        The text is the library, a colon, and the type's name in the library; "" for no type.
+        The format is "library:type", e.g. "numpy:int8"; "" if there is no type to restore.
         """
         return ""
 
     def numbers(self, position: int) -> AnyArray | None:
         """Return a column of Booleans, integers or floats, or None if it has another type.
 
-        A missing value is NaN, and turns integers and Booleans into float64.
+        Missing values become NaN, which converts integers and Booleans to float64.
         """
         try:
             column = self.read(position)
@@ -109,7 +109,7 @@ class Table(ABC):
         return tuple(map(self.is_encodable, range(len(self.names))))
 
     def position(self, name: Hashable) -> int:
-        """Return the position of the only column with a name, or raise a ValueError."""
+        """Return the position of the only column named `name`, or raise a ValueError."""
         return column_position(self.names, name)
 
     def column(self, position: int) -> Column | Values:
@@ -128,7 +128,7 @@ class Table(ABC):
 
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:
-    """Return the position of the only column with a name, or raise a ValueError."""
+    """Return the position of the only column named `name`, or raise a ValueError."""
     positions = [i for i, other in enumerate(names) if other == name]
     if len(positions) == 1:
         return positions[0]
@@ -162,7 +162,7 @@ def read_table(table: Any) -> Table:
     Raises
     ------
     TypeError
-        The kind of table is not supported.
+        The type of `table` is not supported.
     ValueError
         An array has more than two dimensions or none, or the columns of a mapping differ in length.
 
@@ -184,8 +184,8 @@ def read_table(table: Any) -> Table:
         return read
     if engine_of(table) is not None:
         raise TypeError(
-            f"{with_article(table)} is a table in parts: only fit, partial_fit, transform and"
-            " inverse_transform of an Encoder accept it; pass one part, or collect the table first"
+            f"{with_article(table)} is split into parts, which only fit, partial_fit, transform and"
+            " inverse_transform of an Encoder accept; pass one part, or collect the table first"
         )
     if hasattr(table, "tocoo"):
         raise TypeError(f"{with_article(table)} is not a table: sparse input is not supported")
@@ -254,7 +254,7 @@ def _ndarray_table(table: AnyArray) -> Table:
 
 
 class ArrayTable(Table):
-    """Arrays, sequences and `Column` objects; without names, all columns are encodable."""
+    """A table of arrays, sequences and `Column` objects, which are all encodable without names."""
 
     def __init__(
         self,

@@ -90,7 +90,7 @@ def _dense_classes(column: ColumnSchema, matrix: AnyArray, start: int) -> Classe
 def decode_features(
     schema: Schema, table: Table, substitutes: Mapping[Special, Any]
 ) -> list[tuple[AnyArray, AnyArray]]:
-    """Return the distinct values of each column, and the position among them of each row's value.
+    """Return the distinct values of each column, and the index of each row's value among them.
 
     The table must have all output columns.
     """
@@ -122,7 +122,7 @@ def decode_features(
 
 
 def as_cells(values: AnyArray) -> AnyArray:
-    """Return numbers unchanged, objects as floats: null is NaN, a non-number is infinity."""
+    """Return numbers unchanged, and objects as floats: NaN for null, infinity for a non-number."""
     if values.dtype.kind in "biufc":
         return values
     cells = np.empty(len(values))
@@ -139,7 +139,7 @@ def classes_of(
 ) -> Classes:
     """Return the index of the feature that is 1 in each row of a column, ZERO_ROW or NO_VALUE.
 
-    The rows of the table are the rows of `cells` if inner is 1, else its columns. A row without a 1
+    The rows of the table are the rows of `cells` if inner is 1, else the columns. A row without a 1
     may contain 0, null, and NaN if missing values are propagated or `nan_is_null`.
     """
     width = column.n_outputs
@@ -228,7 +228,7 @@ def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
 def _distinct(
     column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]
 ) -> tuple[AnyArray, AnyArray]:
-    """Return the distinct decoded values, and the position among them of each row's value.
+    """Return the distinct decoded values, and the index of each row's value among them.
 
     The values have the dtype of the categories if all of them are categories.
     """
@@ -298,7 +298,7 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
 
 
 class DecodedLayout:
-    """The columns of the results of `inverse_transform` for tables with these names.
+    """The columns that `inverse_transform` returns for tables with the column names `names`.
 
     A decoded column replaces its features. A column without features follows the columns that
     preceded it in `fit`. Raise a ValueError if a feature is absent or its name is duplicated.

@@ -28,13 +28,13 @@ from onehot_fast._schema.coded_column import CodedColumn
 AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-# The maximum codes of a group: a product table of 8 columns (256 KiB) fits into the L2 cache.
+# The maximum number of codes of a group: a product table of 8 columns (256 KiB) fits into L2.
 MAX_SHARED_CODES = 4096
-# The maximum codes of a unit: a contingency table of two units fits into the L2 cache.
+# The maximum number of codes of a unit: a contingency table of two units fits into L2.
 MAX_UNIT_CODES = 256
 # Contingency tables of up to this many entries are dense; larger tables are sparse.
 MAX_TABLE = 1 << 20
-# The minimum rows of a block, in total and per bin, so that clearing and adding bins is cheap.
+# The minimum number of rows of a block, and per bin, so that clearing and adding bins is cheap.
 BLOCK_ROWS = 1 << 16
 ROWS_PER_BIN = 8
 # Rows alternate between two sets of bins if both sets fit into the L2 cache.
@@ -42,7 +42,7 @@ MAX_TWO_LANES = 1 << 14
 
 
 class Digits(NamedTuple):
-    """Columns combined into one code. Each is a digit; the first is the most significant."""
+    """Columns combined into one code: each column is a digit, the most significant first."""
 
     columns: tuple[int, ...]
     radices: tuple[int, ...]
@@ -57,7 +57,7 @@ class Digits(NamedTuple):
         return np.unravel_index(np.arange(self.n_codes), self.radices)
 
     def marginal(self, bins: Floats, *axes: int) -> Floats:
-        """Return the sums of the bins for each value of one digit, or of two in ascending order."""
+        """Return the sums of the bins for each value of one digit, or each pair of two digits."""
         others = tuple(axis for axis in range(len(self.radices)) if axis not in axes)
         sums: Floats = bins.reshape(*self.radices, -1).sum(axis=others)
         return sums

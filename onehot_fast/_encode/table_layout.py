@@ -61,7 +61,7 @@ class Decoded:
 
     name: Hashable
     distinct: AnyArray  # the values that occur; of dtype object if they have several types
-    # The position in `distinct` of each row's value; by default, `distinct` has all rows.
+    # The index in `distinct` of each row's value; if None, `distinct` has one value per row.
     positions: AnyArray | None = None
     schema: ColumnSchema | None = None  # the fitted column, whose types the integration restores
 
@@ -101,9 +101,9 @@ Part: TypeAlias = PassThrough | Outputs | Decoded | Categorical
 
 
 class EncodedLayout:
-    """The columns of the tables and matrices that `transform` makes of tables with these names.
+    """The columns that `transform` returns for tables with the column names `names`.
 
-    The order is that of `Schema.column_order`, with each encoded column replaced by its features.
+    `Schema.column_order` decides the order; features replace their encoded column.
     Raise a ValueError if a column of the schema is absent or duplicated, or if two output columns
     have the same name.
     """
@@ -178,7 +178,7 @@ class EncodedLayout:
 
 
 def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the dtype of a matrix, and the positions and values of columns not encoded."""
+    """Return the dtype of a matrix, and the positions and values of the other columns."""
     if not schema.has_other_columns:
         return schema.dtype, []
     layout = schema.cached_for(table.names, EncodedLayout)
@@ -194,7 +194,7 @@ def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tupl
 
 
 def matrix_names(schema: Schema, names: Sequence[Hashable]) -> list[str]:
-    """Return the names of the columns of the matrix, for a table with these names."""
+    """Return the column names of the matrix, for a table with the column names `names`."""
     layout = EncodedLayout(schema, names)
     return [*map(str, layout.names_of(layout.matrix_columns))]
 

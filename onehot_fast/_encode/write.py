@@ -53,7 +53,7 @@ def rows(
 ) -> AnyArray:
     """Return the C-contiguous (n_rows, n_outputs) matrix of the outputs of all columns.
 
-    `n_rows` is required if there are no columns, as in all functions below. `others` are numeric
+    If `columns` is empty, `n_rows` is required, as in all functions below. `others` are numeric
     columns between the outputs: pairs of a position in the matrix (ascending) and the values.
     """
     small = None if others else _small(columns, -1, dtype, on, off, num_threads)
@@ -88,7 +88,7 @@ def columns(
     off: Any = 0,
     num_threads: int | None = None,
 ) -> AnyArray:
-    """Return the C-contiguous (n_outputs, n_rows) block; each row of it is one output column.
+    """Return the C-contiguous (n_outputs, n_rows) block, whose rows are the output columns.
 
     If `packed` and the dtype is bool, return the result of `bits` instead.
     """
@@ -385,8 +385,8 @@ class Estimate:
     rows, columns : int
         The shape of the encoded table.
     bytes : dict of str to int
-        The size of each output format. "csr" and "csc" are upper bounds, because zeros are not
-        stored. "arrow" stores a Boolean as one bit.
+        The sizes of the formats "numpy", "pandas", "arrow", "csr" and "csc". The sparse sizes are
+        upper bounds, because zeros are not stored. "arrow" stores a Boolean as one bit.
     """
 
     rows: int
@@ -400,7 +400,7 @@ class Estimate:
 
 
 def estimate(schema: Schema, n_rows: int) -> Estimate:
-    """Return the size of the encoding of `n_rows` rows in each output format."""
+    """Return the sizes of `n_rows` encoded rows in five output formats."""
     widths = [(c.n_outputs, c.options.dtype) for c in schema.columns]
     separate = sum(n * n_rows * dtype.itemsize for n, dtype in widths)
     packed = sum(

@@ -20,7 +20,7 @@ class CodedColumn:
 
     codes: AnyArray  # C-contiguous integers, negative where the value is missing
     # Entry `k` is the output column of code `k`, or -1 if it has none; the last entry is for
-    # missing values. By default, code `k` has output column `k`, and a missing value -1.
+    # missing values. If None, code `k` has output column `k`, and a missing value has none.
     lut: Lut | None
     n_outputs: int
     nan_where_missing: bool = False  # whether all outputs of a row with a missing value are NaN

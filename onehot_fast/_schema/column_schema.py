@@ -1,6 +1,6 @@
 """The output columns of one input column: their categories and their names.
 
-They depend on the options and on what `fit` learned, but not on the rows to encode.
+The options and the learned categories decide the output columns; the rows to encode do not.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ColumnSchema:
 
     @classmethod
     def declared(cls, categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
-        """Return the schema of a column of given categories; feature names have no prefix.
+        """Return the schema of a column with these categories; feature names have no prefix.
 
         Any other value becomes a row of zeros.
         """
@@ -92,7 +92,7 @@ class ColumnSchema:
         is_infrequent: Flags,
         is_dropped: Flags,
     ) -> ColumnSchema:
-        """Return the schema: frequent categories have their own outputs, then come the specials."""
+        """Return a schema of one output per kept frequent category, then the `Special` outputs."""
         is_own = ~(is_infrequent | is_dropped)
         n_own = int(is_own.sum())
         outputs = np.where(is_own, is_own.cumsum() - 1, np.where(is_dropped, -1, n_own))
@@ -121,7 +121,7 @@ class ColumnSchema:
         )
 
     def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
-        """Return the output columns of the categories, followed by that for a missing value.
+        """Return the output column of each category, followed by the one of a missing value.
 
         A dropped category has -1; an unknown category has `UNKNOWN`.
         """
@@ -190,7 +190,7 @@ class ColumnSchema:
 
     @cached_property
     def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
-        """One tuple: the last shared categories that were all known, `lut` and `shifted_luts`."""
+        """A list of one tuple: the last shared categories (all known), and their look-up tables."""
         return [(None, None, {})]
 
     @cached_property
@@ -253,7 +253,7 @@ def infrequent(
 def dropped_categories(
     name: Hashable, drop: str | DropValue | None, learned: ColumnStatistics, is_rare: Flags
 ) -> Flags:
-    """Tell which categories are dropped; the infrequent categories count as one, the last."""
+    """Tell which categories are dropped; all infrequent categories count as one last category."""
     is_dropped = np.zeros(len(is_rare), np.bool_)
     frequent = np.flatnonzero(~is_rare)
     counts = learned.counts[frequent]

@@ -22,7 +22,7 @@ class FeatureWriter(ABC, Generic[Expression]):
     """Write the features of one column in the language of an engine.
 
     A condition is an expression that is true or false. Null counts as false. `literals` has each
-    category as a literal of the engine, or None if its column cannot hold the category.
+    category as a literal of the engine, or None if its column cannot contain the category.
     """
 
     def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:
@@ -48,10 +48,10 @@ class FeatureWriter(ABC, Generic[Expression]):
 
     @abstractmethod
     def feature(self, condition: Expression, errors: dict[str, Expression]) -> Expression:
-        """Return an expression that is one where the condition holds, else zero.
+        """Return an expression that is one where the condition is true, else zero.
 
-        The query must fail where a condition of `errors` holds; the key, "missing" or "unknown", is
-        for its message. If ``column.propagates_missing``, a missing value must become NaN.
+        The query must fail where a condition of `errors` is true; the message depends on the key,
+        "missing" or "unknown". If ``column.propagates_missing``, a missing value must become NaN.
         """
 
     def features(self) -> list[Expression]:
@@ -79,7 +79,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         return errors
 
     def _condition(self, output: int, positions: list[int]) -> Expression:
-        """Return the condition under which an output, with its categories' positions, is one."""
+        """Return the condition that an output, whose categories have these positions, is one."""
         if output == self.column.missing_output:
             return self.is_missing()
         if output == self.column.unknown_output:

@@ -31,7 +31,7 @@ from onehot_fast.table import Table
 AnyArray: TypeAlias = npt.NDArray[Any]
 Result = TypeVar("Result")
 
-# The approximate size of a value (a code or a short text) in bytes.
+# The approximate size of a value (a code or a short string) in bytes.
 VALUE_BYTES = 8
 # The size of the largest look-up table that is cached for the next table.
 MAX_CACHED_CATEGORIES = 4096
@@ -157,7 +157,7 @@ def code_column(
 ) -> CodedColumn:
     """Return the codes of a column and their look-up table.
 
-    `outputs` is the result of `ColumnSchema.outputs_of` for these categories, if already computed.
+    `outputs` is the result of `ColumnSchema.outputs_of` for the column's categories, if known.
     """
     coded = _code_column(schema, read, outputs)
     _warn_of_unknown([(schema, coded)], lambda _: read)
@@ -168,7 +168,7 @@ def _warn_of_unknown(
     pairs: Iterable[tuple[ColumnSchema, CodedColumn]],
     read: Callable[[ColumnSchema], Column | Values],
 ) -> None:
-    """Emit one warning about all columns with unknown values, if they warn."""
+    """Emit one warning about the unknown values of all columns with the option "warn"."""
     unseen = [
         reports.unseen_values(schema, read(schema))
         for schema, coded in pairs
@@ -199,7 +199,7 @@ def _luts_of(
 ) -> tuple[Lut, dict[int, Lut]]:
     """Return the look-up table of a column, and the cache of its shifted copies.
 
-    A small table is cached for the next column with the same shared categories, if all are known.
+    If all categories are known, a small table is cached for the next column that shares them.
     """
     shared, *luts = schema.last_luts[0]
     if column.shared is not None and column.shared is shared:
@@ -230,7 +230,7 @@ def with_column_context(name: Hashable, work: Callable[..., Result], *arguments:
 
 
 def read_named(table: Table, name: Hashable) -> Column | Values:
-    """Return the column with a name."""
+    """Return the column of a table that has this name."""
     return with_column_context(name, table.column, table.position(name))
 
 
@@ -282,5 +282,5 @@ def check_known(
 
 
 def _place(name: Any, row: int) -> str:
-    """Return the column and row of a value as text; only the column in a part of a table."""
+    """Return the column and the row of a value as text, without the row in a part of a table."""
     return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"

@@ -36,7 +36,7 @@ UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 @dataclass(frozen=True)
 class DropValue:
-    """A category to drop; a rule, such as "first", is a plain str."""
+    """A category to drop. A rule, such as "first", is stored as a str instead."""
 
     value: Any
 
@@ -89,7 +89,7 @@ class Options:
             yield "remainder", self.remainder
 
     def identity(self) -> Iterator[Hashable]:
-        """Yield hashable parts, which differ for options of different types: 1, 1.0 and True."""
+        """Yield hashable parts, which differ for equal options of different types: 1 and 1.0."""
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}
@@ -139,6 +139,10 @@ def column_names(columns: Any) -> tuple[Hashable, ...] | None:
     if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
         hash(columns)  # raises TypeError for unhashable names
         return (columns,)
+    if hasattr(columns, "columns"):
+        raise TypeError(
+            f"columns must be column names, got {with_article(columns)}; pass the table to fit()"
+        )
     names = tuple(columns)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
@@ -163,7 +167,7 @@ def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
         return column_names(integration("polars").selected_names(table.source, columns))
     names = columns(table.source) if callable(columns) else columns
     if callable(names) or names is None:
-        raise TypeError(f"columns={columns!r} must return names of columns, got {names!r}")
+        raise TypeError(f"columns={columns!r} must return column names, got {names!r}")
     return column_names(names)
 
 
@@ -204,8 +208,10 @@ def _hashable(value: Any, where: str) -> Hashable:
         key = keys([value])[0]
         hash(key)
     except TypeError as error:
+        is_list = isinstance(value, list) and where.startswith("categories[0]")
+        hint = "; for one list per column, pass categories={'plan': [...]}" if is_list else ""
         raise TypeError(
-            f"{where} must be hashable to be a category, got {value!r}: {error}"
+            f"{where} must be hashable to be a category, got {value!r}: {error}{hint}"
         ) from None
     return key
 

@@ -71,7 +71,7 @@ class Listing(dict[str, npt.NDArray[Any]]):
         return [tuple(self), *zip(*map(_shown, self.values()), strict=True)]
 
     def _repr_html_(self) -> str:
-        """Return an HTML table of the first rows, below the summary and the number of more rows."""
+        """Return the first rows as HTML, below the summary and the number of rows not shown."""
         lines = repr(self).splitlines()
         text = (line for line in (lines[0], lines[-1]) if line.startswith(("<", "…")))
         rows = (f"<td>{'<td>'.join(map(escape, row))}" for row in self._shown_rows())
@@ -96,7 +96,7 @@ def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]
 
 
 def feature_listing(schema: Schema) -> Listing:
-    """Return a listing with one row per output column: its meaning, name, count and dtype."""
+    """Return a listing of the meaning, name, number of fitted rows and dtype of each output."""
     dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
     return Listing(
         **_meanings(schema),
@@ -198,8 +198,10 @@ def number_of(n: int, one: str, many: str = "") -> str:
 class UnknownValueError(ValueError):
     """A value is not a category, and `handle_unknown` is "error".
 
-    Import it from `onehot_fast`. The message names the column, the first row and the values.
+    The message names the column, the first row and the values.
     """
+
+    __module__ = "onehot_fast"
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +229,8 @@ class UnseenValues:
 
 class UnknownValueWarning(UserWarning):
     """Values are not categories, and `handle_unknown` is "warn"."""
+
+    __module__ = "onehot_fast"
 
     def __init__(self, unseen: Iterable[UnseenValues]) -> None:
         self.unseen: dict[object, UnseenValues] = {values.name: values for values in unseen}
@@ -337,7 +341,7 @@ def check_default_columns(schema: Schema) -> None:
     names = schema.fitted_names or ()
     if names and not schema.columns:
         warn(
-            "nothing is encoded: no column holds texts, objects or categories;"
+            "nothing is encoded: no column contains strings, objects or categories;"
             f" pass columns=[{names[0]!r}, ...] to choose columns of any type"
         )
     if len(names) < 2:
@@ -355,8 +359,8 @@ def check_default_columns(schema: Schema) -> None:
         warn(
             "; ".join(described(column, schema.n_rows) for column in shown_suspects)
             + (f"; and {more} more columns" if more else "")
-            + f": {'an identifier' if len(suspects) == 1 else 'identifiers'}? Pass columns=[...] to"
-            " choose the columns; there is no warning for columns that you choose"
+            + ("; they may be identifiers" if suspects[1:] else ", so it may be an identifier")
+            + ". Pass columns=[...] to choose the columns to encode; this also silences the warning"
         )
 
 

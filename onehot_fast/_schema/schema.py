@@ -29,7 +29,7 @@ class ColumnOrder:
     """The columns of a table in the order of the encoded table.
 
     Columns seen in `fit` are in the fitted order, followed by columns not seen in `fit`. If only
-    the encoded columns of `fit` are known, the table keeps its order.
+    the encoded columns of `fit` are known, the columns keep the order of the table.
     """
 
     positions: list[int]  # in the table to encode
@@ -41,8 +41,8 @@ class ColumnOrder:
         if self.absent:
             raise ValueError(
                 f"the table lacks {_listed(self.absent)}, which fit saw and the matrix must have:"
-                " add the values, or return only the features:"
-                " encoder.set_params(remainder='drop')"
+                " add the values, or use encoder.set_params(remainder='drop') to return only the"
+                " features"
             )
 
     def warn_if_absent(self) -> None:
@@ -51,7 +51,7 @@ class ColumnOrder:
         A part of a table does not warn: the engine warns once, when it plans the whole table.
         """
         if self.absent and not is_part_of_table():
-            warn(f"the table (and so the result) lacks {_listed(self.absent)}, which fit saw")
+            warn(f"the table, and thus the result, lacks {_listed(self.absent)}, which fit saw")
 
 
 def _listed(names: Sequence[Hashable]) -> str:
@@ -111,13 +111,13 @@ class Schema:
     def of_codes(self) -> Schema:
         """The schema whose output columns are codes.
 
-        Its look-up tables contain codes, so all options apply to codes as to output columns.
+        The look-up tables contain codes, so codes are computed in the same way as output columns.
         """
         return dataclasses.replace(self, columns=tuple(map(_with_codes, self.columns)))
 
     @cached_property
     def of_categories(self) -> Schema:
-        """The schema for categorical columns: an output per category, none is dropped."""
+        """The schema for categorical columns, in which no category is dropped."""
         return dataclasses.replace(self, columns=tuple(map(_as_categorical, self.columns)))
 
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
@@ -125,7 +125,7 @@ class Schema:
         return [column_position(names, column.name) for column in self.columns]
 
     def column_of(self, name: Hashable) -> ColumnSchema:
-        """Return the column with a name; a schema of one column accepts any name."""
+        """Return the column named `name`, or the only column of the schema, whatever its name."""
         named = [column for column in self.columns if column.name == name]
         if named or len(self.columns) == 1:
             return (named or self.columns)[0]
@@ -181,7 +181,7 @@ class Schema:
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
         """Raise an error if two output columns, including kept columns, have the same name.
 
-        Names are only generated for columns whose names could be equal to others.
+        Names are only generated for columns whose names could equal another name.
         """
         others = set(kept)
         suspects = _columns_with_related_prefixes(self.columns, others)
@@ -249,7 +249,7 @@ def _as_categorical(column: ColumnSchema) -> ColumnSchema:
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
-    """Return the categories of a column of `Schema.of_categories`, as texts if one must be."""
+    """Return the categories of a column of `Schema.of_categories`; if one is a str, all are."""
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))
     return column.known.take(column.category_of_feature)

@@ -20,10 +20,11 @@ from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableSt
 from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"
+COMMAND_FORMAT = "onehot_fast.command"  # encoders of several labels a row: see `cli.encoders`
 INT64_MAX = np.iinfo(np.int64).max
 # Version 2 added the remainder, handle_unknown="warn" and the writer; version 3 the input table.
 VERSION = 3
-# Types written without conversion, and types read without it; JSON has no NaN or infinity.
+# Types written without conversion (JSON has no NaN or infinity), and types read without one.
 AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
 # The errors that an invalid or malicious document can cause.
@@ -38,8 +39,12 @@ MAX_QUOTED = 300
 MAX_NAME_LETTERS = 10_000
 
 
+class NotJSONError(ValueError):
+    """The document of an encoder is not JSON."""
+
+
 class NotAnEncoderError(ValueError):
-    """A text is not a valid encoder; the message names the place in the document."""
+    """A JSON document is not a valid encoder; the message names the place in the document."""
 
 
 @contextlib.contextmanager
@@ -72,19 +77,22 @@ def dumps(
 
 
 def _read_document(text: str | bytes) -> dict[str, Any]:
-    """Return the parsed document; raise an error if it is no encoder of a known version."""
+    """Return the parsed document; raise an error if its format or version is unknown."""
     if not isinstance(text, str | bytes | bytearray):
         hint = "; use Encoder.load for a file" if hasattr(text, "__fspath__") else ""
         raise TypeError(f"the text must be a str or bytes, got {with_article(text)}{hint}")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(
+        raise NotJSONError(
             f"the text must be JSON ({error}), got {text[:40]!r}; use Encoder.load(path) for a file"
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
+        is_command = isinstance(document, dict) and document.get("format") == COMMAND_FORMAT
+        hint = "; only the onehot-fast command reads an encoder of several labels a row"
         raise ValueError(
-            f"the text must be a result of Encoder.to_json: it lacks 'format': {FORMAT!r}"
+            "the text must be a result of Encoder.to_json: its 'format' is not"
+            f" {FORMAT!r}{hint if is_command else ''}"
         )
     version = document.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:

@@ -72,7 +72,7 @@ class ColumnStatistics:
         return same_counts and mine.categories.is_same(others.categories)
 
     def take(self, positions: npt.NDArray[np.int64]) -> ColumnStatistics:
-        """Return the categories at some positions, with their counts."""
+        """Return the categories at `positions`, with their counts."""
         categories = self.categories.take(positions)
         return replace(self, categories=categories, counts=self.counts[positions])
 
@@ -86,10 +86,10 @@ class ColumnStatistics:
         return self.take(np.append(np.arange(n), n + others.argsort()))
 
     def ordered(self, declared: Sequence[Any] | None = None) -> ColumnStatistics:
-        """Return the categories in the order of a schema; `declared` are categories of an option.
+        """Return the categories in schema order; `declared` is the option `categories`.
 
-        Without such an option, the order is the declared order if all declarations of the data
-        agree and no other value was seen, else the sorted order.
+        Without the option, the declared order of the data is kept if all declarations are equal and
+        no other value occurs; otherwise the categories are sorted.
         """
         if declared is None:
             is_ordered = self.is_in_schema_order or self.n_declared == len(self.categories)
@@ -224,7 +224,7 @@ def counted(column: Column) -> ColumnStatistics:
 def learn_known(
     column: Column, known: Categories
 ) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
-    """Return statistics of the known categories, and the position of each category in `known`."""
+    """Return statistics of the known categories, and the position in `known` of each category."""
     found = counted(column)
     positions = known.find(found.categories)
     occurring = np.flatnonzero((positions >= 0) & (found.counts > 0))

@@ -66,7 +66,8 @@ UNIQUE = r"must differ .* pass \.dropna\(\)\.unique\(\) \(polars: \.drop_nulls\(
         ({"categories": ["a", "a"]}, ValueError, UNIQUE),
         ({"categories": ["a", np.nan]}, ValueError, r"pass \.dropna\(\)\.unique\(\)"),
         ({"categories": {"a": ["x", None]}}, ValueError, r"\[1\] must not be a miss.*, got None"),
-        ({"categories": [["x"]]}, TypeError, "must be hashable .* unhashable"),
+        ({"categories": [["x"]]}, TypeError, r"hashable .*; .* pass categories={'plan': \[...\]}"),
+        ({"categories": {"a": [["x"]]}}, TypeError, "must be hashable .* unhashable type: 'list'$"),
         ({"categories": 3}, TypeError, "must be 'auto' or a sequence"),
         ({"categories": {"p": {"x": 1}}}, TypeError, "must be 'auto' or .* got a dict"),
         ({"categories": {"p": {1}}}, TypeError, "must be 'auto' or a sequence .* got a set"),
@@ -147,6 +148,13 @@ def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
         encoder.transform(many)
 
 
+@pytest.mark.parametrize("module", ["pandas", "polars"])
+def test_a_table_is_not_accepted_as_columns(module):
+    table = pytest.importorskip(module).DataFrame({"p": ["a"]})
+    with pytest.raises(TypeError, match=r"column names, got a DataFrame; pass .* to fit\(\)"):
+        Encoder(table)
+
+
 def test_estimate_is_what_is_built():
     encoder = Encoder(dtype="float32", handle_missing="propagate").fit({"p": ["a", "b"]})
     table = {"p": ["a", "b", None, "a"]}
@@ -154,6 +162,7 @@ def test_estimate_is_what_is_built():
     csr, csc = (encoder.transform(table, form) for form in ("csr", "csc"))
 
     assert (size.rows, size.columns) == (4, 2)
+    assert [*size.bytes] == ["numpy", "pandas", "arrow", "csr", "csc"]
     assert size.bytes["numpy"] == size.bytes["pandas"] == encoder.transform(table).nbytes
     assert csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes <= size.bytes["csr"]
     assert csc.data.nbytes + csc.indices.nbytes + csc.indptr.nbytes <= size.bytes["csc"]
@@ -308,7 +317,7 @@ EVERY_TYPE = {
         ("columns", r"set_params\(columns=...\)"),
         ("categories", r"set_params\(categories=...\)"),
         ("handle_unknwon", r"no attribute 'handle_unknwon': did you mean 'handle_unknown'\?.*set"),
-        ("anything", r"no attribute 'anything': set_params\(...\) changes options"),
+        ("anything", r"no attribute 'anything': use set_params\(...\) to change"),
     ],
 )
 def test_a_public_attribute_cannot_be_assigned(name, message):

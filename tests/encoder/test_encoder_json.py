@@ -242,7 +242,8 @@ NEWER = "must be at most 3 for onehot_fast .* got 9 of onehot_fast 8.1; upgrade 
 DEEP = '{"tuple": [' * 500 + "1" + "]}" * 500
 UNREADABLE = [
     ("[]", "must be a result of Encoder.to_json"),
-    ("{}", "must be a result of Encoder.to_json"),
+    ("{}", r"must be a result of Encoder.to_json: .* 'onehot_fast.Encoder'$"),
+    ('{"format": "onehot_fast.command"}', "only the onehot-fast command reads .* several labels"),
     ("nothing", "must be JSON .Expecting value"),
     ("[" * 200_000, "must be JSON .maximum recursion"),
     ("encoder.json", r"Encoder.load\(path\) for a file"),
@@ -435,6 +436,14 @@ def test_a_file_is_written_completely_or_not_at_all(tmp_path, kind):
     assert {path.name for path in tmp_path.parent.glob("*.part")} == set()
     with pytest.raises(TypeError, match=r"use Encoder.load for a file"):
         Encoder.from_json(file)
+
+
+def test_load_of_another_file_names_it(tmp_path):
+    """The error neither quotes a binary file nor recommends the method that was called."""
+    file = tmp_path / "encoded.parquet"
+    file.write_bytes(b"PAR1\x15\x04")
+    with pytest.raises(ValueError, match=r"^'[^']*encoded.parquet' is not .* `onehot-fast decode`"):
+        Encoder.load(file)
 
 
 def test_a_function_for_columns_has_no_form_in_json():

@@ -14,7 +14,7 @@ from encoder_oracle import Options
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onehot_fast import Encoder
+from onehot_fast import Encoder, UnknownValueError, UnknownValueWarning
 
 VALUES = st.lists(st.sampled_from(["a", "b", "c", "dd", None]), min_size=1, max_size=12)
 TRAIN = {"size": ["S", "L", "S", None], "city": ["x", "y", "x", "x"], "n": [1, 2, 3, 4]}
@@ -105,11 +105,12 @@ def test_one_warning_names_the_values_of_all_columns(library):
     table = library.table(TEST)
     ignoring = Encoder(["city", "size"], handle_unknown="ignore").fit(library.table(TRAIN))
 
-    with pytest.warns(UserWarning, match="unknown values") as caught:
+    with pytest.warns(UnknownValueWarning, match="unknown values") as caught:
         matrix = encoder.transform(table, "numpy")
 
     [warning] = caught
     assert warning.filename == __file__
+    assert {each.__module__ for each in (UnknownValueWarning, UnknownValueError)} == {"onehot_fast"}
     assert {"'size': 'M' (2 rows)", "'city': 'q' (1 row)"} <= set(
         str(warning.message).partition(", in ")[2].split("; ")
     )
@@ -194,7 +195,9 @@ IDS = {"id": [f"id{i}" for i in range(N)], "size": ["S", "L"] * (N // 2), "n": [
 def test_columns_like_identifiers_cause_a_warning(library):
     table = library.table(IDS)
 
-    message = r"^column 'id' has 1,500 categories in 1,500 rows: an identifier\? Pass columns="
+    message = (
+        r"^column 'id' has 1,500 categories in 1,500 rows, so it may be an identifier\. Pass c"
+    )
     with pytest.warns(UserWarning, match=message) as caught:
         encoder = Encoder().fit(table)
     assert [warning.filename for warning in caught] == [__file__]
