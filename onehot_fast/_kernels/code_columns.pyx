@@ -52,8 +52,8 @@ cdef class CodeColumns:
     def __cinit__(self, list codes, list tables, int code_bytes):
         """Check columns of codes (1-D, contiguous, of equal length) with a table (int32) or None for each column.
 
-        ``code_bytes``, 1 or 4, is the width of the codes that the kernel reads. Without a table, a code is its own
-        class, and a negative code has no class.
+        ``code_bytes``, 1 or 4, is the width of the codes that the kernel reads. Without a table, a code is its
+        own class, and a negative code has no class.
         """
         cdef Py_ssize_t i
         self.code_bytes = code_bytes
@@ -79,7 +79,7 @@ cdef class CodeColumns:
         cdef const ohf_microkernels *variant = microkernels()
         cdef int kind = index_kind(codes)
         if kind >= OHF_F32 or codes.shape[0] != self.n_rows:
-            raise ValueError(f"column {i} needs {self.n_rows} integers, got {codes.dtype} {(<object> codes).shape}")
+            raise ValueError(f"column {i}: {codes.dtype} {(<object> codes).shape}, not {self.n_rows} integers")
         self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
         self.items[i].index_bytes = kind_bytes(kind)
         self.items[i].kind = kind

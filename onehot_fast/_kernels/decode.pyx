@@ -1,12 +1,12 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Decoding of one-hot elements to indices.
 
-An element is hot if its bits, read as an integer, equal the bits of ``on``. One vectorised reduction over a row
-computes the number of hot elements and the sum of their positions, which is the position if the number is 1. The
-second pass over a row is bounded, because another thread may have changed the row. If the classes are not in the
-last dimension, a tile of positions stays in the first-level cache while the loop passes over the classes. Rows
-without a hot element are read again while they are cached: their elements must all be equal, otherwise the row
-contains scores.
+An element is hot if its bits, read as an integer, equal the bits of ``on``. One vectorised reduction over a
+row computes the number of hot elements and the sum of their positions, which is the position if the number is
+1. The second pass over a row is bounded, because another thread may have changed the row. If the classes are
+not in the last dimension, a tile of positions stays in the first-level cache while the loop passes over the
+classes. Rows without a hot element are read again while they are cached: their elements must all be equal,
+otherwise the row contains scores.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t

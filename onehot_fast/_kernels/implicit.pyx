@@ -285,8 +285,8 @@ def add_up(
 ):
     """Add each row of ``values`` to the bins of its codes, for each block of rows.
 
-    ``bins`` must be all zeros. It has ``n_lanes`` (1 or 2) rows for each block, with the bins of all groups. If
-    ``is_paired``, these are the (n_codes, n_codes) tables of the groups (0, 1), (0, 2), ..., (1, 2), ...
+    ``bins`` must be all zeros. It has ``n_lanes`` (1 or 2) rows for each block, with the bins of all groups.
+    If ``is_paired``, these are the (n_codes, n_codes) tables of the groups (0, 1), (0, 2), ..., (1, 2), ...
     Pairs need one lane, one column of ``values``, and codes that are all uint16 or all uint32.
     """
     cdef Groups groups = Groups(codes, n_codes, values.shape[0])

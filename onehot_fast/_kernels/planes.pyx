@@ -2,9 +2,9 @@
 """Encoding of planes: the new axis is not the last, so each class has runs of ``inner`` adjacent elements.
 
 The output is (outer, depth, inner). The codes of one tile of a run are narrowed to one byte each, in the
-first-level cache. Then each class is compared with the codes and written, vector by vector. A depth above 255 is
-split into segments of 255 classes. The tile is narrowed again for each segment, which adds only 1/255 to the reads
-of the comparison.
+first-level cache. Then each class is compared with the codes and written, vector by vector. A depth above 255
+is split into segments of 255 classes. The tile is narrowed again for each segment, which adds only 1/255 to
+the reads of the comparison.
 
 `encode_bits` writes bit-packed Boolean planes, as Arrow stores them. A tile of codes becomes masks for each
 half of a code, and the bits of a class are the AND of two masks. The lowest bit is the first row, and the

@@ -2,7 +2,7 @@
 """Encoding of rows: the new axis is the last, or so near the end that a group of indices fills few cache lines.
 
 The output is a sequence of groups. A group has ``inner`` adjacent indices and ``depth * inner`` elements
-(``inner`` is 1 if the new axis is the last). There are five ways to write it (see docs/performance/kernels.md):
+(``inner`` is 1 if the new axis is the last). Five ways to write it (docs/performance/kernels.md):
 
 expand   narrow rows: whole vectors are built in registers from the codes of the rows they span
 block    fill a block (within the first-level cache) with off elements, then store its hot elements
@@ -10,15 +10,15 @@ scratch  like block, but in a scratch block that is then streamed out and reset
 merge    wide rows: stream vectors of off elements, and build only the vector with the hot element
 scatter  store only the hot elements, into memory that already contains off elements
 
-Memory that the system has just cleared is still in the caches. Streaming stores would first have to evict it, so
-they are not used there (1M rows of 10 float32 would take 12.4 ms instead of 7.9 ms).
+Memory that the system has just cleared is still in the caches. Streaming stores would first have to evict it,
+so they are not used there (1M rows of 10 float32 would take 12.4 ms instead of 7.9 ms).
 
 The output is written once. The work is O(bytes of output + bytes of indices).
 
-`encode_columns` writes several columns of codes into one row-major matrix, in a single pass over the output. The
-tables refer to columns of the whole matrix. A large output is written in windows of whole cache lines, which may
-split rows: the hot elements are stored in a scratch block of off elements, which is streamed out and reset. A
-smaller output is filled with off elements, then its hot elements are stored in place, block by block.
+`encode_columns` writes several columns of codes into one row-major matrix, in a single pass over the output.
+The tables refer to columns of the whole matrix. A large output is written in windows of whole cache lines,
+which may split rows: the hot elements are stored in a scratch block of off elements, which is streamed out
+and reset. A smaller output is filled with off elements, then hot elements are stored in place, by blocks.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uintptr_t
@@ -47,7 +47,7 @@ cdef enum:
     NARROW = 64
     NARROW_BYTES = 256
     SMALL_BYTES = 16 << 10   # below, a plan takes longer than it saves (0.5 us for rows of 10 float32)
-    SPARSE_BYTES = 256       # cleared groups this wide are not filled again: one of four cache lines is written
+    SPARSE_BYTES = 256       # cleared groups this wide are not filled again: one of 4 cache lines is written
 
 cdef struct Job:
     const ohf_microkernels *microkernels

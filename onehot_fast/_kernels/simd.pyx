@@ -119,7 +119,7 @@ def _read_environment():
         activate(name)
     if n_bytes := os.environ.get("ONEHOT_FAST_STREAM_BYTES"):
         if not (n_bytes.isascii() and n_bytes.isdigit() and int(n_bytes) < 1 << 63):
-            raise ValueError(f"ONEHOT_FAST_STREAM_BYTES must be a number of bytes (e.g. 16777216), got {n_bytes!r}")
+            raise ValueError(f"ONEHOT_FAST_STREAM_BYTES must be a whole number of bytes, got {n_bytes!r}")
         set_stream_bytes(int(n_bytes))
 
 

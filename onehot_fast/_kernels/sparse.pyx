@@ -2,9 +2,9 @@
 """CSR and CSC output: the positions of the hot elements.
 
 For CSR, the columns of every row are written as if no row lacked a column, then the gaps are closed: one pass
-over the codes, and a second pass over the positions only if there are gaps. For CSC, the rows of each column are
-counted for each part of the rows, then every part writes its own row numbers. Both results are canonical (sorted, without
-duplicates), if the columns in the tables increase from one input column to the next.
+over the codes, and a second pass over the positions only if there are gaps. For CSC, the rows of each column
+are counted for each part of the rows, then every part writes its own row numbers. Both results are canonical
+(sorted, without duplicates), if the columns in the tables increase from one input column to the next.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t, uintptr_t
