@@ -2,7 +2,7 @@
 """Encoding of rows: the new axis is the last, or so near the end that a group of indices fills few cache lines.
 
 The output is a sequence of groups. A group has ``inner`` adjacent indices and ``depth * inner`` elements
-(``inner`` is 1 if the new axis is the last). Five ways to write it (docs/performance/kernels.md):
+(``inner`` is 1 if the new axis is the last). There are five ways to write it (docs/performance/kernels.md):
 
 expand   narrow rows: whole vectors are built in registers from the codes of the rows they span
 block    fill a block (within the first-level cache) with off elements, then store its hot elements
