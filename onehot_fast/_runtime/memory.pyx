@@ -8,8 +8,8 @@ the kernels write (28 - 75 GB/s). A large block is therefore kept when its array
   longest is unmapped first. Every later call unmaps the blocks that were idle for 10 seconds.
 - The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block in steady use: a
   reused block that was idle for less than a second at the last check. At most 1 GiB is in steady use.
-  Steady use avoids ``MADV_FREE``, which takes 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB if a second thread runs on
-  another processor of a virtual machine.
+  Steady use avoids ``MADV_FREE``, which takes 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB if a second
+  thread runs on another processor of a virtual machine.
 
 No background thread unmaps blocks, because CPython 3.12 and later warn if a process with several threads
 forks, even if the user started none of them.
