@@ -34,16 +34,16 @@ _NO_ARRAY = (
 
 
 class OneHotMatrix:
-    """A one-hot matrix that stores one code per row and group of columns instead of its elements.
+    """A one-hot matrix that stores one code per row and group of columns instead of all elements.
 
-    ``Encoder.transform(table, "implicit")`` and `from_codes` create it. It multiplies, sums and
-    computes Gram matrices from the codes, in float64. The results of one-hot columns do not depend
-    on the number of threads; numeric columns are multiplied by NumPy. The matrix is immutable and
-    owns its memory.
+    ``Encoder.transform(table, "implicit")`` and `from_codes` create it. Products, sums
+    and Gram matrices are computed from the codes, in float64. Results of one-hot columns do not
+    depend on the number of threads. NumPy multiplies the numeric columns. The matrix is immutable
+    and owns its memory.
 
     With ``handle_missing="propagate"``, the features of a missing value are NaN, and so are the
-    results that depend on them. Zeros are never multiplied, as in scipy.sparse: an infinite element
-    of an operand affects only the rows of its category.
+    results that depend on them. Zeros are never multiplied, as in scipy.sparse, so an infinite
+    element of an operand affects only the rows of its category.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class OneHotMatrix:
 
     See Also
     --------
-    onehot_fast.Encoder.transform : encode a table.
+    onehot_fast.Encoder.transform : Encode a table.
 
     Examples
     --------
@@ -109,13 +109,13 @@ class OneHotMatrix:
             The codes of each categorical column. A negative code is a missing value: a row of
             zeros.
         n_categories : sequence of int
-            The number of categories of each column; its codes must be below that number.
+            The number of categories of each column. The column's codes must be below this number.
         numeric : array_like of float, shape (n_rows, n_numeric), optional
-            Numeric columns, which follow the categorical ones.
+            Numeric columns, which are placed after the categorical columns.
         column_names : sequence of str, optional
-            By default ``x0_0``, ``x0_1``, ... and ``numeric_0``, ...
+            The names of all columns, by default ``x0_0``, ``x0_1``, ... and ``numeric_0``, ...
         num_threads : int, optional
-            By default chosen by the size.
+            The number of threads. By default, it depends on the size of the matrix.
 
         Returns
         -------
@@ -155,7 +155,7 @@ class OneHotMatrix:
             names = tuple(column_names)
             n_columns = sum(sizes) + block.shape[1]
             if len(names) != n_columns or len({*names}) != n_columns:
-                raise ValueError(f"column_names must be {n_columns} different names")
+                raise ValueError(f"column_names must contain {n_columns} different names")
         return cls._of_columns(columns, block, names, num_threads=num_threads)
 
     @classmethod
@@ -167,7 +167,7 @@ class OneHotMatrix:
         positions: Sequence[int] | None = None,
         num_threads: int | None = None,
     ) -> OneHotMatrix:
-        """Return the matrix of coded columns; `numeric` is not copied, the codes are."""
+        """Return the matrix of coded columns; copy the codes, but not `numeric`."""
         n_outputs = [column.n_outputs for column in columns]
         if positions is None:
             positions = range(sum(n_outputs), sum(n_outputs) + numeric.shape[1])
@@ -256,12 +256,12 @@ class OneHotMatrix:
         out : ndarray of float64, shape (n_rows,) or (n_rows, k), optional
             The array to write the product to.
         num_threads : int, optional
-            By default chosen by the size.
+            The number of threads. By default, it depends on the size of the matrix.
 
         Returns
         -------
         ndarray of float64
-            `out`, if given.
+            `out` if it is given, else a new array.
         """
         operand = _floats(x, "x", self.shape[1])
         result = _result(out, (self.shape[0], *operand.shape[1:]))
@@ -277,9 +277,9 @@ class OneHotMatrix:
     def rmatvec(
         self, y: npt.ArrayLike, out: Floats | None = None, *, num_threads: int | None = None
     ) -> Floats:
-        """Return the product ``X.T @ y``: `matvec` of the transpose.
+        """Return the product ``X.T @ y`` with the same options as `matvec`.
 
-        `y` has the shape (n_rows,) or (n_rows, k), and `out` (n_columns,) or (n_columns, k).
+        `y` has shape (n_rows,) or (n_rows, k); `out` has shape (n_columns,) or (n_columns, k).
         """
         operand = _floats(y, "y", self.shape[0])
         result = _result(out, (self.shape[1], *operand.shape[1:]))
@@ -327,15 +327,15 @@ class OneHotMatrix:
         weights : array_like of float, shape (n_rows,), optional
             By default 1 for each row.
         output : {"dense", "csr"}, default "dense"
-            Use "csr" if there are many columns and few pairs of them occur in the same row.
+            Use "csr" if there are many columns, but few pairs of columns are hot in the same row.
         num_threads : int, optional
-            By default chosen by the size.
+            The number of threads. By default, it depends on the size of the matrix.
 
         Returns
         -------
         ndarray of float64 or csr_array, shape (n_columns, n_columns)
-            The sum of the Gram matrices of parts of the rows is the Gram matrix of all rows. If a
-            feature is NaN in a row, its row and column of the result are NaN.
+            If you compute the Gram matrix of each part of the rows, their sum is the Gram matrix of
+            all rows. If a feature contains NaN, its row and its column of the result are NaN.
 
         Raises
         ------
@@ -382,7 +382,7 @@ class OneHotMatrix:
         return sums if axis == 0 else float(sums.sum())
 
     def mean(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the mean of each column; for a one-hot column, the share of its category."""
+        """Return the mean of each column. For a one-hot column, it is the share of its category."""
         row_weights = self._weights(weights)
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sum(0, row_weights) / row_weights.sum()  # type: ignore[no-any-return]
@@ -400,7 +400,7 @@ class OneHotMatrix:
         return np.sqrt(np.maximum(variance, 0))
 
     def group_sums(self, values: npt.ArrayLike) -> dict[str, Any]:
-        """Return the sum of values over the rows of each category, by column name.
+        """Return a dict from each column name to the sum of `values` over the rows of its category.
 
         Parameters
         ----------
@@ -409,7 +409,7 @@ class OneHotMatrix:
         Returns
         -------
         dict of str to float, or to ndarray of shape (k,)
-            For a numeric column, the sum of its elements times the values.
+            The result for a numeric column is the sum of its elements times the values.
 
         Examples
         --------
@@ -447,7 +447,7 @@ class OneHotMatrix:
         ]
 
     def _weights(self, weights: Any) -> Floats:
-        """Return the weights of rows, by default ones; raise an error if they are invalid."""
+        """Return the weights of the rows (default: ones), or raise an error if they are invalid."""
         if weights is None:
             return np.ones(len(self))
         return _floats(weights, "weights", len(self), is_vector=True)
@@ -501,7 +501,7 @@ def _codes(array: npt.ArrayLike, i: int) -> AnyArray:
 def _floats(values: Any, name: str, n: int | None, is_vector: bool = False) -> Floats:
     """Return an operand with `n` rows as a C-contiguous float64 array, or raise an error."""
     if isinstance(values, OneHotMatrix):
-        raise TypeError(f"{name} is a OneHotMatrix: use X.gram() for X.T @ X")
+        raise TypeError(f"{name} must be an array, got a OneHotMatrix: use X.gram() for X.T @ X")
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" and array.size:
         raise TypeError(
@@ -515,7 +515,7 @@ def _floats(values: Any, name: str, n: int | None, is_vector: bool = False) -> F
 
 
 def _result(out: Any, shape: tuple[int, ...]) -> Floats:
-    """Return `out` after a check, or a new array if `out` is None."""
+    """Return `out` if it is valid, or a new array if it is None; raise an error otherwise."""
     if out is None:
         return memory.allocate(shape, np.dtype(np.float64))[0]
     is_array = isinstance(out, np.ndarray) and out.dtype == np.float64

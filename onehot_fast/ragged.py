@@ -92,23 +92,23 @@ def multi_hot(
 
     Parameters
     ----------
-    rows : sequence of sequences, ndarray of shape (n_rows, width), texts, or flat elements
-        The elements are integers, which are classes, or scalars that `categories` contains. None is
-        a row without elements. Negative integers and missing scalars are skipped, so you can use
+    rows : sequence of sequences, ndarray of shape (n_rows, width), strings, or flat elements
+        The elements are integer classes or, if `categories` is passed, any scalars. None is a row
+        without elements. Negative integers and missing scalars are skipped, so you can use
         them to pad rows to the same length.
     depth : int, optional
         The number of classes; by default 1 + the largest integer.
     categories : sequence of scalars, optional
-        The classes in order, instead of `depth`. `distinct_labels` finds them.
+        The classes in order, instead of `depth`. `distinct_labels` returns the classes of `rows`.
     offsets : array_like of int, shape (n_rows + 1,), optional
         If given, `rows` is a flat array or a `Column`, and row ``i`` has the elements
         ``rows[offsets[i]:offsets[i + 1]]``, as in an Arrow list array.
     sep : str, optional
-        The separator of labels, if `rows` contains texts (or None), or is a library's column of
-        texts. Spaces are not stripped; empty labels are skipped.
+        The separator of the labels in a string, if `rows` contains strings (or None) or is a string
+        column of a library. Spaces are not stripped; empty labels are skipped.
     mode : {"set", "count"}, default "set"
-        Whether an element is 1 if its class occurs in the row, or the number of occurrences (modulo
-        the range of an integer dtype).
+        "set" writes 1 for each class of a row. "count" writes the number of times that the class
+        occurs in the row (modulo the range of an integer dtype).
     dtype : dtype_like, default float32
         The dtype of the result. Counts need an integer, float32 or float64.
     out_of_range : {"ignore", "error"}, default "ignore"
@@ -117,11 +117,11 @@ def multi_hot(
     output : {"numpy", "csr", "csr_matrix", "csc"}, default "numpy"
         A row-major matrix, or a `scipy.sparse.csr_array`, `csr_matrix` or `csc_array`.
     num_threads : int, optional
-        By default chosen by the size of the result.
+        The number of threads. By default, it depends on the size of the result.
 
     Returns
     -------
-    ndarray, csr_array or csc_array of shape (n_rows, depth)
+    ndarray, csr_array, csr_matrix or csc_array of shape (n_rows, depth)
 
     Raises
     ------
@@ -180,14 +180,14 @@ def _classes(ragged: Rows, depth: Any) -> CodedColumn:
     """Return the classes of integer elements."""
     elements = ragged.elements
     if isinstance(elements, Factorized):
-        elements = np.empty(0, object)  # texts, which raise the error below
+        elements = np.empty(0, object)  # strings, which raise the error below
     if isinstance(elements, Column):
         depth = elements.n_categories if depth is None else depth
         elements = elements.codes
     if elements.dtype.kind not in "iu":
         raise TypeError(
             f"rows must contain integers, got elements of dtype {elements.dtype}: pass categories="
-            " for other scalars; onehot_fast.distinct_labels finds them"
+            " for other scalars, such as the result of onehot_fast.distinct_labels"
         )
     codes = as_indices(elements)
     n_classes = resolve_depth(depth, codes, None)
@@ -223,7 +223,7 @@ def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
 
 
 def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -> AnyArray:
-    """Return the distinct elements of ragged rows, sorted: the categories for `multi_hot`.
+    """Return the sorted distinct elements of ragged rows, as `categories` for `multi_hot`.
 
     Parameters
     ----------

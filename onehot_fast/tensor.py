@@ -1,6 +1,6 @@
 """The functions `one_hot` and `decode` on arrays.
 
-Both functions check types, shapes, ranges and the size, in this order, before they allocate.
+Both functions check types, shapes, ranges and the size, in this order, before they allocate memory.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def one_hot(
 ) -> npt.NDArray[Any]: ...
 def one_hot(
     indices: Any,
-    depth: Any = ...,  # required, but unknown keywords such as num_classes= are reported first
+    depth: Any = ...,  # required; a default, so that unknown keywords are reported first
     *,
     on_value: Any = 1,
     off_value: Any = 0,
@@ -111,12 +111,12 @@ def one_hot(
         elements are integers. Any strides and byte order are accepted, and the indices are never
         changed.
     depth : int, float, array of one element, or None
-        The number of classes, truncated toward zero, at least 0. None means 1 + the largest index
-        that is not ignored, or 0 if all these indices are negative.
+        The number of classes, truncated toward zero, at least 0. None means 1 + the largest index,
+        or 0 if all indices are negative; ignored indices do not count.
     on_value, off_value : scalar, default 1 and 0
         The elements of the result, copied bit for bit. A *typed* value (a NumPy scalar, a 0-D
         array) keeps its dtype. Any other value is converted to the dtype of the result: 0.1 is
-        rounded to float32, but 1.5 is not an integer, 300 not a uint8 and 1e39 not a float32. A
+        rounded to float32, but 1.5 is rejected for integers, 300 for uint8 and 1e39 for float32. A
         value that is not a tuple fills every field of a structured dtype.
     axis : int, default -1
         The position of the new dimension in the *result*, from ``-r - 1`` to ``r`` for indices of
@@ -125,14 +125,14 @@ def one_hot(
         The dtype of the result: any NumPy dtype, in any byte order, or a dtype that ml_dtypes
         registers. The default is the dtype of the typed values, else the dtype of `out`, else bool
         for two bools, float32 for real numbers, complex128 for complex numbers, and a string dtype
-        as wide as the longer value for two str or two bytes. Other Python objects need ``object``.
-        ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` get their width or unit from the values.
+        as wide as the longer value for two str or two bytes. Other Python objects need
+        object. ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` get their width or unit from the values.
     negative_indices : {"ignore", "normalize", "error"}, default "ignore"
-        A negative index becomes a row of `off_value` (OpenVINO OneHot-1), counts from the end, so
-        that -1 is the last class (ONNX OneHot-11), or raises an error. With "normalize", an index
-        below ``-depth`` is out of range.
+        "ignore" encodes a negative index as a row of `off_value` (OpenVINO OneHot-1). "normalize"
+        counts it from the end: -1 is the last class (ONNX OneHot-11), and an index below ``-depth``
+        is out of range. "error" raises an error.
     out_of_range : {"ignore", "error"}, default "ignore"
-        An index of `depth` or more, NaN or infinity becomes a row of `off_value`, or raises an
+        Whether an index >= `depth`, NaN or an infinity becomes a row of `off_value` or raises an
         error.
     ignore_index : int or sequence of int, optional
         These indices become rows of `off_value`, before `negative_indices` and `out_of_range`
@@ -145,7 +145,7 @@ def one_hot(
         The array to write the result to. It must have the shape and dtype of the result, be
         writable and not overlap the indices; any strides are accepted.
     num_threads : int, optional
-        By default chosen by the size of the result.
+        The number of threads. By default, it depends on the size of the result.
 
     Returns
     -------
@@ -161,8 +161,8 @@ def one_hot(
     ValueError
         `depth` is negative, not finite, has more than one element, or is None and there are no
         indices; `axis` is out of range; an option is invalid or rejects an index (the message names
-        the first such index in C order); the dtype cannot hold a value; `out` has another shape or
-        overlaps; the result has more dimensions or bytes than an array can have.
+        the first such index in C order); the dtype cannot hold a value; `out` has the wrong shape
+        or overlaps the indices; the result has more dimensions or bytes than an array can have.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -194,10 +194,10 @@ def one_hot(
 
     Notes
     -----
-    For the labels of a model, pass ``out_of_range="error", negative_indices="error"``: by default a
-    wrong label becomes a row of zeros, with which a model trains silently.
+    For the labels of a model, pass ``out_of_range="error", negative_indices="error"``. By default,
+    a wrong label becomes a row of zeros, and the model is trained with this row without a warning.
     """
-    if unknown:  # no decorator, because its overhead exceeds the time of a small call
+    if unknown:  # not in a decorator, whose overhead would exceed the time of a small call
         check_options(unknown, _OneHotKeywords.__annotations__.keys() | {"depth", "dtype", "out"})
     if (
         negative_indices == "ignore"
@@ -232,7 +232,7 @@ def one_hot(
         cells, zeroed = _allocate(shape, element)
     is_plain = cells.flags.c_contiguous and not element.hasobject
     target = cells
-    if not is_plain:  # the kernel writes a mask, and NumPy writes through it
+    if not is_plain:  # the kernel writes a mask, with which NumPy fills the cells
         target, zeroed = _allocate(shape, np.dtype(np.bool_))
     dispatch.encode(
         array,
@@ -269,7 +269,7 @@ def decode(
 ) -> npt.NDArray[np.int64]:
     """Return the class index of each row of a one-hot tensor: the inverse of `one_hot`.
 
-    Elements are compared with `on_value`. Unlike argmax, this distinguishes a row of zeros from
+    Elements are compared with `on_value`. Unlike argmax, `decode` distinguishes a row of zeros from
     class 0, and `on_value` may be smaller than the other elements. For scores and probabilities,
     pass ``rule="argmax"``.
 
@@ -284,10 +284,10 @@ def decode(
     on_value : scalar, default 1
         The element that marks the class, converted to the dtype of the tensor as in `one_hot`.
     default : int or "error", default -1
-        The index of a row whose elements are all equal and differ from `on_value`, such as a row of
-        zeros. "error" rejects such rows.
+        The result for a row whose elements are all equal and differ from `on_value`, such as a row
+        of zeros. "error" rejects such rows.
     multiple : {"error", "first"}, default "error"
-        Whether a row with several elements equal to `on_value` is rejected or decoded as the first.
+        Whether a row with several elements equal to `on_value` is rejected or gets the first class.
     rule : {"exact", "argmax"}, default "exact"
         "argmax" returns the class of the largest element, and the first class in case of ties, like
         `numpy.argmax` and ONNX's ArgMax; NaN counts as the largest. The tensor must contain
@@ -296,17 +296,17 @@ def decode(
     Returns
     -------
     ndarray of int64
-        The shape of the tensor without `axis`.
+        The class indices, in the shape of the tensor without `axis`.
 
     Raises
     ------
     TypeError
-        `tensor` is a masked array; `on_value` is typed and has another dtype, or does not suit the
-        dtype; `axis` or `default` has the wrong type.
+        `tensor` is a masked array; `on_value` is typed and has another dtype, or has the wrong type
+        for the dtype; `axis` or `default` has the wrong type.
     ValueError
         `tensor` has rank 0; `axis` is out of range; the dtype cannot hold `on_value`; `default` or
-        `multiple` is unknown or rejects a row; a row has no `on_value`, but elements that differ
-        from each other. The message names the first such row in C order.
+        `multiple` is unknown or rejects a row; a row without `on_value` has elements that
+        differ from each other. The message names the first such row in C order.
     MemoryError
         The result is larger than the free memory.
 
@@ -326,8 +326,8 @@ def decode(
     >>> onehot_fast.decode(softmax)
     Traceback (most recent call last):
         ...
-    ValueError: tensor[0, :] has no element equal to on_value = 1, but 0.2 and 0.7; rule='argmax' \
-decodes scores
+    ValueError: tensor[0, :] has no element equal to on_value = 1, but contains 0.2 and 0.7; pass \
+rule='argmax' to decode scores
     >>> onehot_fast.decode(softmax, rule="argmax")
     array([1, 0])
     """
@@ -353,7 +353,7 @@ decodes scores
     if uneven >= 0:
         uneven, elements = _first_uneven(cells, position, on, uneven)
     if uneven >= 0:
-        remedy = f", but {elements}; rule='argmax' decodes scores"
+        remedy = f", but contains {elements}; pass rule='argmax' to decode scores"
         faults.append((uneven, "no", remedy))
     if faults:
         row, how_many, remedy = min(faults)
@@ -387,7 +387,7 @@ def _default_index(default: object) -> int:
 def _find(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the class of each row, and the first row with each fault (see `dispatch.decode`)."""
+    """Return the class of each row and three row numbers, like `dispatch.decode`."""
     depth = cells.shape[axis]
     shape = cells.shape[:axis] + cells.shape[axis + 1 :]
     inner = math.prod(shape[axis:])
@@ -402,12 +402,12 @@ def _find(
 def _first_uneven(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], row: int
 ) -> tuple[int, str]:
-    """Return the first row without `on_value` whose elements differ, and two elements as text.
+    """Return the first row without `on_value` whose elements differ, and a string of two of them.
 
-    Start at `row`, whose elements differ in their bytes, but may be equal (0.0 and -0.0).
+    Start at `row`, whose elements have different bytes but may compare equal (0.0 and -0.0).
     """
     if cells.dtype.kind not in "biufc" and cells.dtype.isbuiltin != 2:
-        return row, "elements that differ"
+        return row, "different elements"
     rows = np.atleast_2d(np.moveaxis(cells, axis, -1))
     classes = _find(cells, axis, on, -1)[0].reshape(-1)
     empty = row + np.flatnonzero(classes[row:] < 0)
@@ -436,7 +436,7 @@ def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:
     classes = np.empty(shape, np.int64)
     if not shape or not classes.size:
         return np.asarray(np.argmax(moved, -1)) if not shape else classes
-    # NumPy copies arrays whose classes are not in the last dimension: blocks limit the copy.
+    # NumPy copies an array if its classes are not in the last dimension: blocks limit the copy.
     step = max(1, _BLOCK * len(classes) // moved.size)
     for start in range(0, len(classes), step):
         block = slice(start, start + step)
@@ -451,11 +451,11 @@ def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
 
 
 def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
-    """Return an uninitialised array to pass as ``out=`` many times.
+    """Return an uninitialised array that you can reuse as ``out=`` in many calls.
 
-    The array is aligned to 64 bytes. A large array uses huge pages, if the system offers them. The
-    first write into an array from `numpy.empty`, which has small pages, can take several times as
-    long.
+    The array is aligned to 64 bytes. A large array uses huge pages, if the system offers them.
+    Without huge pages, for example in an array from `numpy.empty`, the first write can take several
+    times as long.
 
     Parameters
     ----------
@@ -466,8 +466,8 @@ def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.
 
     Returns
     -------
-    ndarray of that shape and dtype
-        C-contiguous; its elements are arbitrary.
+    ndarray
+        A C-contiguous array of `shape` and `dtype` with arbitrary elements.
 
     Raises
     ------

@@ -36,7 +36,7 @@ def pytest_pyfunc_call() -> Generator[None, Any, Any]:
     try:
         return (yield)
     except ImportError as error:
-        if re.search("needs .* or newer, and .* is installed", str(error)):
+        if re.search("needs .* or newer, but .* is installed", str(error)):
             pytest.skip(str(error))
         raise
 

@@ -1,12 +1,12 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """The parallel loop that all kernels use: it schedules independent chunks of work dynamically.
 
-The GIL is released while chunks run. After each slab of about 256 MiB it is acquired again to check for Ctrl-C. A
-slab takes tens of milliseconds, so the check costs almost nothing and Ctrl-C still works promptly.
+The GIL is released while chunks run. After each slab of about 256 MiB, the GIL is acquired to check for
+Ctrl-C. A slab takes tens of milliseconds, so the check costs almost nothing and Ctrl-C still works promptly.
 
-A team of threads ends with a barrier. On a busy machine the barrier waits until the system has run every thread
-once: we measured 8 - 40 ms for work of 0.03 ms. If the first thread of a team had to wait that long, the following
-calls use one thread for a second.
+A team of threads ends with a barrier. On a busy machine the barrier waits until the system has run every
+thread once: we measured 8 - 40 ms for work of 0.03 ms. If the first thread of a team waited for more than
+4 ms, the following calls use one thread for a second.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -23,8 +23,8 @@ cdef extern from "clock.h":
 
 cdef Py_ssize_t SLAB_BYTES = 256 << 20
 
-# The threads of a team spin after its end, in GNU OpenMP for 300,000 pauses: 5 - 15 ms, depending on the
-# processor.
+# When a team ends, its threads continue to spin. In GNU OpenMP they spin for 300,000 pauses, which take
+# 5 - 15 ms, depending on the processor.
 cdef double SPIN_SECONDS = 0.015
 # If the first thread waits this long for the others, the machine is busy: chunks of up to 4 MiB take 0.01 - 0.2 ms
 # in memory that was used before, and 2 ms in fresh memory.
@@ -45,7 +45,7 @@ cdef int for_each_chunk(
         end = min(begin + slab, n_chunks)
         team = <int> min(<Py_ssize_t> num_threads, end - begin)
         # The parallel loop is inside `with nogil`, where Cython knows that the GIL is released. In a nogil
-        # function it would ask Python, which always answers yes after a second interpreter existed.
+        # function, Cython would ask Python, which always answers yes once a second interpreter has existed.
         with nogil:
             if team <= 1 or ohf_child_alone or not ohf_can_start(team - 1):
                 # A team of one thread takes 2 microseconds longer than this loop.
@@ -75,7 +75,7 @@ def openmp_version():
 
 
 def max_threads():
-    """Return how many threads OpenMP would use now: 1 inside any parallel region."""
+    """Return how many threads OpenMP would use now (1 inside a parallel region)."""
     return 1 if omp_in_parallel() or ohf_child_alone else omp_get_max_threads()
 
 
@@ -85,7 +85,7 @@ def spinning_workers():
 
 
 def was_stalled():
-    """Tell whether a team had to wait for its threads within the last second."""
+    """Tell whether the first thread of a team had to wait too long within the last second."""
     return ohf_seconds() < ohf_stalled_until()
 
 

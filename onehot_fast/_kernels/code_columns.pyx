@@ -16,7 +16,7 @@ from onehot_fast._kernels.simd cimport OHF_F32, microkernels, ohf_microkernels, 
 
 cnp.import_array()
 
-# The order is that of the kinds in microkernels.h. Codes are integers; indices may also be floats.
+# In the order of the kinds in microkernels.h. Codes are integers; indices may also be floats.
 INDEX_DTYPES = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
 _KINDS = {dtype: kind for kind, dtype in enumerate(INDEX_DTYPES)}
 
@@ -31,7 +31,7 @@ ctypedef fused code_t:
 
 
 cdef int index_kind(cnp.ndarray indices) except -1:
-    """Return the kind of the elements of a contiguous 1-D array of indices."""
+    """Return the position in `INDEX_DTYPES` of the dtype of a contiguous 1-D array of indices."""
     kind = _KINDS.get(indices.dtype)
     if kind is None or indices.ndim != 1 or not indices.flags.c_contiguous:
         raise ValueError(f"kernels cannot read indices of {indices.dtype} and shape {(<object> indices).shape}")
@@ -39,7 +39,7 @@ cdef int index_kind(cnp.ndarray indices) except -1:
 
 
 cdef bint only_adds(const int32_t *entries, Py_ssize_t n) noexcept nogil:
-    """Tell whether every entry is the first entry plus its position."""
+    """Tell whether every entry is the first entry plus the position of the entry."""
     cdef Py_ssize_t i
     for i in range(n):
         if <int64_t> entries[i] - entries[0] != i:
@@ -52,8 +52,8 @@ cdef class CodeColumns:
     def __cinit__(self, list codes, list tables, int code_bytes):
         """Check columns of codes (1-D, contiguous, of equal length) with a table (int32) or None for each column.
 
-        ``code_bytes``, 1 or 4, is the width of the codes that the kernel reads. Without a table a code is its own
-        class, and a negative code has no class.
+        ``code_bytes``, 1 or 4, is the width of the codes that the kernel reads. Without a table, a code is its
+        own class, and a negative code has no class.
         """
         cdef Py_ssize_t i
         self.code_bytes = code_bytes
@@ -79,7 +79,7 @@ cdef class CodeColumns:
         cdef const ohf_microkernels *variant = microkernels()
         cdef int kind = index_kind(codes)
         if kind >= OHF_F32 or codes.shape[0] != self.n_rows:
-            raise ValueError(f"column {i}: codes of {codes.dtype} {(<object> codes).shape} do not fit")
+            raise ValueError(f"column {i}: {codes.dtype} {(<object> codes).shape}, not {self.n_rows} integers")
         self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
         self.items[i].index_bytes = kind_bytes(kind)
         self.items[i].kind = kind
@@ -139,9 +139,9 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 
 
 def recode(cnp.ndarray codes, cnp.ndarray table, code_t[::1] out, Py_ssize_t span, int num_threads):
-    """Fill ``out`` with the table's entry for each code of one column, or -1 if there is none.
+    """Fill ``out`` with the table entry of each code of one column.
 
-    Entries are below ``span``, and must fit the dtype of ``out``.
+    The entries must be below ``span``, and ``span`` codes must fit the dtype of ``out``.
     """
     cdef Job job
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)

@@ -1,12 +1,12 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Decoding of one-hot elements to indices.
 
-An element, read as an integer of its width, is hot if it equals the on value. One vectorised reduction over a row
-computes the number of hot elements and the sum of their positions, which is the position if the number is 1. The
-second pass over a row is bounded, because another thread may have changed the row. If the classes are not in the
-last dimension, a tile of positions stays in the first-level cache while the loop passes over the classes. Rows
-without a hot element are read again while they are cached: their elements must all be equal, otherwise the row
-contains scores.
+An element is hot if its bits, read as an integer, equal the bits of ``on``. One vectorised reduction over a
+row computes the number of hot elements and the sum of their positions, which is the position if the number is
+1. The second pass over a row is bounded, because another thread may have changed the row. If the classes are
+not in the last dimension, a tile of positions stays in the first-level cache while the loop passes over the
+classes. Rows without a hot element are read again while they are cached: their elements must all be equal,
+otherwise the row contains scores.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -20,7 +20,7 @@ from onehot_fast._kernels.chunks cimport for_each_chunk
 
 cnp.import_array()
 
-# The integer types as which elements are compared.
+# Elements are compared as integers of these types.
 ctypedef fused word_t:
     uint8_t
     uint16_t
@@ -31,7 +31,7 @@ cdef enum:
     TILE = 1024
     WINDOW = 255             # the number of classes that one byte can distinguish; 0 means no class
     CHUNK_BYTES = 1 << 20
-    # The faults of a row, in the order in which `decode` returns them.
+    # The problems of a row (faults), in the order in which `decode` returns their first rows.
     EMPTY = 0
     MULTIPLE
     UNEVEN
@@ -90,7 +90,7 @@ cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noe
 
 
 cdef void note(const Job *job, int64_t *faults, Py_ssize_t at, Found found) noexcept nogil:
-    """Write the index of one row, and store the first row with each fault."""
+    """Write the index of one row; for each fault of the row, store its number if it is the first such row."""
     job.out[at] = job.default if found.position < 0 else found.position
     if found.position < 0 and faults[EMPTY] < 0:
         faults[EMPTY] = at
@@ -103,7 +103,7 @@ cdef void note(const Job *job, int64_t *faults, Py_ssize_t at, Found found) noex
 cdef void mark_plane(
     const word_t *plane, Py_ssize_t n, word_t on, uint8_t label, uint8_t *first, uint8_t *several,
 ) noexcept nogil:
-    """Update ``first`` (the label, from 1, of the first hot class, or 0) and ``several`` for one class."""
+    """Update, for one class, ``first`` (the first hot class, counted from 1, or 0) and ``several``."""
     cdef Py_ssize_t i
     cdef uint8_t hit, seen
     cdef word_t rest
@@ -131,7 +131,7 @@ cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, u
 
 
 cdef void mark_uneven(const Job *job, const word_t *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
-    """Set ``uneven`` to 1 for rows whose elements are not all as expected without a hot element."""
+    """Set ``uneven`` to whether the elements of each row are not all ``off`` (NULL: not all equal)."""
     cdef Py_ssize_t i
     for i in range(n):
         uneven[i] = job.off != NULL and memcmp(planes + i, job.off, job.width) != 0
@@ -143,7 +143,7 @@ cdef void mark_window(
     const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t label, int64_t *position,
     uint8_t *empty, uint8_t *several,
 ) noexcept nogil:
-    """Process at most 255 classes from ``label``, which one byte can distinguish."""
+    """Process up to 255 classes from ``label`` on, because one byte can distinguish 255 classes."""
     cdef uint8_t first[TILE]
     cdef Py_ssize_t i, n_labels = min(job.depth - label, <Py_ssize_t> WINDOW)
     cdef word_t on
@@ -165,7 +165,7 @@ cdef void mark_window(
 
 
 cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
-    """Store the position of the first fault in a tile, if it is the first so far; tell whether there is one."""
+    """If no fault is stored yet, store the first of this tile; tell whether the tile has any."""
     cdef uint8_t found = 0
     cdef Py_ssize_t i
     for i in range(n):     # the compiler vectorises this reduction
@@ -181,7 +181,7 @@ cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssi
 cdef void decode_tile(
     const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t at, int64_t *faults,
 ) noexcept nogil:
-    """Decode ``n`` neighbouring positions of one group of planes, the rows from ``at``."""
+    """Decode the ``n`` rows from ``at`` on, which are adjacent in one group of planes."""
     cdef uint8_t empty[TILE]
     cdef uint8_t several[TILE]
     cdef uint8_t uneven[TILE]
@@ -196,7 +196,7 @@ cdef void decode_tile(
     if note_first(&faults[EMPTY], empty, n, at):
         for i in range(n):
             n_empty += empty[i]
-        # Compare few rows one by one: 1.4 ms instead of 1.8 ms for 0.1 % of 262,144 rows of 21 float32.
+        # Compare few empty rows one by one: 1.4 ms instead of 1.8 ms for 0.1 % of 262,144 rows of 21 float32.
         is_few = n_empty <= n // 64
         if not is_few:
             mark_uneven(job, planes, n, uneven)
@@ -256,8 +256,8 @@ def decode(
     """Write the position of the first hot element of each row into ``out``, or ``default`` if there is none.
 
     ``tensor`` has (outer, depth, inner) aligned elements of ``len(on)`` = 1, 2, 4 or 8 bytes; no dimension is 0.
-    Return the first row with each fault, or -1: no hot element; several hot elements; no hot element, but elements
-    that are not all ``off`` (if ``off`` is None: not all equal).
+    Return three row numbers (-1 if there is no such row): the first row without a hot element, the first with
+    several, and the first without one whose elements are not all ``off`` (if ``off`` is None: not all equal).
     """
     cdef Job job
     cdef Py_ssize_t i, n_chunks, width = on.shape[0]

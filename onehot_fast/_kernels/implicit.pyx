@@ -51,11 +51,11 @@ cdef struct Job:
     bint is_added           # the product is added to `values`
     double *bins            # for sums: n_lanes * n_bins for each block; NULL for a product
     Py_ssize_t n_bins, n_lanes
-    work run_tile           # `run_groups` or `run_pairs`: as one function, they would share the registers
+    work run_tile           # `run_groups` or `run_pairs`: a single function would be short of registers
 
 
 cdef class Groups:
-    """Arrays of codes as C structures, which are checked once."""
+    """Arrays of codes, checked once and stored as C structures."""
 
     cdef Group *items
     cdef Py_ssize_t n_groups, n_rows
@@ -82,7 +82,7 @@ cdef class Groups:
 
 
 cdef inline void add_block(double *to, const double *row) noexcept nogil:
-    """Add a row of a full block; all loads come before the stores, which gcc needs to vectorise them."""
+    """Add a row of a full block; gcc vectorises the loop because all loads come before the stores."""
     cdef double sums[BLOCK_WIDTH]
     cdef int j
     for j in range(BLOCK_WIDTH):
@@ -93,7 +93,7 @@ cdef inline void add_block(double *to, const double *row) noexcept nogil:
 cdef void add_rows(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile,
 ) noexcept nogil:
-    """Add the table row of its code to each row of the tile."""
+    """Add to each row of the tile the table row that the code of the row selects."""
     cdef const double *table = group.table
     cdef const double *row
     cdef uint32_t code, n_codes = group.n_codes
@@ -164,7 +164,7 @@ cdef void add_group(
 cdef void run_groups(
     const Job *job, Py_ssize_t begin, Py_ssize_t n, double *tile, double *bins,
 ) noexcept nogil:
-    """For each group, add its table rows to the tile, or the tile to its bins."""
+    """For each group, add table rows to the tile, or add the tile to the bins of the group."""
     cdef Py_ssize_t g, second = (job.n_lanes - 1) * job.n_bins
     cdef const Group *group
     for g in range(job.n_groups):
@@ -181,7 +181,7 @@ cdef void add_pairs(
     const code_t *left, const code_t *right, Py_ssize_t n, uint32_t n_left, uint32_t n_right,
     const double *tile, double *bins,
 ) noexcept nogil:
-    """Add each row of the tile, of width 1, to the bin of its two codes."""
+    """Add each row of the tile, whose width is 1, to the bin of the row's pair of codes."""
     cdef uint32_t a, b
     cdef Py_ssize_t i
     for i in range(n):
@@ -259,7 +259,7 @@ WIDTH = BLOCK_WIDTH   # for the caller
 
 
 def multiply(list codes, list tables, double[:, :] out, bint is_added, int num_threads):
-    """Write the sum of the table rows of all groups' codes into ``out``, or add it to ``out``.
+    """For each row, write the sum of the table rows that its codes select into ``out``, or add it to ``out``.
 
     ``tables`` has a table of shape (n_codes, width) for each group. The rows of ``out`` must be contiguous.
     """
@@ -285,9 +285,9 @@ def add_up(
 ):
     """Add each row of ``values`` to the bins of its codes, for each block of rows.
 
-    ``bins`` has ``n_lanes`` (1 or 2) rows for each block, with the bins of all groups. It must be all zeros. If
-    ``is_paired``, the bins are the (n_codes, n_codes) tables of groups 0 and 1, 0 and 2, ..., 1 and 2, ...; there
-    is one lane, ``values`` has one column, and the codes are uint16, or all uint32.
+    ``bins`` must be all zeros. It has ``n_lanes`` (1 or 2) rows for each block, with the bins of all groups.
+    If ``is_paired``, these are the (n_codes, n_codes) tables of the groups (0, 1), (0, 2), ..., (1, 2), ...
+    Pairs need one lane, one column of ``values``, and codes that are all uint16 or all uint32.
     """
     cdef Groups groups = Groups(codes, n_codes, values.shape[0])
     cdef Job job
@@ -295,7 +295,7 @@ def add_up(
     job.n_bins, job.n_lanes = 0, n_lanes
     job.run_tile = run_pairs if is_paired else run_groups
     if is_paired and (width != 1 or n_lanes != 1 or {array.itemsize for array in codes} not in ({2}, {4})):
-        raise ValueError("implicit.add_up: pairs need one lane, one column, and only uint16 or only uint32")
+        raise ValueError("implicit.add_up: pairs need one lane, one column, and all codes uint16 or uint32")
     for g in range(groups.n_groups):
         groups.items[g].first_bin = job.n_bins
         if not is_paired:

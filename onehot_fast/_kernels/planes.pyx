@@ -1,13 +1,13 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Encoding of planes: the new axis is not the last, so each class has runs of ``inner`` adjacent elements.
 
-The output is (outer, depth, inner). A tile of one run's positions is narrowed to one byte each, in the first-level
-cache; then every class of the tile is compared with the codes and written, vector by vector. A depth above 255 is
-split into segments of 255 classes. The tile is narrowed again for each segment, which adds only 1/255 to the reads
-of the comparison.
+The output is (outer, depth, inner). The codes of one tile of a run are narrowed to one byte each, in the
+first-level cache. Then each class is compared with the codes and written, vector by vector. A depth above 255
+is split into segments of 255 classes. The tile is narrowed again for each segment, which adds only 1/255 to
+the reads of the comparison.
 
-`encode_bits` writes bit-packed Boolean planes, as Arrow stores them. A tile of codes becomes masks of the two
-halves of a code, and the bits of a class are two masks combined with AND. The lowest bit is the first row, and the
+`encode_bits` writes bit-packed Boolean planes, as Arrow stores them. A tile of codes becomes masks for each
+half of a code, and the bits of a class are the AND of two masks. The lowest bit is the first row, and the
 bits after the last row are 0 (Arrow columnar format, "Validity bitmaps": least-significant bit numbering).
 """
 
@@ -53,7 +53,7 @@ cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of (outer, segment, tile) items, the tile varying fastest."""
+    """Write one chunk of (outer, segment, tile) items, in which the tile varies fastest."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t item, rest
     for item in range(chunk * job.chunk_items, min((chunk + 1) * job.chunk_items, job.n_items)):

@@ -2,7 +2,7 @@
 """Encoding of rows with any number of codes, as a matrix of ones or counts, or as CSR.
 
 Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once, so the
-caller copies offsets that other threads may change. The codes are checked when they are read.
+caller must copy offsets that other threads may change. The codes are checked when they are read.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -16,7 +16,7 @@ from onehot_fast._kernels.simd cimport fill_init, microkernels, ohf_fill, ohf_mi
 cdef enum:
     CODES = 1024
     CHUNK_BYTES = 1 << 20
-    INSERTION = 32          # codes of a row up to which insertion sort is faster than qsort
+    INSERTION = 32          # up to this many codes in a row, insertion sort is faster than qsort
 
 ctypedef fused number_t:
     signed char
@@ -40,7 +40,7 @@ cdef struct Job:
 
 
 cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1:
-    """Raise an error unless the offsets ascend and are within the codes."""
+    """Raise an error if the offsets decrease or are outside [0, ``n_codes``]."""
     cdef Py_ssize_t i
     if offsets.shape[0] < 1 or offsets[0] < 0 or offsets[offsets.shape[0] - 1] > n_codes:
         raise ValueError(f"the offsets must be in [0, {n_codes}]")
@@ -103,7 +103,7 @@ def encode(
 
 
 def count(const int64_t[::1] offsets, codes, table, number_t[:, ::1] out):
-    """Add 1 to the element of every code of a row."""
+    """Add 1 to ``out[row, column]`` for every code of each row."""
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)
     cdef int32_t block[CODES]
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
@@ -145,7 +145,7 @@ cdef void sort_row(int32_t *columns, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexcept nogil:
-    """Keep the distinct columns of a sorted row, and write their counts; return their number."""
+    """Keep the distinct columns of a sorted row, count each, and return the number of distinct columns."""
     cdef Py_ssize_t i, n_distinct = 0
     for i in range(n):
         if i > 0 and columns[i] == columns[i - 1]:
@@ -161,7 +161,7 @@ def csr(
     const int64_t[::1] offsets, codes, table, int32_t[::1] indices, int64_t[::1] indptr, int64_t[::1] counts,
     Py_ssize_t n_columns,
 ):
-    """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts`` (at least one element for every code).
+    """Fill ``indptr`` (rows + 1), ``indices`` and ``counts`` (at least one element per code) as canonical CSR.
 
     Return the number of stored elements.
     """

@@ -2,23 +2,23 @@
 """Encoding of rows: the new axis is the last, or so near the end that a group of indices fills few cache lines.
 
 The output is a sequence of groups. A group has ``inner`` adjacent indices and ``depth * inner`` elements
-(``inner`` is 1 if the new axis is the last). There are five ways to write it (see docs/performance/kernels.md):
+(``inner`` is 1 if the new axis is the last). There are five ways to write it (docs/performance/kernels.md):
 
 expand   narrow rows: whole vectors are built in registers from the codes of the rows they span
-block    fill a block that fits the first-level cache with off, then store its hot elements
-scratch  the same in a scratch block that is streamed out and cleaned
-merge    wide rows: stream off, composing only the one vector that holds the hot element
-scatter  store only the hot elements, into memory that already holds off
+block    fill a block (within the first-level cache) with off elements, then store its hot elements
+scratch  like block, but in a scratch block that is then streamed out and reset
+merge    wide rows: stream vectors of off elements, and build only the vector with the hot element
+scatter  store only the hot elements, into memory that already contains off elements
 
-Memory that the system has just cleared is still in the caches. It is not streamed to, because streaming stores
-would first have to evict it (1M rows of 10 float32: 12.4 ms instead of 7.9).
+Memory that the system has just cleared is still in the caches. Streaming stores would first have to evict it,
+so they are not used there (1M rows of 10 float32 would take 12.4 ms instead of 7.9 ms).
 
 The output is written once. The work is O(bytes of output + bytes of indices).
 
-`encode_columns` writes several columns of codes into one row-major matrix, in a single pass over the output. Their
-tables refer to columns of the whole matrix. A large output is written in windows of whole cache lines, which may
-split rows: the hot elements are stored in a scratch block filled with off, and the block is streamed out while off
-is restored. A smaller output is filled with off, then its hot elements are stored in place, block by block.
+`encode_columns` writes several columns of codes into one row-major matrix, in a single pass over the output.
+The tables refer to columns of the whole matrix. A large output is written in windows of whole cache lines,
+which may split rows: the hot elements are stored in a scratch block of off elements, which is streamed out
+and reset. A smaller output is filled with off elements, then hot elements are stored in place, by blocks.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uintptr_t
@@ -37,17 +37,17 @@ cnp.import_array()
 
 cdef enum:
     CODES = 1024          # codes of a block: 4 KiB
-    EXPAND_CODES = 4096   # the same 4 KiB, of one byte each
+    EXPAND_CODES = 4096   # also 4 KiB, with one byte per code
     MATRIX_CODES = 2048   # codes of a block of all columns together: 8 KiB
     WINDOW = 8192         # bytes
     MIN_WINDOW = 1024     # for smaller windows it does not pay to keep the codes of rows
     CHUNK_BYTES = 1 << 20
-    # Rows this narrow are built in registers: 1.7 ms against 2.2 for 1M x 50 bytes, 3.5 against 4.6 for
-    # 25 float64; at 100 bytes and at 64 float32 the two are equal, beyond them the scratch block leads.
+    # Rows this narrow are built in registers. For 1M rows of 50 bytes, this takes 1.7 ms instead of 2.2 ms; for
+    # 25 float64, 3.5 instead of 4.6 ms. From 100 bytes or 64 float32 on, the scratch block is as fast or faster.
     NARROW = 64
     NARROW_BYTES = 256
-    SMALL_BYTES = 16 << 10   # below, a plan costs more than it saves (0.5 us for rows of 10 float32)
-    SPARSE_BYTES = 256       # groups this wide are not set to 0 twice: of four cache lines one is written
+    SMALL_BYTES = 16 << 10   # below, a plan takes longer than it saves (0.5 us for rows of 10 float32)
+    SPARSE_BYTES = 256       # cleared groups this wide are not filled again: one of 4 cache lines is written
 
 cdef struct Job:
     const ohf_microkernels *microkernels
@@ -201,7 +201,7 @@ def encode(
     """Write the encoding of ``indices`` into ``out``; ``ignored`` is the bit pattern of an ignored index or None.
 
     ``out`` has ``len(indices) * depth`` elements of ``len(on)`` bytes; none of the three may be 0.
-    ``is_cleared`` says that ``out`` is fresh memory, which the system has just set to 0.
+    If ``is_cleared``, ``out`` is fresh memory, which the system has just set to 0.
     """
     cdef ohf_policy policy = policy_of(depth, wrap, ignored)
     cdef int kind = index_kind(indices)
@@ -209,7 +209,7 @@ def encode(
     if n * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
         raise ValueError("rows.encode: the lengths differ")
     if inner < 1 or n % inner != 0:
-        raise ValueError(f"rows.encode: inner = {inner} does not fit")
+        raise ValueError(f"rows.encode: inner must divide the number of indices ({n}), got {inner}")
     encode_indices(
         cnp.PyArray_DATA(indices), kind, &policy, n, inner, &out[0], width, &on[0], &off[0], num_threads,
         is_cleared,
@@ -228,7 +228,7 @@ cdef struct MatrixJob:
 
 
 cdef void read_columns(const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, int32_t *codes) noexcept nogil:
-    """Read some rows of all columns, ``step`` codes apart."""
+    """Read some rows of all columns; the columns are stored ``job.step`` codes apart."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         read(&job.sources[column], row, count, 0, job.fill.depth, codes + column * job.step)
@@ -249,7 +249,7 @@ cdef void stream_chunk(const MatrixJob *job, Py_ssize_t begin, Py_ssize_t end) n
     """Write the bytes [begin, end) of the output in windows."""
     cdef int32_t codes[MATRIX_CODES]
     cdef unsigned char room[WINDOW + 2 * OHF_SCRATCH + 192]
-    # Rows that begin before a window or end after it store elements outside it, which are not read.
+    # Rows that cross the edge of a window store elements outside the window, which are not read.
     cdef Py_ssize_t beside = (job.row_bytes + 63) // 64 * 64, row, stop, first = 0, known = 0, there
     cdef unsigned char *scratch = room + (-<uintptr_t> room & 63) + beside
     cdef unsigned char *block
@@ -310,7 +310,7 @@ def encode_columns(
     list codes, list tables, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
     const unsigned char[::1] off, int num_threads, bint is_cleared=False,
 ):
-    """Write the rows of columns of codes into ``out``, a matrix of ``depth`` columns.
+    """Encode columns of codes into ``out``, a row-major matrix of ``depth`` columns.
 
     ``is_cleared`` has the same meaning as in `encode`.
     """

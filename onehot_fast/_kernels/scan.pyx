@@ -13,7 +13,7 @@ cdef extern from "once.h":
 cdef enum:
     BLOCK = 1024
 
-# The types of indices; float16 is widened before, which is exact.
+# The types of indices; the caller widens float16, which is exact.
 ctypedef fused index_t:
     int8_t
     int16_t
@@ -38,7 +38,7 @@ cdef struct Limits:
 
 
 cdef inline bint offends(index_t index, const Limits *limits) noexcept nogil:
-    """Tell whether one index is outside the limits; an index too large for int64 counts as too large."""
+    """Tell whether one index is outside the limits; a float that does not fit int64 counts as too large."""
     cdef uint64_t bits
     cdef bint negative
     if index_t is float or index_t is double:
@@ -105,17 +105,17 @@ cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept
 def count(const index_t[::1] indices, int64_t[:, ::1] counts):
     """Count the occurrences of each integer; the sum of the rows of ``counts`` is the result.
 
-    The last column counts all other integers. With four rows, equal adjacent integers do not wait for each other.
+    The last column counts all other integers. With four rows, equal adjacent integers have separate counters.
     """
     cdef Py_ssize_t n = indices.shape[0], i, n_rows = counts.shape[0], n_columns = counts.shape[1]
     cdef Py_ssize_t step = n_columns if n_rows == 4 else 0
     cdef uint64_t last = n_columns - 1
     cdef int64_t *out
     if n_columns == 0 or n_rows not in (1, 4):
-        raise ValueError("scan.count: the shape of the counts does not fit")
+        raise ValueError("scan.count: counts must have 1 or 4 rows and at least one column")
     out = &counts[0, 0]
     if index_t is float or index_t is double:
-        raise TypeError("scan.count: only integers are counted")
+        raise TypeError("scan.count: the indices must be integers")
     else:
         with nogil:
             for i in range(0, n - 3, 4):

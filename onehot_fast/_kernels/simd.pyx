@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The active variant of the microkernels, and the size above which outputs are streamed past the caches.
+"""The active variant of the microkernels, and the output size above which stores bypass the caches.
 
 At import, the best variant that the processor supports is chosen. ``ONEHOT_FAST_SIMD`` selects another variant,
 and ``ONEHOT_FAST_STREAM_BYTES`` sets the size above which stores bypass the caches (default: half the last-level
@@ -119,7 +119,7 @@ def _read_environment():
         activate(name)
     if n_bytes := os.environ.get("ONEHOT_FAST_STREAM_BYTES"):
         if not (n_bytes.isascii() and n_bytes.isdigit() and int(n_bytes) < 1 << 63):
-            raise ValueError(f"ONEHOT_FAST_STREAM_BYTES={n_bytes} must be a number of bytes, such as 16777216")
+            raise ValueError(f"ONEHOT_FAST_STREAM_BYTES must be a whole number of bytes, got {n_bytes!r}")
         set_stream_bytes(int(n_bytes))
 
 

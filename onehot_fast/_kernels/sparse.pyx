@@ -1,10 +1,10 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """CSR and CSC output: the positions of the hot elements.
 
-CSR writes the columns of every row as if no row lacked a column, and then closes the gaps: one pass over the
-codes, and a second pass over the positions only if there are gaps. CSC counts the rows of each column for each
-part of the rows, then every part writes its own row numbers. Both results are canonical (sorted, without
-duplicates), if the columns in the tables increase from one input column to the next.
+For CSR, the columns of every row are written as if no row lacked a column, then the gaps are closed: one pass
+over the codes, and a second pass over the positions only if there are gaps. For CSC, the rows of each column
+are counted for each part of the rows, then every part writes its own row numbers. Both results are canonical
+(sorted, without duplicates), if the columns in the tables increase from one input column to the next.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t, uintptr_t
@@ -36,7 +36,7 @@ cdef enum:
     # More columns need fewer lanes, because each lane writes a cache line and the first-level cache holds 512.
     LANE_COLUMNS = 64
     HALF_LANE_COLUMNS = 128
-    # Positions of this size exceed the second-level cache, so the next cache line is prefetched: 10M rows of 50
+    # Positions of 8 MiB exceed the second-level cache, so the next cache line is prefetched: 10M rows of 50
     # columns take 22 ms instead of 42 ms (but 1M rows, 4 MB, would take 1.9 ms instead of 1.4 ms).
     FAR_BYTES = 8 << 20
 
@@ -57,11 +57,11 @@ cdef struct Job:
 
 
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
-    """Describe a column whose codes become positions by an addition; False for any other."""
+    """Describe a column whose codes become positions by adding a constant; return False for other columns."""
     cdef const ohf_table *table = source.table
     if source.kind not in (OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32, OHF_U32):
         return False
-    # As int32 or as uint32, values of 2**31 or more are never codes.
+    # uint32 values of 2**31 or more are never codes, so uint32 can be read as int32.
     shifted.kind = OHF_I32 if source.kind == OHF_U32 else source.kind
     shifted.first = 0
     if table == NULL:
@@ -87,7 +87,7 @@ cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
 cdef Py_ssize_t write_added(
     const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
 ) noexcept nogil:
-    """Write rows from ``row`` until about the first row that lacks a column; return their number."""
+    """Write rows from ``row`` on, until about the first that lacks a column; return the number of rows."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t column
     for column in range(job.n_columns):
@@ -355,7 +355,7 @@ cdef int run_groups(
     """Process all parts, in parallel by groups."""
     cdef PartsJob job
     if places.shape[2] not in (1, LANES):
-        raise ValueError(f"sparse.csc: groups are of {LANES} parts, or of one")
+        raise ValueError(f"sparse.csc: a group must have 1 or {LANES} parts, got {places.shape[2]}")
     job.group_parts = places.shape[2]
     job.sources = columns.items
     job.n_sources = columns.n_columns
@@ -384,6 +384,6 @@ def csc_counts(list codes, list tables, position_t[:, :, ::1] counts, int num_th
 def csc_rows(
     list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads,
 ):
-    """Write the rows of each column; ``places`` has the first position of each part, and then its end."""
+    """Write the row numbers of each column, and advance ``places`` from the start to the end of each part."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
         run_groups(CodeColumns(codes, tables, 4), places, &indices[0], indices.shape[0], num_threads)

@@ -2,7 +2,7 @@
 """Validity bitmaps, and conversion of integers with a bitmap to codes: a null becomes -1.
 
 A bitmap is read byte by byte, and a look-up table expands each byte to eight bytes. The loops over these bytes
-have no branches, so the compiler vectorises them. Only bytes with a bit of the range are read.
+have no branches, so the compiler vectorises them. Only bytes that contain bits of the range are read.
 """
 
 from libc.stdint cimport UINT64_MAX, int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t

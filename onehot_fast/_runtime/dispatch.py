@@ -20,7 +20,7 @@ from onehot_fast._version import __version__
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# For more codes, adding four partial histograms takes longer than the histograms save.
+# From this many codes on, adding up four partial histograms takes longer than they save.
 _MANY_COUNTS = 1 << 12
 
 
@@ -44,7 +44,7 @@ def encode(
 ) -> None:
     """Fill ``out``, of shape (outer, depth, inner), from contiguous checked ``indices``.
 
-    ``zeroed`` says that all bytes of ``out`` are 0, because the system has just allocated it.
+    If ``zeroed``, the system has just allocated ``out``, and all its bytes are 0.
     """
     if out.nbytes:
         elements, policy = _elements(on, off), (wrap, _bits(ignore_index))
@@ -67,7 +67,7 @@ def first_invalid(
 
 
 def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
-    """Return the largest index, truncated, or None; ignored and too large ones do not count."""
+    """Return the largest index as an int, or None; skip ignored indices and floats beyond int64."""
     if not indices.size:
         return None
     largest, limit = indices.max(), 2.0**63
@@ -85,10 +85,10 @@ def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
 def decode(
     cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int, num_threads: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the hot position of each row of (outer, depth, inner); the first row with each fault.
+    """Return the hot position (or ``default``) of each row, and three row numbers (-1 if none).
 
-    The faults are: no hot element; several hot elements; no hot element, but an element that is not
-    ``off`` (if ``off`` is None: elements that differ from each other). -1 means no such row.
+    A row is ``cube[i, :, k]``. The numbers are the first row without a hot element, the first with
+    several, and the first without one whose elements are not all ``off`` (None: not all equal).
     """
     outer, depth, inner = cube.shape
     out = np.empty(outer * inner, np.int64)
@@ -111,8 +111,8 @@ def encode_matrix(
 ) -> None:
     """Fill the C-contiguous (rows, columns) ``out`` from several columns of codes, in one pass.
 
-    A table maps each code to a column of ``out``, or to -1; its last entry is for values that are
-    not codes. Without a table, a code is its own column. This applies to all functions below.
+    A table maps each code to a column of ``out``, or to -1 for no column. Its last entry applies to
+    values that are not codes. If a table is None, each code is the number of its column.
     """
     if out.nbytes:
         elements = _elements(on, off)
@@ -141,10 +141,10 @@ def encode_bits(
     num_threads: int = 1,
     result_bytes: int | None = None,
 ) -> None:
-    """Fill ``out`` of shape (columns, bytes) with bit-packed columns, the lowest bit first.
+    """Fill ``out``, of shape (columns, bytes), with bit-packed columns, the lowest bit first.
 
-    Bytes after the last bits of a row keep their values. ``result_bytes`` is the size of the whole
-    result; ``out`` may be a part of it.
+    If a row of ``out`` is longer than its bits, the remaining bytes keep their values.
+    ``result_bytes`` is the size of the whole result, of which ``out`` may be a part.
     """
     if out.nbytes:
         planes.encode_bits(codes, table, out, result_bytes or out.nbytes, num_threads)
@@ -197,7 +197,7 @@ def csc(
 def recode(
     codes: AnyArray, table: npt.NDArray[np.int32], num_threads: int = 1
 ) -> npt.NDArray[np.signedinteger[Any]]:
-    """Return the table's entry for each code, or -1, in the smallest dtype that fits."""
+    """Return the table entry of each code, in the smallest signed dtype that fits all entries."""
     span = int(table.max()) + 1
     out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
     _recode(codes, table, out, span, num_threads)
@@ -221,7 +221,7 @@ def multi_hot(
     off: AnyArray,
     num_threads: int = 1,
 ) -> None:
-    """Fill ``out``, of shape (rows, columns); row i has codes ``offsets[i]:offsets[i + 1]``."""
+    """Fill each row i of ``out`` from the codes ``codes[offsets[i]:offsets[i + 1]]``."""
     arguments = out.shape[1], *_elements(on, off), num_threads
     ragged.encode(offsets, codes, table, _memory_of(out), *arguments)
 
@@ -232,7 +232,7 @@ def multi_hot_count(
     table: npt.NDArray[np.int32] | None,
     out: AnyArray,
 ) -> None:
-    """Add 1 to the element of ``out``, of shape (rows, columns), for every code of a row."""
+    """Add 1 to ``out[row, column]`` for every code of each row."""
     ragged.count(offsets, codes, table, out)
 
 
@@ -245,7 +245,7 @@ def multi_hot_csr(
     count: bool,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSR matrix of ones, or of counts."""
-    # The clipping is only for the allocation: the kernel rejects offsets outside the codes.
+    # Clip the size only to allocate memory: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
     indices = np.empty(room, np.int32)
@@ -257,7 +257,7 @@ def multi_hot_csr(
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
-    """Return the number of groups of rows, and of parts in a group; each part has own counts."""
+    """Return the numbers of groups of rows and of parts per group; each part has its own counts."""
     n_groups = 1 if num_threads == 1 else 4 * num_threads
     # Counting for all parts and columns must take less time than reading the rows.
     affordable = n_rows // (8 * max(n_columns, 1))
@@ -266,22 +266,22 @@ def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
 
 
 def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
-    """Return a contiguous array as a view of its bytes."""
+    """Return a 1-D view of the bytes of a contiguous array."""
     return out.reshape(-1).view(np.uint8)
 
 
 def _elements(on: AnyArray, off: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Return the bytes of two elements."""
+    """Return the bytes of the on and off elements."""
     return _memory_of(on), _memory_of(off)
 
 
 def _position_dtype(*largest: int) -> np.dtype[Any]:
-    """Return int32 if the positions fit, else int64, like SciPy."""
+    """Return int32 if it can represent all the given numbers, else int64, as SciPy does."""
     return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
 
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
-    """Return an array of ones in reused memory; stores of large results bypass the caches."""
+    """Return an array of ones; bypass the caches for large results in reused memory."""
     ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
     one = np.ones(1, dtype)
     is_large = result_bytes > simd.get_stream_bytes() and not is_fresh
@@ -297,7 +297,7 @@ def build_info() -> dict[str, Any]:
     -------
     dict
         ``version``, ``python``, ``numpy`` and ``machine``: str;
-        ``openmp``: bool; ``openmp_version``: the date of the standard (yyyymm), 0 without OpenMP;
+        ``openmp``: bool; ``openmp_version``: int, the date of the OpenMP standard (yyyymm) or 0;
         ``simd``: str, the active variant of the kernels; ``simd_variants``: tuple of str, the
         variants that this processor can run, best first (``ONEHOT_FAST_SIMD`` selects one);
         ``stream_bytes``: int, the output size in bytes above which stores bypass the caches

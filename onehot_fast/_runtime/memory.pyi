@@ -11,7 +11,7 @@ class CacheInfo(NamedTuple):
     hits: int
     misses: int
 
-# The owner of an array's memory; it is the array's `base`.
+# The owner of an array's memory, stored as the array's `base`.
 @final
 class Block: ...
 

@@ -1,21 +1,21 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Output buffers: aligned to 64 bytes, of huge pages when large, and recycled.
+"""Output buffers: aligned to 64 bytes, reused, and backed by huge pages if they are large.
 
-Fresh memory is expensive: the operating system maps it page by page (4 - 9 GB/s), which takes longer than the
-kernels need to write it (28 - 75 GB/s). So a large block is kept when its array is deleted, and reused:
+Fresh memory is expensive: the operating system maps it page by page (4 - 9 GB/s), more slowly than
+the kernels write (28 - 75 GB/s). A large block is therefore kept when its array is deleted, and reused:
 
 - At most a sixteenth of the machine's memory, or ``ONEHOT_FAST_CACHE_MB``, is kept; the block that was idle
-  longest is unmapped first. The next call unmaps blocks that were idle for 10 seconds.
-- The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block in steady use: it was
-  reused, and was idle for less than a second when a call last checked. At most 1 GiB is in steady use. Steady use
-  avoids ``MADV_FREE``, which takes 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB if a second thread runs on
-  another processor of a virtual machine.
+  longest is unmapped first. Every later call unmaps the blocks that were idle for 10 seconds.
+- The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block in steady use: a
+  reused block that was idle for less than a second at the last check. At most 1 GiB is in steady use.
+  Steady use avoids ``MADV_FREE``, which takes 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB if a second
+  thread runs on another processor of a virtual machine.
 
-No background thread does this, because CPython 3.12 and later warns if a process with other threads forks, even if
-the user did not start them.
+No background thread unmaps blocks, because CPython 3.12 and later warn if a process with several threads
+forks, even if the user started none of them.
 
-A block belongs to the array that was made over it, as its ``base``: every view of the array keeps it alive. The
-block is kept or unmapped when the last view is deleted.
+A block is the ``base`` of the array that uses its memory, so every view of the array keeps the block alive.
+When the last view is deleted, the block is kept for reuse or unmapped.
 """
 
 import os
@@ -63,7 +63,7 @@ cdef enum:
     LARGE = 256 << 10       # blocks of this size or more are mapped and kept; for smaller ones malloc is fast
     MAX_BLOCKS = 64
     MAX_STEADY_BYTES = 1 << 30
-    NUMPY_DOMAIN = 389047   # NumPy's own number in tracemalloc: our arrays are counted with NumPy's
+    NUMPY_DOMAIN = 389047   # NumPy's domain in tracemalloc, which also counts our arrays
 
 cdef double IDLE_SECONDS = 10.0
 cdef double STEADY_SECONDS = 1.0
@@ -76,7 +76,7 @@ cdef struct FreeBlock:
 
 
 cdef class Cache:
-    """The free blocks, in order of the time when they became idle. Hold the lock to call ``nogil`` methods."""
+    """The free blocks, the longest idle first. Callers of the ``nogil`` methods must hold the lock."""
 
     cdef FreeBlock blocks[MAX_BLOCKS]
     cdef Py_ssize_t n_blocks, live, hits, misses
@@ -96,9 +96,9 @@ cdef class Cache:
         memmove(&self.blocks[at], &self.blocks[at + 1], (self.n_blocks - at) * sizeof(FreeBlock))
 
     cdef Py_ssize_t best_fit(self, size_t size) noexcept nogil:
-        """Return the index of the smallest free block of at least ``size`` bytes, or -1; ties take the latest.
+        """Return the index of the smallest free block that fits, or -1; of equally large blocks, the latest.
 
-        A block may be at most a quarter larger than ``size``, because the limit does not count the wasted memory.
+        A block fits if it is at most a quarter larger than ``size``: wasted memory is not limited.
         """
         cdef Py_ssize_t i, best = -1
         for i in range(self.n_blocks):
@@ -108,7 +108,7 @@ cdef class Cache:
         return best
 
     cdef void keep(self, void *address, size_t size, bint was_reused) noexcept nogil:
-        """Keep a block, and unmap others if the limit requires it; unmap the block if it is too large."""
+        """Keep a block and unmap older blocks above the limit; unmap a block that alone exceeds it."""
         cdef double now = ohf_seconds()
         self.age(now)
         if size > self.limit:
@@ -148,7 +148,7 @@ cdef Cache cache = Cache()
 
 @cython.final
 cdef class Block:
-    """The owner of one array's memory; the array's ``base``."""
+    """The owner of one array's memory, stored as the array's ``base``."""
 
     cdef void *address      # the start of the block
     cdef size_t size        # the size of a mapped block, or 0 if malloc allocated the block
@@ -219,24 +219,24 @@ cdef Block large_block(size_t n_bytes):
 cdef object new_array(
     int ndim, Py_ssize_t *shape, object dtype, Py_ssize_t n_bytes, bint *is_fresh=NULL,
 ):
-    """Make an uninitialised array of ``n_bytes`` > 0 bytes; tell whether its memory is fresh."""
+    """Return an uninitialised array of ``n_bytes`` > 0 bytes; set ``is_fresh`` if its memory is fresh."""
     cdef Block block = small_block(n_bytes) if n_bytes < LARGE else large_block(n_bytes)
     if is_fresh != NULL:
         is_fresh[0] = n_bytes >= LARGE and not block.was_reused
-    Py_INCREF(dtype)   # PyArray_NewFromDescr steals it
+    Py_INCREF(dtype)   # PyArray_NewFromDescr steals this reference
     array = PyArray_NewFromDescr(
         <PyTypeObject *> cnp.ndarray, dtype, ndim, <const cnp.npy_intp *> shape, NULL, block.data,
         cnp.NPY_ARRAY_CARRAY, NULL,
     )
-    Py_INCREF(block)   # and this steals the base
+    Py_INCREF(block)   # PyArray_SetBaseObject steals this reference
     cnp.PyArray_SetBaseObject(array, block)
     return array
 
 
 def allocate(tuple shape, cnp.dtype dtype):
-    """Return a C-contiguous array, aligned to 64 bytes, and whether its memory is fresh, and so all zeros.
+    """Return a C-contiguous array aligned to 64 bytes, and whether its memory is fresh (all zeros).
 
-    The caller has checked the size.
+    The caller must have checked the size.
     """
     cdef Py_ssize_t dims[64]
     cdef Py_ssize_t n_bytes = dtype.itemsize
@@ -294,7 +294,7 @@ def cache_info():
 
     See Also
     --------
-    empty_cache : return it to the operating system.
+    empty_cache : Return the kept memory to the operating system.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def set_limit(size_t n_bytes):
 
 
 def set_idle_seconds(double seconds, double steady_seconds=1.0):
-    """Set the seconds that an idle block is kept and stays in steady use; return the previous first number."""
+    """Set how long an idle block is kept and stays in steady use; return the previous ``seconds``."""
     global IDLE_SECONDS, STEADY_SECONDS
     before = IDLE_SECONDS
     IDLE_SECONDS, STEADY_SECONDS = seconds, steady_seconds
@@ -362,7 +362,7 @@ def _default_limit():
     if not text:
         return min((system.total_memory() or 0) // 16, SIZE_MAX)
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise ValueError(f"ONEHOT_FAST_CACHE_MB = {text!r} must be a whole number of MiB, 0 to keep nothing")
+        raise ValueError(f"ONEHOT_FAST_CACHE_MB must be a whole number of MiB (0 for none), got {text!r}")
     return int(text) << 20
 
 

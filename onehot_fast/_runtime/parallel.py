@@ -23,24 +23,24 @@ from onehot_fast._runtime import system
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# For less output, a second thread costs more than it saves: 8 MiB take 0.2 ms on one thread,
-# reading the load 0.01 ms, and waking a thread up to 0.05 ms.
+# For smaller outputs, a second thread costs more than it saves: one thread writes 8 MiB in 0.2 ms,
+# reading the load takes 0.01 ms, and waking a thread takes up to 0.05 ms.
 WORTH_THREADS = 8 << 20
 
-# More threads are never useful, and GNU OpenMP crashes if the system refuses one.
+# More threads are never useful, and GNU OpenMP crashes if the system cannot start a thread.
 MAX_THREADS = 1024
 
 
-# Whether calls in this context use one thread, and whether their rows are a part of a table.
+# Whether calls in this context use one thread, and whether they encode only a part of a table.
 _is_single_threaded = ContextVar("is_single_threaded", default=False)
 _is_part = ContextVar("is_part", default=False)
 
 
 @contextmanager
 def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
-    """Treat all rows as a part of a table: messages contain no row numbers and no counts.
+    """Treat rows in this context as a part of a table: omit row numbers and counts in messages.
 
-    By default, calls without `num_threads` use one thread, because an engine already runs one
+    If `one_thread`, calls without `num_threads` use one thread, because an engine already runs one
     thread for each processor.
     """
     tokens = _is_part.set(True), _is_single_threaded.set(one_thread)
@@ -65,12 +65,12 @@ def available() -> int:
 
 @cache
 def _quota() -> int | None:
-    """Return the processor quota of the control group, or None; the value is cached."""
+    """Return the cached processor quota of the control groups, or None if there is no quota."""
     return system.cpu_quota()
 
 
 def _idle_threads(requested: int) -> int:
-    """Return the number of requested threads, limited by the number of idle processors.
+    """Return the requested number of threads, limited by the number of idle processors.
 
     All threads wait for the slowest one at the end. A thread that shares its processor with another
     process costs more time than the other threads save.
@@ -103,9 +103,9 @@ def resolve(num_threads: int | None, n_bytes: int) -> int:
 def parallel_map(
     work: Callable[[Item], Result], items: Iterable[Item], n_bytes: int
 ) -> list[Result]:
-    """Return the result for each item; use several threads if the items have many bytes in total.
+    """Return ``work(item)`` for each item; use several threads if ``n_bytes`` is large.
 
-    Use this for work that releases the GIL. If several items fail, the first error is raised.
+    Use this for work that releases the GIL. The error of the first item that fails is raised.
     """
     items = [*items]
     threads = min(resolve(None, n_bytes), len(items))

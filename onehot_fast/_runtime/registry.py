@@ -1,4 +1,4 @@
-"""The integration of each library, called by name and imported when needed."""
+"""Find the integration module of a library, and import it only when it is needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PACKAGE = "onehot_fast.integrations"
 
 # The integration that reads the tables of each library.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars", "narwhals": "narwhals"}
-# The integration of each engine, whose tables are split into parts.
+# The integration of each engine: a library whose tables are split into parts.
 ENGINES = {"dask": "dask", "pyspark": "spark"}
 # The extra and the oldest tested version of each library.
 REQUIRED = {
@@ -28,7 +28,7 @@ REQUIRED = {
 }
 # Integrations that support `Encoder.expressions`.
 EXPRESSION_BACKENDS = ("polars", "narwhals")
-# The methods of the Arrow PyCapsule interface, by which other tables are read.
+# Tables of other libraries are read by these methods of the Arrow PyCapsule interface.
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 
 
@@ -40,7 +40,7 @@ def integration(name: str) -> ModuleType:
 def require(name: str, least: str | None = None, what: str | None = None) -> ModuleType:
     """Return the library of an integration, or raise an error that says what to install.
 
-    `least` is the lowest accepted version (by default the lowest tested); `what` needs the library.
+    `least` is the oldest accepted version (default: the oldest tested), and `what` the feature.
     """
     extra, tested = REQUIRED[name]
     least, what = least or tested, what or f"{PACKAGE}.{extra}"
@@ -54,12 +54,12 @@ def require(name: str, least: str | None = None, what: str | None = None) -> Mod
         raise ModuleNotFoundError(f"{needs}: {remedy}", name=name) from None
     version = str(module.__version__)
     if _release(version) < _release(least):
-        raise ImportError(f"{needs}, and {version} is installed: {remedy}", name=name)
+        raise ImportError(f"{needs}, but {version} is installed: {remedy}", name=name)
     return module
 
 
 def library(name: str, what: str) -> ModuleType:
-    """Return a module, or raise an error that names the method or option that needs it."""
+    """Return a module, or raise an error that names `what`: the method or option that needs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -94,7 +94,7 @@ def engine_of(source: object) -> ModuleType | None:
 
 @lru_cache(maxsize=256)
 def _reader_and_engine(source: type) -> tuple[str | None, str | None]:
-    """Return the names of the integration and of the engine that read objects of a type."""
+    """Return the names of the reader and of the engine integration of a type; each can be None."""
     name, engine = _named_in(READERS, source), _named_in(ENGINES, source)
     has_arrow_capsule = any(hasattr(source, method) for method in ARROW_METHODS)
     if name is None and engine is None and has_arrow_capsule and exists("arrow"):
@@ -103,7 +103,7 @@ def _reader_and_engine(source: type) -> tuple[str | None, str | None]:
 
 
 def _named_in(integrations: dict[str, str], source: type) -> str | None:
-    """Return the integration for the top-level module of a type or of its bases, or None."""
+    """Return the integration of the library that defines a type or one of its bases, or None."""
     for kind in source.__mro__:
         name = integrations.get(kind.__module__.partition(".")[0])
         if name is not None and exists(name):
@@ -113,7 +113,7 @@ def _named_in(integrations: dict[str, str], source: type) -> str | None:
 
 @cache
 def exists(name: str) -> bool:
-    """Tell whether this distribution contains the integration; its library may be missing."""
+    """Tell whether this distribution contains the integration, even if its library is missing."""
     return find_spec(f"{PACKAGE}.{name}") is not None
 
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from itertools import accumulate
 
-# For each version of control groups, the names of the limit, of the usage and of the page cache in
-# the usage. The page cache counts as free, because the kernel drops it on demand.
+# For each version of control groups: the files of the limit and of the usage, and the field of the
+# page cache in ``memory.stat``. The page cache counts as free: the kernel drops it on demand.
 MEMORY_FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
@@ -18,14 +18,14 @@ UNLIMITED = 2**60  # in version 1, a number just below 2**63 means "no limit"
 def available_memory(root: str = "") -> int | None:
     """Return the free memory in bytes, or None if unknown.
 
-    On Linux that is ``MemAvailable`` plus ``SwapFree``, limited by the control groups of this
-    process (v2 and v1); on other systems it is the physical memory.
+    On Linux, the result is ``MemAvailable`` plus ``SwapFree``, limited by the control groups of
+    this process (v2 and v1). On other systems, it is the physical memory.
     """
     return min([*_machine_rooms(root), *_cgroup_rooms(root)], default=None)
 
 
 def total_memory(root: str = "") -> int | None:
-    """Return the memory of the machine or its control group in bytes, or None if unknown."""
+    """Return the machine's memory in bytes, limited by the control groups, or None if unknown."""
     machine = _fields(f"{root}/proc/meminfo").get("MemTotal:", 0) * 1024 or _physical_memory()
     limits = (limit for _, limit, _ in _cgroup_limits(root))
     return min(filter(None, [machine, *limits]), default=None)
@@ -57,7 +57,7 @@ def _cgroup_rooms(root: str) -> Iterator[int]:
 
 
 def _cgroup_limits(root: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
-    """Yield folder, limit in bytes and (usage, cache) file names of each limited control group."""
+    """Yield folder, limit in bytes and (usage, cache) names of each limited control group."""
     for version, folder in _cgroup_folders(root, "memory"):
         limit_name, usage_name, cache_name = MEMORY_FILES[version]
         limit = _number(f"{folder}/{limit_name}")
@@ -90,13 +90,13 @@ def _cgroup_folders(root: str, controller: str) -> Iterator[tuple[int, str]]:
 
 
 def _fields(path: str) -> dict[str, int]:
-    """Return the numbers in a file of lines ``name number …``, by name."""
+    """Return a dict of the numbers in a file whose lines are ``name number …``."""
     rows = [line.split() for line in _lines(path)]
     return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
 
 
 def _number(path: str) -> int | None:
-    """Return the number in a file, or None if it contains ``max`` or does not exist."""
+    """Return the number in a file, or None if the file contains ``max`` or does not exist."""
     text = "".join(_lines(path))
     return int(text) if text.isdigit() else None
 
@@ -111,7 +111,7 @@ def _lines(path: str) -> list[str]:
 
 
 def cpu_quota(root: str = "") -> int | None:
-    """Return the control groups' quota in processors, rounded up, or None if there is none."""
+    """Return the processors that the control groups allow, rounded up, or None if unlimited."""
     return min((-(-quota // period) for quota, period in _cpu_quotas(root)), default=None)
 
 

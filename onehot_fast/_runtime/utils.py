@@ -18,8 +18,8 @@ else:
     class cached_property(functools.cached_property):
         """`functools.cached_property` without the lock of Python 3.11.
 
-        All instances share that lock: threads would wait for each other's encoders, and a child
-        process forked while a thread holds the lock would wait forever.
+        In Python 3.11, all instances share one lock: threads would wait for each other's encoders,
+        and a child process that is forked while a thread holds the lock would wait forever.
         """
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -30,7 +30,7 @@ else:
 
 
 def warn(message: str | UserWarning) -> None:
-    """Issue a warning that points to the user's line that called this package."""
+    """Issue a warning that points to the line of the user's code that called this package."""
     frame, level = sys._getframe(), 1
     while (
         frame.f_back is not None

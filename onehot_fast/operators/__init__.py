@@ -1,1 +1,1 @@
-"""The OneHot operator with the signatures and rules of ONNX and of OpenVINO."""
+"""The OneHot operators of ONNX and of OpenVINO, with their signatures and rules."""

@@ -42,16 +42,16 @@ def one_hot(
     Parameters
     ----------
     indices : array_like of T1, any shape
-        T1 is one of the eight integer types, float16, float32 and float64. Floats are truncated
+        T1 is an integer type of 8 to 64 bits, float16, float32 or float64. Floats are truncated
         toward zero to int64 before use; NaN, infinity and numbers beyond int64 are out of range.
         0-D is accepted.
     depth : scalar or array_like of T2, shape () or (1,)
         The number of classes, at least 0; T2 has the same 11 types as T1. Floats are truncated
         toward zero.
     values : array_like of T3, shape (2,)
-        ``[off_value, on_value]``, in this order. T3 is T1 plus bool, string, complex64, complex128,
-        and from opset 28 bfloat16. Strings are arrays of dtype ``S``, ``U`` or ``StringDType``, or
-        object arrays of str.
+        ``[off_value, on_value]``, in this order. T3 is a type of T1, bool, string, complex64 or
+        complex128; from opset 28, also bfloat16. Strings are arrays of dtype ``S``, ``U`` or
+        ``StringDType``, or object arrays of str.
     axis : int, default -1
         The position of the new dimension in the output, in [-r - 1, r] where r is the rank of
         `indices`.
@@ -143,7 +143,7 @@ def _is_plain(data: Any) -> bool:
 
 
 def type_name(array: npt.NDArray[Any]) -> str:
-    """Return the ONNX name of the element type; all texts are ``string``."""
+    """Return the ONNX name of the element type, which is ``string`` for any str or bytes."""
     if array.dtype.kind in "SUT":
         return "string"
     if array.dtype.kind == "O" and all(isinstance(item, (str, bytes)) for item in array.flat):

@@ -55,9 +55,9 @@ def one_hot(
         The position of the new dimension in the output, in [-r - 1, r] where r is the rank of
         `indices`.
     negative_indices_mode : {"ignore_negative", "normalize"}, default "ignore_negative"
-        ``normalize`` counts an index in [-depth, -1] from the end; ``ignore_negative``, also
-        spelled ``ignore-negative``, treats every negative index as out of range. The names are not
-        case-sensitive. Version 1 does not have this attribute.
+        ``normalize`` counts an index in [-depth, -1] from the end. ``ignore_negative`` (also
+        spelled ``ignore-negative``) treats every negative index as out of range. The names are not
+        case-sensitive. Version 1 accepts only the default.
     version : {1, 16}, default 1
         The version of OneHot.
 
@@ -74,7 +74,7 @@ def one_hot(
         `negative_indices_mode` has the wrong type.
     ValueError
         `depth` or a value is not 0-D; `depth` is not positive; `axis` is out of range; `version` or
-        the mode is unknown; a mode is passed for version 1; or the result exceeds NumPy's limits.
+        the mode is unknown; version 1 gets "normalize"; or the result exceeds NumPy's limits.
     MemoryError
         The result is larger than the free memory.
 
@@ -118,14 +118,14 @@ def one_hot(
 
 
 def _negative_indices(mode: str, version: int) -> Literal["ignore", "normalize"]:
-    """Return the `negative_indices` option of `one_hot` for `negative_indices_mode`."""
+    """Return the `negative_indices` option of `tensor.one_hot` for a mode of OpenVINO."""
     if version not in VERSIONS:
         raise ValueError(f"version must be 1 or 16, got {version}")
     spelled = check_text(mode, "negative_indices_mode").lower().replace("-", "_")
     check_choice(spelled, "negative_indices_mode", tuple(MODES))
     policy = MODES[spelled]
     if version == 1 and policy != "ignore":
-        raise ValueError(f"negative_indices_mode={mode!r} needs version=16; OneHot-1 has no mode")
+        raise ValueError(f"negative_indices_mode={mode!r} is new in OneHot-16; pass version=16")
     return policy
 
 
@@ -143,7 +143,7 @@ def _scalar(
 def _of_one_dtype(
     on: npt.NDArray[Any], off: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both values in one dtype; the byte orders and string widths may differ before."""
+    """Return both values in one dtype; only their byte orders and string widths may differ."""
     if on.dtype == off.dtype:
         return on, off
     if on.dtype.kind == off.dtype.kind and type_name(on) == type_name(off):

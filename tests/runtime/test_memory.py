@@ -363,7 +363,7 @@ def test_an_invalid_limit_ends_the_import(text):
     done = start("import onehot_fast._runtime.memory", ONEHOT_FAST_CACHE_MB=text)
 
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("ValueError: ONEHOT_FAST_CACHE_MB = ")
+    assert done.stderr.splitlines()[-1].startswith("ValueError: ONEHOT_FAST_CACHE_MB must ")
 
 
 @needs_fork

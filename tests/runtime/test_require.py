@@ -53,7 +53,7 @@ def test_versions_are_compared_as_numbers(version, monkeypatch):
     """The error names the installed version too."""
     module = SimpleNamespace(__version__=version)
     monkeypatch.setitem(sys.modules, "polars", module)
-    expected = f"needs polars 1.20 or newer, and {version} is installed: pip install .onehot-fast"
+    expected = f"needs polars 1.20 or newer, but {version} is installed: pip install .onehot-fast"
 
     if version.startswith(("1.20", "10")):
         assert require("polars") is module

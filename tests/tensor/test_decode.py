@@ -185,7 +185,7 @@ def test_argmax_that_is_refused(tensor, options, error, message):
 
 
 def test_a_vector_of_other_elements_is_rejected():
-    with pytest.raises(ValueError, match=r"equal to on_value = 1, but 0.0 and 5.0"):
+    with pytest.raises(ValueError, match=r"equal to on_value = 1, but contains 0.0 and 5.0"):
         onehot_fast.decode(np.array([0.0, 5.0]))
     assert onehot_fast.decode(np.array([0.0, -0.0])) == -1
 
