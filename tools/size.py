@@ -28,21 +28,21 @@ ORIGINALS = {"OneHotEncoder"}
 
 # The largest value that each number may have.
 LIMITS = {
-    "lines of the package (.py, .pyx)": 34_000,
-    "lines of the core without cli": 17_700,
-    "lines of cli": 4_800,
-    "lines of integrations": 11_600,
-    "lines of code in the package": 22_200,
+    "lines of the package (.py, .pyx)": 31_200,
+    "lines of the core without cli": 16_000,
+    "lines of cli": 4_350,
+    "lines of integrations": 10_900,
+    "lines of code in the package": 20_550,
     "lines of C": 4_300,
-    "modules": 152,
-    "lines of tests (.py, .c)": 32_700,
+    "modules": 147,
+    "lines of tests (.py, .c)": 29_300,
     "units of the core in an import cycle": 0,
     "names of the adapter that integrations use": 42,
     "public classes with the same name": 0,
-    "lines of integrations/sklearn": 1_700,
+    "lines of integrations/sklearn": 1_620,
     "modules of integrations/sklearn": 10,
-    "modules of cli": 21,
-    "test files that import private modules": 17,
+    "modules of cli": 20,
+    "test files that import private modules": 14,
     "words of docs/design.md": 1_800,
 }
 

@@ -34,7 +34,7 @@ ONE_HOT = [
     *((f"indices {type(x).__name__}", {"indices": x}, TypeError, "indices must be integers .*, got")
       for x in NO_INDICES),
     ("bool indices", {"indices": [True]}, TypeError, r"bool.*\.astype\('uint8'\)"),
-    ("string indices", {"indices": ["a"]}, TypeError, "indices.*use Encoder, or .onehot"),
+    ("string indices", {"indices": ["a"]}, TypeError, "indices.*with Encoder, or with .onehot"),
     ("masked indices", {"indices": np.ma.array([1], mask=[1])}, TypeError,
      "indices must not be a masked array.*filled"),
     *((f"indices {x}", {"indices": np.array(x, object)}, ValueError, "all into uint64")

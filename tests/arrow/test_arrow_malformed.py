@@ -41,7 +41,7 @@ WRONG_SCHEMAS = [
     ({"release": None}, "schema is released"),
     ({"format": None}, "no format"),
     *(
-        ({"format": format}, "an Arrow format must be a format of")
+        ({"format": format}, "an Arrow format must be a format string")
         for format in (b"", b"x", b"ii", b"+w:-3", b"+w:x", b"ts?:")
     ),
     ({"format": b"\xff"}, "format of an Arrow field is not UTF-8"),

@@ -291,7 +291,7 @@ def test_initial_values_must_be_distinct_and_present() -> None:
         ("float64", np.array([0.0, -0.0])),
         ("float64", np.array([np.nan])),
     ):
-        with pytest.raises(ValueError, match="different"):
+        with pytest.raises(ValueError, match="distinct and not missing"):
             Dictionary(kind, values)
 
 
