@@ -209,8 +209,8 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
     is_unknown = (classes < 0) & ((rows.codes >= 0) | (not column.zero_row_labels))
     if is_unknown.any():
         row = int(np.argmax(is_unknown))
-        value = values[row].as_py()
-        raise ValueError(f"column {column.name!r}, row {row}: no feature has the value {value!r}")
+        found = f"{values[row].as_py()!r} is not the label of a feature"
+        raise ValueError(f"column {column.name!r}, row {row}: {found}")
     return classes
 
 

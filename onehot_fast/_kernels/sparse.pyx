@@ -250,7 +250,7 @@ cdef inline void take_lanes(
     const int32_t *codes, const position_t *rows, Py_ssize_t n_rows, int lanes, Py_ssize_t stride,
     position_t *places, position_t *indices, size_t n_indices, bint is_far,
 ) noexcept nogil:
-    """Process the same number of rows of several parts, in turns."""
+    """Call `take` for ``n_rows`` rows of each part: the first row of every part, then the second, and so on."""
     cdef Py_ssize_t i
     cdef int lane
     for i in range(n_rows):

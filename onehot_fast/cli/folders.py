@@ -170,7 +170,7 @@ class Files(Writer):
             self._close(next(iter(self._open.values())))
 
     def abandon(self) -> None:
-        """Leave all open files incomplete."""
+        """Abandon all open files after an error; rows that wait in memory are not written."""
         for partition in self._open.values():
             partition.file.__exit__(*sys.exc_info())
 
