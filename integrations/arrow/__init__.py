@@ -32,4 +32,8 @@ from .functions import expression, register
 from .tensors import OneHotArray, one_hot
 
 __all__ = ["OneHotArray", "decode", "encode", "encoded_schema", "expression", "one_hot", "register"]
-__dir__ = __all__.copy
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

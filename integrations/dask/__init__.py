@@ -34,4 +34,8 @@ from .accessors import DaskFrameAccessor, DaskSeriesAccessor
 from .dummies import get_dummies
 
 __all__ = ["DaskFrameAccessor", "DaskSeriesAccessor", "get_dummies"]
-__dir__ = __all__.copy
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

@@ -32,4 +32,8 @@ from .frames import read_table as read_table
 from .frames import wrap as wrap
 
 __all__ = ["expressions"]
-__dir__ = __all__.copy
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

@@ -31,4 +31,8 @@ from .reference import OneHot
 after_import("skl2onnx", partial(import_module, "._converters", __name__))
 
 __all__ = ["OneHot", "input_feed", "to_onnx"]
-__dir__ = __all__.copy
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

@@ -34,4 +34,8 @@ __all__ = [
     "expressions",
     "onehot",
 ]
-__dir__ = __all__.copy
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

@@ -45,4 +45,6 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{module}"), name)
 
 
-__dir__ = __all__.copy
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

@@ -16,4 +16,8 @@ from .statements import DIALECTS, to_sql
 from .statements import column_features as column_features  # for the Spark integration
 
 __all__ = ["DIALECTS", "to_sql"]
-__dir__ = __all__.copy
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

@@ -15,4 +15,8 @@ require("torch")
 from .function import decode, one_hot
 
 __all__ = ["decode", "one_hot"]
-__dir__ = __all__.copy
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,24 +44,28 @@ OUTPUTS = ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.csv.gz", "o
 # --- faults of the output
 
 
-@pytest.fixture
+@contextmanager
 def no_room() -> Iterator[None]:
     """Let this process write no larger files; Python ignores the signal that the system sends."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:  # at once, because the limit holds for the report of pytest too
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.fixture
-def disk_error(monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def disk_error() -> Iterator[None]:
     """Let the disk not confirm what was written."""
 
     def fail(handle: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        yield
 
 
 def arguments_for(target: str, source: Path, out: Path) -> list[Any]:
@@ -79,15 +84,13 @@ def write_old(out: Path) -> None:
 
 
 @pytest.mark.parametrize("target", OUTPUTS)
-@pytest.mark.parametrize("fault", ["no_room", "disk_error"])
-def test_a_fault_of_the_output(
-    fault: str, target: str, small: Path, refused: Any, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize("fault", [no_room, disk_error])
+def test_a_fault_of_the_output(fault: Any, target: str, small: Path, refused: Any) -> None:
     """The old output stays, whole, and nothing else is left."""
     out = small.parent / target
     write_old(out)
-    request.getfixturevalue(fault)
-    refused([*arguments_for(target, small, out), *COLUMNS], Exit.OUTPUT)
+    with fault():
+        refused([*arguments_for(target, small, out), *COLUMNS], Exit.OUTPUT)
 
 
 @pytest.mark.parametrize("target", ["out.csv.gz", "parts"])
