@@ -257,7 +257,7 @@ def commands(context: click.Context) -> None:
 
 
 def _take(kind: type[T], options: dict[str, Any]) -> T:
-    """Remove the options that are fields of a dataclass, and return the dataclass with them."""
+    """Remove the fields of the dataclass `kind` from `options`, and return a `kind` with them."""
     names = [field.name for field in fields(kind) if field.name in options]  # type: ignore[arg-type]
     return kind(**{name: options.pop(name) for name in names})
 

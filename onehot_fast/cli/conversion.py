@@ -25,7 +25,7 @@ from onehot_fast.cli.writers import WRITERS, WriteOptions, Writer
 T = TypeVar("T")
 
 END = object()
-# Several batches are in memory at the same time.
+# The size of a batch; several batches are in memory at the same time.
 BATCH_BYTES = 16 << 20
 MAX_ROWS = 1 << 17
 
@@ -46,7 +46,8 @@ class Change:
 def convert(source: InputFiles, change: Change, output: Output) -> int:
     """Write the changed rows of a source into a file or a folder, and return their number.
 
-    A folder gets one file for each input file, each `file_rows` rows, or each value of a key.
+    An output folder gets a file for each input file or for each `file_rows` rows, or a subfolder
+    for each value of the columns `partition_by`.
     """
     form = output.format(source)
     _check_keys(source, change, output)
@@ -110,7 +111,7 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
 
 @contextmanager
 def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer]:
-    """Yield a new writer, and complete the file at the end; if the block fails, abandon it."""
+    """Yield the writer that `make` returns, and close it at the end; after an error, abandon it."""
     with held():
         writer = make(*arguments)
     try:
@@ -147,7 +148,7 @@ def _write(
     step: Step,
     dropped: Sequence[str] = (),
 ) -> int:
-    """Write the rows batch by batch; reading, encoding and writing run in separate threads."""
+    """Read, encode and write the rows in three threads, and return how many were written."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
     if output.format(source).kind == "parquet":
@@ -165,7 +166,7 @@ def _write(
         with closing(ahead(changed())) as parts:
             for part in parts:
                 writer.write(part.drop_columns(list(dropped)))
-                # The rows that were written, because writing takes most of the time.
+                # Show the progress of writing, because it takes most of the time.
                 n_rows = source.n_rows
                 share = source.share() if n_rows is None else writer.n_rows / max(1, n_rows)
                 step(share, writer.n_rows)
@@ -175,7 +176,8 @@ def _write(
 def ahead(items: Iterable[T]) -> Generator[T, None, None]:
     """Yield the items of an iterable, while a thread computes the next item.
 
-    The thread is only one item ahead, because batches are large. Closing the generator ends it.
+    The thread is only one item ahead, because batches are large. Closing the generator ends
+    the thread.
     """
     iterator = iter(items)
     thread = ThreadPoolExecutor(1)
@@ -201,7 +203,7 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
 def batch_rows(*row_bytes: float) -> int:
     """Return how many rows a batch may have if a row takes the sum of `row_bytes` in memory."""
     n_rows = BATCH_BYTES / max(1.0, sum(row_bytes))
-    # A slice of bits that does not begin at a byte would have to be shifted.
+    # A multiple of 64: slices of bits that do not begin at a byte would have to be shifted.
     return max(64, min(MAX_ROWS, int(n_rows)) // 64 * 64)
 
 

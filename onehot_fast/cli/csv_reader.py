@@ -79,7 +79,7 @@ class TextReader(Reader):
         """Infer the types from the first rows; digits that are not numbers are strings."""
         with self.place.open() as file:
             inferred = self._open(file, is_start=True).schema
-        # pyarrow infers binary for text that is not UTF-8. Such text is an error in every row.
+        # pyarrow infers binary for text that is not UTF-8. As strings, it raises an error.
         types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
         numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
         if numbers:
@@ -115,7 +115,7 @@ class TextReader(Reader):
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
     ) -> csv.CSVStreamingReader:
-        """Start to parse `columns` (if empty, all); `is_start` reads the start, without threads."""
+        """Start to parse `columns` (if empty, all); `is_start`: only the start, without threads."""
         return csv.open_csv(
             unpacked(file, self.format),
             read_options=csv.ReadOptions(
@@ -151,7 +151,7 @@ class TextReader(Reader):
         return batch
 
     def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
-        """Convert strings to numbers."""
+        """Convert strings to numbers; raise an error for codes such as 007."""
         what = "integers" if kind == pa.int64() else "numbers"
         # A regular expression is slow, so select the few strings that can be codes first.
         suspects = [pc.starts_with(texts, start) for start in ("0", "-", "+", " ", "\t")]

@@ -145,7 +145,7 @@ def _loaded_encoders(
 
 
 def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
-    """Tell whether a column of type `kind` can contain a category; unusual types always can."""
+    """Tell whether a column can contain any of `categories`; unusual types are not checked."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     expected: Any = ()
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -185,14 +185,14 @@ def learn(
     limit: float = math.inf,
     early_limit: float = math.inf,
 ) -> None:
-    """Fit the encoders to all rows; raise an error for more features than `limit`.
+    """Fit the encoders to all rows; then raise an error if there are more than `limit` features.
 
-    Learning stops as soon as there are more than `early_limit`.
+    If a batch makes more than `early_limit` features, raise the error at once.
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
     with encoding(source.name, Exit.COLUMN):
-        # Columns without rows are learned too, and the encoder stores the names of other columns.
+        # Learn without rows first: files may be empty, and the encoder stores all columns' names.
         encoders.learn(no_rows(source.schema))
         with closing(ahead(batches)) as parts:
             for part in parts:
@@ -210,7 +210,7 @@ def learn(
 def _check_features(
     source: InputFiles, encoders: Encoders, limit: float, counted: str = ""
 ) -> None:
-    """Raise an error for too many features of columns that were chosen by default."""
+    """Raise an error for more than `limit` features; `counted` says which rows were counted."""
     columns = [column for encoder in encoders.each for column in encoder.schema.columns]
     remedy = (
         f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
@@ -323,7 +323,7 @@ def _matrix_rows(
 
 
 def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output: Output) -> None:
-    """Decode a file."""
+    """Decode a file with the encoder in `encoder_file`, or else with the one in the file."""
     with ExitStack() as resources:
         source = open_source(spec, resources)
         output = output.prepared(source, spec.text.delimiter, encoder_file)

@@ -67,14 +67,14 @@ class LabelColumn:
         return csr_array(parts, shape=(len(offsets) - 1, coded.n_outputs))
 
     def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
-        """Return the offsets of some rows, the codes of the labels, and the dtype of features."""
+        """Return where each row's labels begin, the labels' codes, and the dtype of features."""
         offsets, labels = self._read(column)
         schema = self.encoder.schema.columns[0]
         coded = lookup.code_column(schema, read_column(labels))
         return offsets, coded, schema.options.dtype
 
     def _read(self, column: Any) -> tuple[Offsets, Any]:
-        """Return the offsets of rows, and all labels; a row that is null has one missing label."""
+        """Return where each row's labels begin, and all labels; a null row has one null label."""
         if self.sep is not None:
             offsets, labels = flattened(_split(column, self.sep, self.name))
             is_label = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
@@ -159,7 +159,7 @@ class Encoders:
             column.learn(rows.column(column.name))
 
     def bytes(self, n_rows: int) -> dict[str, int]:
-        """Return the approximate size of each output form, with one label a row."""
+        """Estimate the bytes of `n_rows` rows in each output form, as if a row had one label."""
         sizes = [encoder.estimate(n_rows).bytes for encoder in self.each if encoder.n_features]
         return {form: sum(size[form] for size in sizes) for form in sizes[0]} if sizes else {}
 

@@ -55,7 +55,7 @@ def one_line(error: BaseException) -> str:
 
 
 def _as_typed(error: BaseException, is_loaded: bool) -> str:
-    """Return the message of an encoder with the command's options, e.g. ``--drop first``."""
+    """Return the message of an encoder's error, with ``drop='first'`` as ``--drop first``."""
     names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
     line = re.sub(
         rf"\b({names})=('?)(\w*)\2",
@@ -77,7 +77,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the most similar name, or an empty string."""
+    """Return a hint such as "did you mean 'x'?", or an empty string if no name is similar."""
     near = difflib.get_close_matches(name, list(names), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 

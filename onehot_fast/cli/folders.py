@@ -1,4 +1,4 @@
-"""A folder of files: of a number of rows each, or for each value of a key (``carrier=UA/``)."""
+"""Write a folder of files with N rows each, or with a subfolder per value (``carrier=UA/``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from onehot_fast.cli.errors import CommandError, Exit, plural
 from onehot_fast.cli.writers import Writer
 
-# The maximum number of open files; the least recently written is closed to open another.
+# The maximum number of open files; to open one more, the least recently written one is closed.
 MAX_OPEN = 64
 # The maximum number of bytes that wait in all partitions; if more wait, the largest are written.
 MAX_WAITING_BYTES = 64 << 20
@@ -74,9 +74,10 @@ class _Partition:
 
 
 class Files(Writer):
-    """Divide rows into files of at most `rows` rows, in folders named by `keys`.
+    """Divide rows into files of at most `rows` rows, in a folder for each value of columns `keys`.
 
-    `begin` opens a file in a folder. Waiting rows stay in memory. Files do not contain the keys.
+    `begin` opens a new file. Rows wait in memory until they are written. Files do not contain the
+    columns `keys`.
     """
 
     def __init__(self, keys: Sequence[str], rows: int | None, begin: Begin) -> None:
@@ -86,7 +87,7 @@ class Files(Writer):
         self._n_bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows, and write the largest partitions if too many wait."""
+        """Add rows; if too many bytes wait in memory, write the rows of the largest partitions."""
         if self._keys:
             for folder, rows in self._divided(batch):
                 self._add(folder, rows)
@@ -97,7 +98,7 @@ class Files(Writer):
             self._flush(max(self._partitions.values(), key=lambda one: one.n_bytes))
 
     def _divided(self, batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.RecordBatch]]:
-        """Yield the rows of each folder, without the keys."""
+        """Yield each folder with its rows, without the columns of the keys."""
         places = {name: batch.schema.get_field_index(name) for name in self._keys}
         keys = {name: _texts(batch.column(i)) for name, i in places.items()}
         for name, column in keys.items():

@@ -38,7 +38,7 @@ class ColumnFacts:
     is_large: bool = False  # there are too many distinct values
 
     def add(self, column: pa.Array, limit: int) -> None:
-        """Add some rows."""
+        """Count the nulls of some rows, and add their values; forget all if more than `limit`."""
         self.nulls += pc.sum(pc.is_null(column)).as_py() or 0
         if self.is_large:
             return
@@ -123,7 +123,7 @@ def _report(
     encoders: Encoders,
     top: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return everything that is printed."""
+    """Return a dict of everything that is printed, as text or as JSON."""
     columns = [
         {
             "name": field.name,
@@ -199,7 +199,7 @@ def _distinct(column: dict[str, Any], limit: int) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table."""
+    """Return the rows of a table as lines in which the columns are aligned."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -208,7 +208,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _frequencies(encoder: Encoder, n_rows: int, top: int) -> dict[str, Any]:
-    """Return the most frequent categories of each column, and whether each is infrequent."""
+    """Return the `top` most frequent categories of each column, and which are infrequent."""
     ungrouped = copy.copy(encoder).set_params(drop=None, min_frequency=None, max_categories=None)
     listing, infrequent = ungrouped.features, encoder.infrequent_categories
     found: dict[str, Any] = {}

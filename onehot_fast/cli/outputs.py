@@ -74,7 +74,7 @@ class Output:
         return found
 
     def prepared(self, source: InputFiles, delimiter: str | None, *others: str | None) -> Output:
-        """Return the output with its exact path, which must be neither the source nor `others`."""
+        """Return a copy with the final path; raise an error if it is the source or in `others`."""
         path = self.path
         if path.startswith("file://"):
             path = place_of(path).address
@@ -118,7 +118,7 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
 
 
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
-    """Raise an error if the encoder cannot be saved there."""
+    """Raise an error if the encoder cannot be saved at `path`."""
     if path == STANDARD:
         raise CommandError(Exit.USAGE, "--save-encoder cannot write to -; name a file")
     _require_free(path, source.identities(), output.may_replace)
@@ -141,7 +141,7 @@ def _require_parent(path: str) -> None:
 
 
 def _is_folder(path: str, from_many: bool) -> bool:
-    """Tell whether the user named an existing or a new folder."""
+    """Tell whether `path` means a folder; a new name without a format does so if `from_many`."""
     if path == STANDARD:
         return False
     kind = place_of(path).kind

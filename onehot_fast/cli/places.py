@@ -103,7 +103,7 @@ def format_of_content(start: bytes) -> Format:
 
 @dataclass(frozen=True)
 class Place:
-    """A file or a folder."""
+    """The place of a file or folder, which need not exist."""
 
     system: fs.FileSystem
     path: str  # within the file system

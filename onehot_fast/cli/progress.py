@@ -62,7 +62,7 @@ def note(text: str, is_quiet: bool) -> None:
 
 @contextmanager
 def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
-    """Print the warnings of all batches as one line."""
+    """Merge the warnings of the `with` block, and print them as one line at its end."""
     merged: Any = None
 
     def collect(message: Any, *where: Any, **others: Any) -> None:

@@ -28,7 +28,7 @@ TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
 BYTES_OF_LENGTH = 4
 # A dictionary of numbers is useless if the column takes more than this share of its plain size.
 MAX_DICTIONARY_SHARE = 0.9
-# Larger batches of an Arrow file are mapped and copied slice by slice, others are read at once.
+# An Arrow file with a larger batch is memory-mapped, and copied slice by slice.
 MAX_READ_BYTES = 64 << 20
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
@@ -89,7 +89,7 @@ class ParquetReader(Reader):
             codec: str = groups[0][0].compression.lower()
             self.compression: str | None = codec.replace("uncompressed", "none")
             self.plain: Collection[str] = {c.path_in_schema for c in groups[0] if _is_plain(c)}
-            # Repeated strings take less in each row group than their lengths alone would.
+            # Strings count as repeated if every chunk takes less than their lengths alone would.
             others = {
                 chunk.path_in_schema
                 for chunk in itertools.chain.from_iterable(groups)
@@ -119,7 +119,7 @@ class ParquetReader(Reader):
                 longest = 0
                 if len(lengths) == len(coded):
                     longest = sum(n * length for n, length in zip(coded, lengths, strict=True))
-                # Rows in which all strings are the longest are rare; 64 MB of them do no harm.
+                # Rows whose strings all have the maximum length are rare; 64 MB of them do no harm.
                 largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
         return max(2 * total / max(1, self.n_rows), largest)
 
@@ -177,7 +177,7 @@ class ArrowReader(Reader):
                 self._require_size()
                 for part in sliced(reader.get_batch(i), rows):
                     self._require_size()
-                    part.validate(full=True)  # it refers to its own memory only
+                    part.validate(full=True)  # no offset or code points outside its data
                     if self._is_mapped:
                         arrays = [_copied(array) for array in part.columns]
                         part = pa.RecordBatch.from_arrays(arrays, schema=part.schema)
@@ -232,9 +232,9 @@ class StreamReader(Reader):
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
                 self.share: float = packed.tell() / self.n_bytes
-                batch.validate(full=True)  # it refers to its own memory only
+                batch.validate(full=True)  # no offset or code points outside its data
                 yield from sliced(batch, rows)
-            file.read()  # a compressed file ends with its length or checksum
+            file.read()  # checks the length or checksum at the end of a compressed file
             if self.format.compression is None:  # may be truncated between batches
                 packed.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
                 if bytes(packed.read()) != END_OF_STREAM:

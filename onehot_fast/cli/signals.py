@@ -77,7 +77,7 @@ def raise_if_received() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Do not raise `Interrupted` inside the block, which cleans up or must not be divided.
+    """Do not raise `Interrupted` inside the block, which cleans up or must not stop halfway.
 
     Signals raise in the main thread only, so that other threads need no protection.
     """

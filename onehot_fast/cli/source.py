@@ -112,7 +112,7 @@ class InputFiles:
         reader = self.readers[i]
         keys = [name for name in self.keys if columns is None or name in columns]
         chosen = None if columns is None else [name for name in columns if name not in keys]
-        # A batch without columns has no number of rows.
+        # A batch without columns would have no number of rows, so read one column and drop it.
         extra = reader.schema.names[:1] if chosen == [] else []
         for batch in reader.batches(rows, extra or chosen, coded):
             n_rows, batch = batch.num_rows, batch.select([]) if extra else batch
@@ -131,11 +131,11 @@ class InputFiles:
         return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
     def keep_text(self, typed: Sequence[str]) -> None:
-        """Read the columns of CSV files unchanged, as bytes, except the columns in `typed`."""
+        """Let `batches` read columns of CSV files as unchanged bytes, except those in `typed`."""
         self.set_types({name: pa.binary() for name in self.schema.names if name not in typed})
 
     def set_types(self, kinds: dict[str, pa.DataType]) -> None:
-        """Read columns of CSV files, and keys of folders, as the types in `kinds`."""
+        """Let `batches` read columns of CSV files, and keys of folders, as the types in `kinds`."""
         for reader in self.readers:
             fields = [f.with_type(kinds.get(f.name, f.type)) for f in reader.schema]
             reader.set_types(pa.schema(fields))
@@ -144,7 +144,7 @@ class InputFiles:
                 self.keys[name] = pa.string()
 
     def identities(self) -> list[Any]:
-        """Return the identities of the files that are read."""
+        """Return `Place.identity` of each file that is read, to compare it with outputs."""
         found = [reader.place.identity for reader in self.readers]
         if self.name == "standard input":
             stdin = os.fstat(sys.stdin.fileno())
@@ -203,7 +203,7 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
 
 
 def _open(place: Place, name: str, spec: Input) -> Reader:
-    """Open a file."""
+    """Open a file; its format is that of `spec`, of its extension or of its first bytes."""
     with reading(name):
         if place.local is not None and not place.local.is_file() and place.local.exists():
             raise CommandError(Exit.INPUT, f"{name} is not a regular file; - reads standard input")
@@ -235,7 +235,7 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
     readers = [_open(place, place.address, spec) for place, _ in data]
     first = readers[0]
     for other in readers[1:]:
-        # The first rows of a text file do not determine its types.
+        # Text files are read as the types of the first file, not as those of their first rows.
         if isinstance(other, TextReader) and other.schema.names == first.schema.names:
             other.set_types(first.schema)
         if not other.schema.equals(first.schema):

@@ -1,4 +1,4 @@
-"""Writers for each format, which write one file batch by batch."""
+"""A writer for each format, which writes one file batch by batch."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format
 
-# The rows of a row group wait in memory while the previous group is written. This is the size of
-# the waiting rows, in all files that are written at the same time.
+# The rows of a row group wait in memory while the previous group is written. This limits the
+# size of the waiting rows of all files that are written at the same time.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
-MAX_GROUP_ROWS = 1 << 26  # pyarrow divides larger ones
+MAX_GROUP_ROWS = 1 << 26  # pyarrow would divide larger groups
 INT32_MAX = np.iinfo(np.int32).max
 COPY_BYTES = 1 << 20
 # The date of every member of an archive, so that the same rows have the same bytes.
@@ -42,7 +42,7 @@ class WriteOptions:
     n_files: int = 1  # files that are written at the same time, and share the memory for rows
     new: Collection[str] = ()  # the names of the columns that the command makes
     plain: Collection[str] = ()  # the paths of columns without a dictionary in Parquet
-    is_text: bool = False  # the other columns come from CSV, and keep their text
+    is_text: bool = False  # columns that are not `new` come from CSV, and keep their text
     delimiter: str | None = None  # for CSV
     folder: str | None = None  # for the temporary files of a matrix
 
@@ -96,9 +96,9 @@ class ParquetWriter(Writer):
                 self._flush()
 
     def _flush(self) -> None:
-        """Write a row group."""
+        """Write the collected rows as a row group, if there are any."""
         if self._rows:
-            # The writer keeps codes as long as the dictionary stays the same.
+            # pyarrow can write the codes unchanged only while the dictionary stays the same.
             self._writer.write(pa.Table.from_batches(self._waiting).unify_dictionaries())
             self.n_rows += self._rows
             self._waiting = []
@@ -110,7 +110,7 @@ class ParquetWriter(Writer):
         self._writer.close()
 
     def abandon(self) -> None:
-        """Write no footer."""
+        """Write no footer, so that the file stays incomplete."""
         self._writer.abandon()
 
 
@@ -193,7 +193,7 @@ class TextWriter(Writer):
         _require_text(schema, form)
         of_csv = options.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
-        # Readers would skip an empty line.
+        # An empty, unquoted value of a single column would be an empty line, which readers skip.
         is_unquoted = options.is_text and len(schema) > 1
         self._styles = ("none", "needed") if is_unquoted else ("needed",)
         self._types = [_type_as_text(field, options) for field in schema]
@@ -315,7 +315,7 @@ class MatrixWriter(Writer):
 def _copy(
     archive: zipfile.ZipFile, name: str, source: Any, old: np.dtype[Any], new: np.dtype[Any]
 ) -> None:
-    """Copy a temporary file into the archive as an array."""
+    """Add the items of a temporary file to the archive, as an array converted to dtype `new`."""
     n_items = source.tell() // old.itemsize
     source.seek(0)
     header = {"descr": new.str, "fortran_order": False, "shape": (n_items,)}

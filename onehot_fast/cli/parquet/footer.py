@@ -26,7 +26,7 @@ Struct: TypeAlias = dict[int, tuple[int, Any]]
 
 
 class Chunk(NamedTuple):
-    """A column chunk in a file: its encoded metadata, its position, and its sizes."""
+    """A column chunk: encoded metadata, position, and sizes before and after compression."""
 
     described: bytes
     offset: int
@@ -42,7 +42,7 @@ class Group(NamedTuple):
 
 
 def placed(described: Struct, start: int) -> Chunk:
-    """Return a chunk from its metadata, for a piece that is written `start` bytes further on."""
+    """Add `start` to the positions in the metadata of a column chunk, and return the chunk."""
     moved = {i: (I64, described[i][1] + start) for i in POSITIONS if i in described}
     # Field 2 of the outer struct is deprecated, and readers ignore it.
     encoded = encode({2: (I64, 0), 3: (STRUCT, {**described, **moved})})
@@ -51,7 +51,7 @@ def placed(described: Struct, start: int) -> Chunk:
 
 
 def page_header(n_values: int, n_plain: int, n_packed: int) -> bytes:
-    """Return the header of a page of Booleans without nulls, of these sizes in bytes."""
+    """Return the header of a page of Booleans without nulls; the sizes are in bytes."""
     data_page: Struct = {1: (I32, n_values), 2: (I32, PLAIN), 3: (I32, RLE), 4: (I32, RLE)}
     sizes: Struct = {1: (I32, DATA_PAGE), 2: (I32, n_plain), 3: (I32, n_packed)}
     return encode({**sizes, 5: (STRUCT, data_page)})
@@ -99,7 +99,7 @@ def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
 
 
 def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
-    """Return the footer of a file with row groups; `empty` is the footer of an empty file."""
+    """Return the footer of a file with row groups; `empty` is its footer without row groups."""
     footer = decode(empty)
     footer[3] = I64, sum(group.n_rows for group in groups)
     footer[4] = LIST, (RAW, [_row_group(i, group) for i, group in enumerate(groups)])
@@ -138,7 +138,7 @@ def encode(struct: Struct) -> bytes:
 
 
 def _encoded(kind: int, value: Any) -> bytes:
-    """Encode a value."""
+    """Encode a value of the type `kind`; the type itself is not encoded."""
     if kind in (I16, I32, I64):  # in zigzag encoding, small negative numbers are short too
         return _encoded_size(value << 1 if value >= 0 else ~(value << 1))
     if kind == BINARY:
@@ -169,7 +169,7 @@ def decode(data: bytes) -> Struct:
 
 
 def _struct(data: io.BytesIO) -> Struct:
-    """Read a struct."""
+    """Read and decode a struct."""
     found: Struct = {}
     number = 0
     while header := data.read(1)[0]:
@@ -180,7 +180,7 @@ def _struct(data: io.BytesIO) -> Struct:
 
 
 def _value(kind: int, data: io.BytesIO) -> Any:
-    """Read a value."""
+    """Read and decode a value of the type `kind`."""
     if kind in (I16, I32, I64):
         value = _size(data)
         return value >> 1 ^ -(value & 1)

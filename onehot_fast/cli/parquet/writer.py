@@ -1,7 +1,7 @@
 """Parquet files whose Boolean columns are written as bits, and all other columns by pyarrow.
 
-A row group is divided into pieces: neighbouring columns that are written alike. Threads prepare the
-pieces in memory, and the pieces are written in the order of the columns.
+A row group is divided into pieces: neighbouring columns, all written as bits or all by pyarrow.
+Threads prepare the pieces in memory, and the pieces are written in the order of the columns.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ WRITE_BATCH_ROWS = 1 << 16
 PIECE_BYTES = 4 << 20
 MAX_THREADS = 4
 
-# The content of a piece, and the metadata of its column chunks, as in a file of its own.
+# The content of a piece, and the metadata of its column chunks. Positions in the metadata are those
+# in a file that contains only this piece.
 _Piece: TypeAlias = tuple[pa.Buffer | bytes, list[Struct]]
 
 
@@ -109,12 +110,12 @@ class GroupWriter:
         self._write(content)
 
     def _write(self, content: pa.Buffer | bytes) -> None:
-        """Write a whole piece; writing page by page would take half as long again."""
+        """Write a whole piece at once; writing page by page would take 1.5 times as long."""
         self._file.write(content)
         self._offset += len(content)
 
     def _plain(self, rows: pa.Table) -> _Piece:
-        """Let pyarrow write columns as a file of one row group, and return its content."""
+        """Let pyarrow write columns as a file of one row group, and return it without footer."""
         out = pa.BufferOutputStream()
         with pq.ParquetWriter(out, rows.schema, store_schema=False, **self._options) as writer:
             writer.write_table(rows, rows.num_rows)
@@ -122,7 +123,7 @@ class GroupWriter:
         return content, chunks_of(footer, rows.num_rows)
 
     def _bits(self, rows: pa.Table) -> _Piece:
-        """Return Boolean columns as pages with their headers."""
+        """Return a piece of Boolean columns, as pages with their headers."""
         # One codec for each piece, because that of gzip has a state.
         codec = None if self._codec_name is None else pa.Codec(self._codec_name)
         content: list[bytes] = []
@@ -150,7 +151,7 @@ class GroupWriter:
         self._write(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
     def abandon(self) -> None:
-        """End the threads, and write no footer, which would make an incomplete file valid."""
+        """End the threads, and write no footer, so that the incomplete file is not valid."""
         self._threads.shutdown(cancel_futures=True)
         self._coming.clear()
 
