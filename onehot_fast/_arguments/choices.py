@@ -50,7 +50,7 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_options(options: Iterable[str], accepted: Collection[str] | None) -> None:
-    """Reject options not in `accepted`; if it is None (an Encoder was passed), reject all."""
+    """Raise TypeError for an option not in `accepted`, or for any option if `accepted` is None."""
     for name in options:
         if accepted is None:
             raise TypeError(
@@ -65,7 +65,7 @@ def check_options(options: Iterable[str], accepted: Collection[str] | None) -> N
 
 
 def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator that limits positional arguments (with `self`) and checks keywords."""
+    """Return a decorator that rejects unknown keywords and too many positional arguments."""
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
         accepted = inspect.signature(function).parameters
@@ -85,7 +85,7 @@ def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Ca
 
 
 def columns_only(method: Callable[P, T]) -> Callable[P, T]:
-    """Reject positional arguments after the columns."""
+    """Decorate a method so that it rejects positional arguments after the columns."""
     return max_positional(2, "pass the columns as one list, columns=['a', 'b']")(method)
 
 

@@ -47,7 +47,7 @@ cdef unsigned char zero[8]
 
 
 def _fill_tables():
-    """Fill the look-up tables from NumPy's dtypes, without assuming a byte order or width."""
+    """Fill ``kinds``, ``ones`` and ``has_one`` from NumPy's dtypes, for any byte order and width."""
     for number in range(TYPES):
         kinds[number] = -1
         has_one[number] = False
@@ -103,7 +103,7 @@ cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, Py_s
 
 
 def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dtype, out):
-    """Return the one-hot encoding, or None if the call is not common or not small.
+    """Return the one-hot encoding, or None if the call is not both common and small.
 
     A common call has contiguous native indices, int depth and axis, the values 1 and 0, no label smoothing,
     a native numeric dtype and default policies. A small call has a result of at most 1 MiB.

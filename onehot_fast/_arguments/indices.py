@@ -118,7 +118,7 @@ def int64_or_uint64(items: Any, what: str) -> npt.NDArray[Any]:
 def mark_ignored(
     indices: npt.NDArray[Any], ignore_index: object
 ) -> tuple[npt.NDArray[Any], int | None]:
-    """Return the indices, and the only index that the kernels must ignore, or None.
+    """Return the indices, and the one index that the kernels must ignore (None: no index).
 
     If several ignored indices occur, all of them are replaced by the first, in a copy.
     """

@@ -1,4 +1,4 @@
-"""Encoding and decoding with NumPy of arrays that kernels cannot process; checks of `out`.
+"""Encode and decode, with NumPy, arrays that the kernels cannot process; and check `out`.
 
 The kernels copy and compare bytes in contiguous memory. This module handles references (object,
 StringDType), structures, padding and strides.

@@ -243,7 +243,7 @@ def _as_element(value: object, dtype: Dtype, name: str) -> Element:
 
 
 def typed(value: object, name: str) -> Element | None:
-    """Return a value that has a dtype as a 0-D array, or None for a plain Python value."""
+    """Return a NumPy scalar or 0-D array as a 0-D array, or None for a plain Python value."""
     if isinstance(value, np.generic):
         return np.asarray(value)
     if not isinstance(value, np.ndarray) and not hasattr(value, "__array__"):

@@ -56,7 +56,7 @@ cdef tuple NUMBERS = ("boolean", "integer", "float")
 
 @cython.final
 cdef class Array:
-    """One chunk: an array that reads the producer's memory and keeps it alive.
+    """One chunk of a source; it reads the memory of the library that produced it, and keeps it alive.
 
     Any library can import it again through ``__arrow_c_array__``, without a copy and any number of times.
     """
@@ -97,7 +97,7 @@ cdef class Array:
 
     @property
     def identity(self):
-        """A key of types, lengths and addresses; existing arrays with equal keys have equal values."""
+        """A cache key; two arrays with equal keys have equal values, as long as both arrays are alive."""
         cdef list identity = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
         identify(self.schema, self.node, identity)
         return tuple(identity)
@@ -203,7 +203,7 @@ cdef class Array:
         return self.schema.__arrow_c_schema__(), capsule
 
     cdef int cover(self, cnp.ndarray valid) except -1:
-        """Mark the rows as null that are null in the parent struct."""
+        """Also mark the rows as null that are null in the parent struct, where ``valid`` is False."""
         cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
         if self.schema.kind == "null":
             return 0
@@ -298,7 +298,7 @@ cdef class Array:
 
 
 cdef object new_array_capsule(ArrowArray **array):
-    """Return a capsule of an empty array, and set a pointer to that array."""
+    """Return a capsule of a new, empty C structure, and set ``array[0]`` to its address."""
     array[0] = <ArrowArray *> PyMem_RawCalloc(1, sizeof(ArrowArray))
     if array[0] == NULL:
         raise MemoryError("cannot allocate an Arrow array")
@@ -306,7 +306,7 @@ cdef object new_array_capsule(ArrowArray **array):
 
 
 cdef void destroy_array(object capsule) noexcept:
-    """Release an array that was not imported, as the destructor of its capsule."""
+    """Free the array of a capsule that is deleted; release it first if no library has imported it."""
     cdef ArrowArray *array
     if PyCapsule_IsValid(capsule, "arrow_array"):
         array = <ArrowArray *> PyCapsule_GetPointer(capsule, "arrow_array")
@@ -323,7 +323,7 @@ cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
 cdef Array make_array(
     ohf_arrow_owner *owner, const ArrowArray *node, ArrowField schema, int64_t offset, int64_t length,
 ):
-    """Return an `Array` of some rows of a node; the `Array` is a further owner of the memory."""
+    """Return an `Array` of ``length`` rows of a node from ``offset``; it shares ownership of the memory."""
     cdef Array array = Array.__new__(Array, MAKER)
     ohf_arrow_keep(owner)
     array.owner = owner
@@ -340,7 +340,7 @@ cdef Array make_array(
 
 
 cdef Array take_array(ArrowArray *source, ArrowField schema):
-    """Move an array out of its producer's structure, unless the array is rejected."""
+    """Check a producer's C structure, and move it into a new `Array`; an invalid structure is not moved."""
     cdef ohf_arrow_owner *owner
     check(schema, source, 0)
     owner = ohf_arrow_own(source)
@@ -501,7 +501,7 @@ cdef Stream read_pair(object pair):
 
 
 cdef Stream read_stream(object capsule):
-    """Return a `Stream`, and move the C stream out of its capsule."""
+    """Return a `Stream` that takes over the C stream in a capsule."""
     cdef Stream stream = Stream.__new__(Stream, MAKER)
     source = <ArrowArrayStream *> pointer_in(capsule, "arrow_array_stream")
     with cython.critical_section(capsule):
@@ -549,7 +549,7 @@ def read(source):
 # ---- Export of a block of memory ----
 
 cdef void release(ArrowArray *array) noexcept nogil:
-    """Drop the reference to the block, from any thread, unless the interpreter has ended."""
+    """Release an array from any thread: drop its reference to the `ArrowBlock`, if Python still runs."""
     if Py_IsInitialized():
         with gil:
             Py_DECREF(<object> array.private_data)
@@ -557,7 +557,7 @@ cdef void release(ArrowArray *array) noexcept nogil:
 
 
 cdef int fill_schema(ArrowSchema *to, bytes format, bytes name, Py_ssize_t n_fields) except -1:
-    """Fill in a schema without its children."""
+    """Write the format and name of a schema, and allocate ``n_fields`` empty children."""
     if not ohf_arrow_make_schema(to, format, name, NULL, 0, ARROW_FLAG_NULLABLE, n_fields, False):
         raise MemoryError("cannot allocate an Arrow schema")
     return 0
@@ -579,7 +579,7 @@ cdef class ArrowBlock:
     cdef const void **buffers   # a validity bitmap (NULL) and the data of each column; one buffer of the struct
 
     def __cinit__(self, names, cnp.ndarray block not None, Py_ssize_t n_rows, str format, Py_ssize_t n_bits):
-        """Store a C-contiguous block with one row per column: ``n_rows`` values of ``n_bits`` bits.
+        """Store a C-contiguous block; each of its rows is a column of ``n_rows`` values of ``n_bits`` bits.
 
         ``format`` is an Arrow format string, such as ``"b"``.
         """

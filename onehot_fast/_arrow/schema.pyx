@@ -96,7 +96,7 @@ cdef str text_of(const char *text, str what):
 
 
 cdef int32_t read_count(const char **at) except -1:
-    """Read one count of the metadata and advance past it."""
+    """Return the int32 count at an address in the metadata, and move the address past it."""
     cdef int32_t count
     memcpy(&count, at[0], sizeof(count))
     if count < 0:
@@ -119,7 +119,7 @@ cdef bytes pack_metadata(const char *metadata):
 
 @cython.final
 cdef class ArrowField:
-    """The type of one field, immutable; Arrow libraries can import it again."""
+    """The immutable type of one Arrow field, which any Arrow library can import again."""
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
@@ -150,7 +150,7 @@ cdef class ArrowField:
 
 
 cdef object new_schema_capsule(ArrowSchema **schema):
-    """Return a capsule of an empty schema, and set a pointer to that schema."""
+    """Return a capsule of a new, empty C structure, and set ``schema[0]`` to its address."""
     schema[0] = <ArrowSchema *> PyMem_RawCalloc(1, sizeof(ArrowSchema))
     if schema[0] == NULL:
         raise MemoryError("cannot allocate an Arrow schema")
@@ -158,7 +158,7 @@ cdef object new_schema_capsule(ArrowSchema **schema):
 
 
 cdef void destroy_schema(object capsule) noexcept:
-    """Release a schema that was not imported, as the destructor of its capsule."""
+    """Free the schema of a capsule that is deleted; release it first if no library has imported it."""
     cdef ArrowSchema *schema
     if PyCapsule_IsValid(capsule, "arrow_schema"):
         schema = <ArrowSchema *> PyCapsule_GetPointer(capsule, "arrow_schema")

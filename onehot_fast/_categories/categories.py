@@ -90,7 +90,7 @@ class Categories:
 
     @cached_property
     def family(self) -> str | None:
-        """The family of the values, or None if the values must be compared by key."""
+        """The family, such as "number", or None for objects, which are compared by their keys."""
         if isinstance(self.values, Strings):
             return "string" if self.values.is_text else "binary"
         return FAMILIES.get(self.values.dtype.kind)
@@ -176,7 +176,7 @@ class Categories:
             ) from error
 
     def sorted(self) -> tuple[Categories, Positions]:
-        """Return the sorted categories, and the position of each category among them."""
+        """Return sorted categories, and for each category of `self` its position among them."""
         order = self.argsort()
         positions = np.empty(len(order), np.int64)
         positions[order] = np.arange(len(order))
@@ -200,7 +200,8 @@ class Categories:
     def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
         """Return the position of each value of an array: -1 if missing, -2 if unknown.
 
-        Return None if the table cannot read the array; the caller must then encode the array.
+        Return None if the hash table cannot look up the values of the array; the caller must then
+        factorize the array and use `find` for its categories.
         """
         if self.family is None or not len(self) or isinstance(values, np.ma.MaskedArray):
             return None
@@ -216,7 +217,7 @@ class Categories:
             return None
 
     def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
-        """Return the result of `lookup` for a few strings, bytes or numbers of one type."""
+        """Return the result of `lookup` for strings, bytes or numbers of one type, else None."""
         if self.family != "number":
             return self.lookup(tuple(values))
         types = set(map(type, values))
@@ -289,7 +290,7 @@ def with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strin
 
 
 def dtype_of(values: Any) -> np.dtype[Any] | None:
-    """Return the dtype of numbers or times, or None; Arrow times with a zone are int64."""
+    """Return the dtype of a numeric or time array, else None; Arrow times with a zone are int64."""
     if isinstance(values, np.ndarray):
         return values.dtype.newbyteorder("=") if values.dtype.kind in "biufmM" else None
     if not isinstance(values, Array):
@@ -370,7 +371,7 @@ def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
 
 
 def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_]]:
-    """Convert numbers to the dtype `kind`, and return a mask of the unchanged numbers."""
+    """Return numbers in the dtype `kind`, and a mask of the numbers whose value is unchanged."""
     with np.errstate(invalid="ignore"):
         converted = values.astype(kind)
         is_same = converted.astype(values.dtype) == values

@@ -35,7 +35,7 @@ class Dictionary:
     def encode(
         self, values: _Values, *, missing: Sequence[object] = ()
     ) -> npt.NDArray[np.int32]: ...
-    # Returns (offsets, codes of the pieces). Do not use the dictionary after an error.
+    # Returns (offsets of the strings, codes of the pieces). Do not use `self` after an error.
     def split(
         self, values: Array | Strings, separator: bytes, *, keep_empty: bool = False
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
@@ -44,7 +44,7 @@ class Dictionary:
         self, values: _Values, *, missing: Sequence[object] = ()
     ) -> npt.NDArray[np.int32]: ...
 
-# Returns (offsets, numbers of the labels), and adds new labels to `numbers`.
+# Returns (offsets of the rows, numbers of the labels), and adds new labels to `numbers`.
 def number_labels(
     rows: list[Iterable[Hashable]], numbers: dict[Hashable, int]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...

@@ -50,19 +50,19 @@ MAX_SAMPLE = 1024
 
 
 class Factorized(NamedTuple):
-    """The codes of a column (-1: missing), the categories, and the origin of the codes."""
+    """The codes of a column (-1: missing), the categories, and how the codes were found."""
 
     codes: AnyArray
     categories: AnyArray | Strings
     source: str
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Factorized:
-        """Return the values at some positions."""
+        """Return the rows at some positions, with all categories."""
         return self._replace(codes=self.codes.take(positions))
 
 
 def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Factorized:
-    """Factorize a column in chunks, which are ndarrays, Strings or Arrow arrays.
+    """Convert a column to codes and categories; its chunks are ndarrays, Strings or Arrow arrays.
 
     In arrays of objects, the objects in `missing` are treated as missing values.
     """
@@ -88,7 +88,7 @@ def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
 
 
 def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
-    """Factorize a one-dimensional array."""
+    """Convert a one-dimensional array to codes and categories."""
     if isinstance(values, np.ma.MaskedArray):
         codes, categories, _ = factorize(values.data)
         signed = codes.astype(np.int32 if codes.itemsize < 8 else np.int64)
@@ -190,7 +190,7 @@ def _by_dictionary(values: AnyArray) -> Factorized:
 
 
 def _identify(item: Any) -> Hashable:
-    """Return the key of a value, or None if the value is missing."""
+    """Return the key that equal values share, or None if the value is missing."""
     return None if is_missing(item) else key(plain(item))
 
 
@@ -201,9 +201,10 @@ def _preferred_variants(
     kinds: set[type],
     identify: Callable[[Any], Hashable] | None,
 ) -> dict[Hashable, Any]:
-    """Map keys to the preferred one of several equal values, such as 1 and True.
+    """Map each key to the preferred one of its equal values in the column, such as 1 and True.
 
-    Otherwise, the category would be the first of these values and depend on the row order.
+    Without a preference, the first of these values would be the category, so the order of the rows
+    would matter. The result is empty if no choice is needed for values of these types.
     """
     if len(kinds - {str, bytes}) <= 1 and kinds <= ONE_SPELLING:
         return {}

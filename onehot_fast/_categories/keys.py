@@ -34,7 +34,7 @@ TYPE_RANK = {int: 0, float: 1, Fraction: 3, Decimal: 4, complex: 5, bool: 6}
 
 
 class Time(enum.Enum):
-    """The kind of a time and the unit of the number in its key."""
+    """The kinds of times; each comment tells what the number in the `key` of such a time counts."""
 
     INSTANT = enum.auto()  # attoseconds since 1970, without a time zone
     ZONED = enum.auto()  # attoseconds since 1970 in UTC, with a time zone
@@ -64,7 +64,7 @@ def plain(value: Any) -> Any:
 
 
 def has_plain_type(kind: type) -> bool:
-    """Tell whether a type compares exactly with Python types, unlike some NumPy scalars."""
+    """Tell whether values of a type compare exactly with Python values; some NumPy types do not."""
     # In NumPy, timedelta64 is a subclass of the integers.
     is_native = issubclass(kind, NATIVE) and not issubclass(kind, np.timedelta64)
     return is_native or not issubclass(kind, np.generic)
@@ -94,7 +94,7 @@ def key(value: Any) -> Hashable:
 
 
 def _attoseconds(span: datetime.timedelta, nanoseconds: int) -> int:
-    """Return the exact length of a timedelta plus the nanoseconds of a pandas type."""
+    """Return a timedelta in attoseconds, plus the nanoseconds that a pandas value adds to it."""
     whole = datetime.timedelta(span.days, span.seconds, span.microseconds)
     return (whole // MICROSECOND) * 10**12 + nanoseconds * 10**9
 
@@ -114,13 +114,13 @@ def _numpy_time(value: Any) -> Hashable:
 
 
 def keys(values: Iterable[Any]) -> list[Hashable]:
-    """Return the keys of many values."""
+    """Return the `key` of each value."""
     items = list(values)
     return items if set(map(type, items)) <= PLAIN else [key(plain(value)) for value in items]
 
 
 def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Hashable, Any]:
-    """Return the preferred value of each key, in order of the first appearance of the keys."""
+    """Map each key to the preferred one of its values, in order of first appearance of the keys."""
     found: dict[Hashable, Any] = {}
     for its_key, value in zip(keys, values, strict=True):
         other = found.setdefault(its_key, value)
@@ -130,7 +130,7 @@ def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Ha
 
 
 def _preference(value: Any) -> tuple[Any, ...]:
-    """Return the sort key of a value among equal values: by type, then 0.0 before -0.0."""
+    """Return a sort key for equal values, the preferred first: by type, then 0.0 before -0.0."""
     value = plain(value)
     rank = TYPE_RANK.get(type(value), 2)
     is_negative = isinstance(value, float | np.floating) and bool(np.signbit(value))
@@ -172,7 +172,7 @@ KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
 
 
 def _number_order(value: Any) -> Any:
-    """Return an equal number of a Python type, because some NumPy scalars compare inexactly.
+    """Return an equal Python number to sort by, because some NumPy floats compare inexactly.
 
     A Decimal is unchanged, because 1E+999999999 as an integer would have a billion digits.
     """
@@ -184,12 +184,12 @@ def _number_order(value: Any) -> Any:
 
 
 def _time_order(parts: Any) -> tuple[int, int]:
-    """Return the sort key of a time; times without a zone precede times with a zone."""
+    """Return the sort key of a time from its `key`; times without a zone precede times with one."""
     return parts[0].value, parts[1]
 
 
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
-    """Sort the values of one group, by `repr` if the values cannot be compared."""
+    """Sort the values of group number `kind`, by `repr` if the values cannot be compared."""
     if kind < len(KINDS):
         with localcontext(Context(traps=[])):  # the caller's decimal context may raise errors
             return sorted(values, key=KINDS[kind][1])
@@ -201,7 +201,7 @@ def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
 
 
 def text_label(value: Any) -> str:
-    """Return the string for a category in feature names; a time is as short as possible.
+    """Return a category as text for feature names; a time is shortened, e.g. midnight to its date.
 
     Equal times have the same label, even if their units or types differ.
     """
@@ -223,7 +223,7 @@ def text_label(value: Any) -> str:
 
 
 def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Return categories as an array, of dtype object if any other dtype would change a type."""
+    """Return values as an array, of dtype object if another dtype would change a value's type."""
     items = list(values)
     kinds = set(map(type, items))
     if len(kinds) == 1 and issubclass(next(iter(kinds)), bool | float | complex | np.generic):

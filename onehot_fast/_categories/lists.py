@@ -54,7 +54,7 @@ class Rows(NamedTuple):
     def split(
         cls, chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False
     ) -> Rows:
-        """Split each string into labels at `sep`; the elements of the rows are `Factorized`."""
+        """Return a row for each string, with its labels between `sep`; `elements` is Factorized."""
         table = Dictionary("string")
         separator = sep.encode("utf-8", "surrogatepass")
         parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
@@ -76,13 +76,13 @@ class Rows(NamedTuple):
         return Rows(offsets, self.elements.take(elements))
 
     def row_of(self, position: int) -> tuple[int, int]:
-        """Return the row of a flat element, and its position in the row."""
+        """Return the row that holds the flat element at a position, and its position in the row."""
         row = int(np.searchsorted(self.offsets, position, side="right")) - 1
         return row, position - int(self.offsets[row])
 
 
 def _flat(elements: Any, offsets: Any) -> Rows:
-    """Return rows from flat elements and offsets; the kernel checks the values of the offsets."""
+    """Return rows from flat elements and offsets, whose values are not checked here."""
     starts = np.asarray(offsets)
     if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
         raise ValueError(

@@ -101,7 +101,7 @@ def _as_decimal(value: Any) -> Decimal | None:
 
 
 def _as_sized(value: Any, name: str, size: int) -> int | float | Decimal | None:
-    """Return a number as an int, float or Decimal of a size, or None if the number does not fit."""
+    """Return a number for a type of `size` bits (decimal: digits), or None if it does not fit."""
     if name == "float":
         double = _as_float(value)
         with np.errstate(over="ignore"):

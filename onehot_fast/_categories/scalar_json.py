@@ -74,7 +74,7 @@ def to_json(value: Any) -> Json:
 
 
 def from_json(source: Json) -> Any:
-    """Return the scalar from its JSON form."""
+    """Return the scalar whose JSON form, a result of `to_json`, is `source`."""
     if isinstance(source, list):
         raise TypeError(f"expected a scalar, got a list: {shown(source)}")
     if not isinstance(source, dict):
@@ -91,7 +91,7 @@ def from_json(source: Json) -> Any:
 
 
 def _same_nan(value: Any) -> Any:
-    """Replace NaN by the object `math.nan`, so that column names that are NaN are equal."""
+    """Replace a NaN by the object `math.nan`, so that lists of names with NaN compare equal."""
     return math.nan if type(value) is float and value != value else value
 
 
@@ -110,7 +110,7 @@ def _read_duration64(source: Json) -> Any:
 
 
 def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
-    """Return the name of the time zone in a dict, or {} for no zone or a fixed offset."""
+    """Return ``{"zone": name}`` for a named time zone, or {} for no zone or a fixed offset."""
     zone = value.tzinfo
     if zone is None or isinstance(zone, datetime.timezone):
         return {}
