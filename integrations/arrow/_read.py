@@ -43,7 +43,7 @@ def as_column(column: Any) -> ArrowColumn:
 
 
 def _column_of(stream: Any) -> pa.ChunkedArray:
-    """Return the chunks of a stream as a column."""
+    """Return a chunked array of all arrays that an Arrow stream yields."""
     kind = pa.field(stream.schema).type
     chunks = [pa.array(chunk) for chunk in stream]
     if pa.types.is_nested(kind):  # pyarrow copies the elements of lists without checking offsets
@@ -113,7 +113,7 @@ class ArrowTable(Table):
         return as_values(self.source.column(position))
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return columns as the rows of one array, or None unless all have one numeric type."""
+        """Return a 2-D array with one row per column, or None unless all share one numeric type."""
         every = range(len(positions))
         blocks = [chunk.block(every) for chunk in read_arrow(self.source.select(positions))]
         parts = [block for block in blocks if block is not None]
@@ -131,7 +131,7 @@ class ArrowTable(Table):
 
 
 def _is_encodable(kind: pa.DataType) -> bool:
-    """Tell whether columns of a type are encoded by default."""
+    """Tell whether a type is encoded by default: strings, bytes and dictionaries are."""
     if isinstance(kind, pa.BaseExtensionType):
         return _is_encodable(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
@@ -142,7 +142,7 @@ def _is_encodable(kind: pa.DataType) -> bool:
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return a column as a `Column` if it has codes, otherwise as `Values`; NaN is missing."""
+    """Return a `Column` if pyarrow supplies codes, otherwise `Values`; NaN counts as missing."""
     return ColumnReader().read(as_column(column))
 
 
@@ -172,7 +172,7 @@ class ColumnReader:
         return _hashed(column) if plain is None else plain
 
     def _read_dictionary(self, column: ArrowColumn) -> Column:
-        """Return dictionary arrays as codes of the merged categories of all chunks."""
+        """Return codes for one array of categories, merged from the dictionaries of all chunks."""
         chunks = chunks_of(column)
         arrays = [_core_array(chunk) for chunk in chunks]
         identities = [array.dictionary.identity for array in arrays]
@@ -216,7 +216,7 @@ class ColumnReader:
 
 
 def _by_appearance(codes: Codes, n_codes: int) -> Codes:
-    """Return the distinct non-negative codes in the order of their first rows."""
+    """Return the distinct codes, without -1, in the order in which they first appear."""
     codes = codes[codes >= 0]
     row_of = np.full(n_codes, -1)
     row_of[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment is the first row
@@ -226,7 +226,7 @@ def _by_appearance(codes: Codes, n_codes: int) -> Codes:
 
 
 def read_integers(column: ArrowColumn) -> Codes:
-    """Return the integers of a column unchanged; a null becomes an integer that is no class."""
+    """Return integers as codes, unchanged; a null becomes a code that belongs to no class."""
     column = storage(column)
     if not pa.types.is_integer(column.type):
         raise TypeError(f"array must hold integers if depth is given, got type {column.type}")
@@ -236,7 +236,7 @@ def read_integers(column: ArrowColumn) -> Codes:
 
 
 def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
-    """Return a column of lists as offsets and flat elements; a null list is empty."""
+    """Return the offsets and the concatenated elements of lists; a null list counts as empty."""
     offsets, elements = flattened(as_column(rows))
     if pa.types.is_integer(elements.type):
         return offsets, _core_array(elements).codes()
@@ -284,7 +284,7 @@ def _check_lists(lists: pa.Array) -> None:
 
 
 def _core_array(array: pa.Array) -> Any:
-    """Return an array as an array object of the core."""
+    """Return a pyarrow array as an object of the compiled core's own array class."""
     return next(read_arrow(array))
 
 
@@ -315,7 +315,7 @@ def _plain_values(column: ArrowColumn) -> Values | None:
 
 
 def _hashed(column: ArrowColumn) -> Column:
-    """Return the codes of values that pyarrow hashes; raise TypeError if it cannot hash them."""
+    """Let pyarrow find the codes and categories; raise TypeError if it cannot hash the values."""
     kind = column.type
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         column = column.cast(pa.decimal128(kind.precision, kind.scale))

@@ -14,7 +14,7 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_arrow
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# At most this many strings are converted by `to_pylist`, because `to_numpy` imports pandas.
+# Up to this many strings are read with `to_pylist`, because `to_numpy` would import pandas.
 MAX_LISTED_TEXTS = 1 << 12
 
 
@@ -88,19 +88,19 @@ def _is_object_type(kind: pa.DataType) -> bool:
 
 
 def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
-    """Return the values for dictionary codes; pyarrow cannot decode dictionaries of every type."""
+    """Return the value of each code (missing if negative); pyarrow cannot decode every type."""
     if codes.dtype.kind == "i" and (codes < 0).any():
         kind = values.dtype.kind
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
         dtype = values.dtype if kind in "fmM" else np.dtype(object)
         values = np.append(values.astype(dtype), np.full(1, missing, dtype))
-    # `take` checks each code when it reads the code, so another thread may change the codes.
+    # `take` checks each code as it reads it, so codes that another thread changes do no harm.
     rows: AnyArray = values.take(codes)
     return rows
 
 
 def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return categories in an Arrow type that represents all exactly, or raise TypeError."""
+    """Return an array whose type holds all categories exactly, or raise TypeError."""
     items = list(categories)
     if not items:
         return pa.array([], pa.string())
@@ -124,10 +124,11 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
 
 
 def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return categories in the type to which a column is cast before the comparison.
+    """Return the categories in the type to which a column is cast before both are compared.
 
     If the conversion is exact, numbers and Booleans become float64, and timestamps and durations
-    get nanoseconds. pyarrow rejects casts that change a value; casts to these types rarely do.
+    get the unit nanosecond. Casting a column to these types rarely changes a value, which would be
+    an error in pyarrow.
     """
     values = common_values(categories, owner)
     kind = values.type
@@ -142,10 +143,10 @@ def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
 
 
 def output_labels(column: ColumnSchema) -> pa.Array:
-    """Return the dictionary values of a column, one for each feature.
+    """Return the values of the dictionary that encodes a column, one for each feature.
 
-    If a feature is not a category, or if the categories have no common Arrow type, the values are
-    the names of the features without the prefix.
+    If a feature is not a category, e.g. an indicator of missing values, or if the categories have
+    no common Arrow type, the values are the names of the features without the prefix.
     """
     if not column.specials:
         try:

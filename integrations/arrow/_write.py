@@ -77,7 +77,7 @@ def wrap(
 def _row_table(
     part: Outputs, schema: pa.Schema, memo: dict[str, Any], num_threads: int | None
 ) -> pa.Table:
-    """Return one row of features, selected from a table that has each feature as 0 and as 1.
+    """Return one encoded row: select columns of a cached table that has a 0 and a 1 per feature.
 
     In pyarrow, selecting columns takes a quarter of the time of creating a table.
     """
@@ -110,7 +110,7 @@ def _decoded_array(part: Decoded) -> pa.Array:
 
 
 def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> pa.Array:
-    """Return values in the common type of the columns seen in `fit`."""
+    """Cast values to the common type of the columns seen in `fit`, whose types are `names`."""
     fields = [pa.schema([("", type_of_name(name))]) for name in names]
     kind = pa.unify_schemas(fields, promote_options="permissive").field(0).type
     if not pa.types.is_dictionary(kind):
@@ -271,7 +271,7 @@ def output_arrays(
 
 
 def _are_shared(columns: Sequence[CodedColumn]) -> bool:
-    """Tell whether all features of one row can be shared arrays of a zero or a one."""
+    """Tell whether a row has only zeros and ones, so that all features can share two arrays."""
     return not any(column.nan_where_missing for column in columns)
 
 
@@ -295,7 +295,7 @@ def feature_fields(names: Iterable[str], dtype: np.dtype[Any]) -> list[pa.Field]
 def nested(
     column: ColumnSchema, layout: Layout, num_threads: int | None = None
 ) -> tuple[pa.DataType, Callable[[CodedColumn], pa.Array]]:
-    """Return the type of an array with all features of a column, and a function that writes it."""
+    """Return the type of one array with all features, and a function that writes the array."""
     if layout == "dictionary":
         return _dictionary(column, num_threads)
     dtype = column.options.dtype
@@ -317,7 +317,7 @@ def nested(
 
 
 def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of the elements of a row: uint8 for bool, because NumPy cannot pack bits."""
+    """Return the dtype of elements of a row: uint8 for bool, as NumPy has no packed Booleans."""
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 

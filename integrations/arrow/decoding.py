@@ -136,7 +136,7 @@ def _decoder(
 
 
 def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
-    """Return the replacement for a missing, unknown or infrequent value, as an array."""
+    """Return an array of one element that replaces missing, unknown or infrequent values."""
     try:
         return pa.array([value], kind)
     except (pa.ArrowException, TypeError, OverflowError, ValueError) as error:

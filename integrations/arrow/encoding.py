@@ -139,7 +139,7 @@ def fitted_schema(encoder: Any, layout: Any) -> Schema:
 
 
 class ColumnCoder:
-    """Converts one column to codes, batch by batch, and looks up only dictionaries that changed."""
+    """Converts one column to codes, batch by batch; looks up categories only if they changed."""
 
     def __init__(self, schema: ColumnSchema) -> None:
         self._schema = schema
@@ -148,7 +148,7 @@ class ColumnCoder:
         self._outputs: npt.NDArray[np.int64] = np.empty(0, np.int64)
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
-        """Return the codes of a batch; name the column in error messages."""
+        """Return the codes of a batch; every error message names the column."""
         try:
             column = self._reader.read(values)
         except (TypeError, ValueError) as error:
@@ -200,7 +200,7 @@ class EncodePlan:
         self._n_hashed = sum(not pa.types.is_dictionary(kind) for kind in kinds)
 
     def encode(self, rows: Rows) -> list[Any]:
-        """Return the columns of the output; several threads read a large input."""
+        """Return the output columns of a table or batch; several threads read a large one."""
 
         def code(index: int) -> CodedColumn:
             return self._coders[index].code(rows.column(self._positions[index]))

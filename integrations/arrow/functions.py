@@ -155,7 +155,7 @@ def expression(
 
 
 def _category_position(column: ColumnSchema, field: pc.Expression) -> pc.Expression:
-    """Return the position of each value in the categories; `register` describes the positions."""
+    """Return an expression that converts values to the positions that `register` describes."""
     known = comparable_values(column.categories, f"column {column.name!r}")
     missing, unknown = pa.scalar(None, pa.int32()), pa.scalar(len(known), pa.int32())
     if not len(known):  # there is no type to cast the field to
@@ -183,7 +183,7 @@ class _Function:
         self.digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
 
     def __call__(self, context: Any, positions: pa.Array) -> pa.Array:
-        """Return the encoded rows of a batch; check their number, because pyarrow does not."""
+        """Return the encoded rows; check the number of positions, because pyarrow does not."""
         codes = read_integers(positions)
         if len(codes) != context.batch_length:
             raise ValueError(

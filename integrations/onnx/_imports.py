@@ -19,7 +19,7 @@ def after_import(name: str, action: Callable[[], object]) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Find one module with the other finders, and run the action after the module is executed."""
+    """An import hook: when the other finders have loaded the module, it runs the action."""
 
     def __init__(self, name: str, action: Callable[[], object]) -> None:
         self._name, self._action = name, action

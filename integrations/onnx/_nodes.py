@@ -44,7 +44,7 @@ EXACT = 2**53
 
 
 def ml_version(attributes: Container[str]) -> int:
-    """Return the opset version of `ML` for a node: 4 if the keys are a tensor, otherwise 2."""
+    """Return the ai.onnx.ml opset that these attributes need: 4 for a keys tensor, otherwise 2."""
     return 4 if "keys_tensor" in attributes else 2
 
 
@@ -69,7 +69,7 @@ class Graph:
         return name
 
     def name_output(self, tensor: str, name: str) -> None:
-        """Rename a tensor that is not an input of any node."""
+        """Rename the output `tensor` of a node; no other node may use it as an input."""
         node = next(node for node in reversed(self.nodes) if tensor in node.output)
         node.output[0] = name
 
@@ -95,7 +95,7 @@ class Plan:
 
     @property
     def n_codes(self) -> int:
-        """The number of codes with a row; `ERROR` has no row, so that `Gather` rejects its code."""
+        """The number of codes that have a row; ERROR has none, so `Gather` rejects its code."""
         return self.n_outputs + 1 + (self.missing == NAN)
 
     @property
@@ -275,7 +275,7 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
 
 
 def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
-    """Return the keys in the range of an integer or Boolean type, as int64 with the same bits."""
+    """Return the pairs whose key fits the input type `kind`; keys become int64 of the same bits."""
     low, high = 0, 1
     if kind in INTEGERS:
         low, high = np.iinfo(INTEGERS[kind]).min, np.iinfo(INTEGERS[kind]).max
@@ -286,7 +286,7 @@ def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
 def _look_up_floats(
     graph: Graph, values: str, kind: int, pairs: list[tuple[Any, int]], plan: Plan
 ) -> str:
-    """Look up values as float32, because LabelEncoder lacks float64 before opset 4."""
+    """Look up floats as float32 if possible, because LabelEncoder lacks float64 before opset 4."""
     keys = np.array([float(key) for key, _ in pairs])
     with np.errstate(over="ignore"):
         narrow = keys.astype(np.float32)
@@ -355,7 +355,7 @@ def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
 
 
 def _gather(graph: Graph, of_code: AnyArray, codes: str, plan: Plan) -> str:
-    """Add a node that gathers the element of each code, and fails for rejected values."""
+    """Add a node that looks up each code in the table `of_code`, and fails for rejected values."""
     named = {"name": plan.error} if plan.error else {}
     return graph.node("Gather", [graph.constant(of_code), codes], **named)
 

@@ -94,7 +94,7 @@ class PolarsTable(Table):
         return self.source.to_series(position).to_list()
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return columns as the rows of an array, or None unless all have one numeric dtype."""
+        """Return a 2-D array with one row per column; None unless all share one numeric dtype."""
         types = [*map(type, self._dtypes)]  # comparing types is ten times as fast as dtypes
         kind, *others = {types[i] for i in positions}
         if others or kind not in PRIMITIVE:
@@ -140,7 +140,7 @@ def read_column(series: Any) -> Column | Values:
 def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:
     """Return lists as offsets and concatenated elements; a missing index becomes -1.
 
-    Integers are indices if `has_indices`, else labels.
+    Integers are class indices if `has_indices` is true, otherwise labels like other values.
     """
     offsets, elements = _flatten(rows)
     if has_indices and elements.dtype.is_integer():
@@ -174,7 +174,7 @@ def _read_categorical(series: pl.Series) -> Column | Values:
 
 
 def _read_times(series: pl.Series, name: str) -> Values:
-    """Return dates, times and durations as integers, which are converted after hashing."""
+    """Return dates or times as integers; after hashing, only distinct values are converted."""
     dtype: Any = series.dtype
     is_zoned = getattr(dtype, "time_zone", None) is not None
     physical = series.cast(pl.Int32 if dtype == pl.Date else pl.Int64)

@@ -68,7 +68,7 @@ def wrap(
 def _row_frame(
     part: Outputs, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
 ) -> pl.DataFrame:
-    """Return one row of features, made of cached columns, which polars never modifies."""
+    """Return one encoded row that shares cached columns, because polars never modifies columns."""
     shared = rows.get(part.names)
     if shared is None:
         zeros, ones = (np.full((len(part.names), 1), value, part.dtype) for value in (0, 1))
@@ -105,7 +105,7 @@ def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
 def _block_frame(
     names: Sequence[str], block: AnyArray, n_rows: int, dtype: np.dtype[Any]
 ) -> pl.DataFrame:
-    """Return the rows of a block as columns, without a copy; Booleans are bit-packed."""
+    """Return a frame whose columns are the rows of `block`, not copied; Booleans are bit-packed."""
     n_bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
     # The names are set afterwards, because in C a name ends at "\0".
     numbers = list(map(str, range(len(names))))
@@ -127,7 +127,7 @@ def _check_names(names: Iterable[Hashable]) -> None:
 
 
 def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Series:
-    """Return the Series of a part that is not an `Outputs`."""
+    """Return an unchanged, decoded or categorical column as a Series."""
     if isinstance(part, Categorical):
         titles, codes = part.categories.tolist(), pl.Series(part.codes)
         levels = pl.Series(str(part.name), titles, pl.Enum(titles))
@@ -211,7 +211,7 @@ def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:
 
 
 def _time_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of times with the next finer unit that polars supports."""
+    """Return a dtype of times; a unit that polars lacks becomes the next finer one that it has."""
     unit, _ = np.datetime_data(dtype)
     if dtype.kind == "M" and unit in ("Y", "M", "W"):
         unit = "D"

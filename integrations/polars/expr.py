@@ -153,7 +153,7 @@ def _declared(
 
 
 def _like_encoded(layout: Layout, options: Mapping[str, Any], series: pl.Series) -> pl.Series:
-    """Return a Series with the dtype of an encoded Enum; a Series of another dtype is unchanged."""
+    """For an Enum, return one encoded row, which tells polars the dtype; otherwise `series`."""
     if series.dtype != pl.Enum:
         return series
     return _encode_enum(layout, 1, options, pl.Series(series.name, [None], series.dtype))

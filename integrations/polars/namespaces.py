@@ -48,8 +48,8 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
     Notes
     -----
-    The columns are the categories: the categories of an Enum, in order, or the sorted distinct
-    values. Null and NaN are missing values, and become rows of zeros.
+    The result has a column for each category: the categories of an Enum, in order, or the sorted
+    distinct values. Null and NaN are missing values, and become rows of zeros.
 
     All methods except `codes` and `multi_hot` take options of `onehot_fast.Encoder`: `categories`,
     `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. `drop` may

@@ -89,7 +89,7 @@ class Dialect:
         return names
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return an expression for comparisons, which ignores the collation of a text column."""
+        """Return a column as comparisons need it: the collation of a text column has no effect."""
         if kind != "text":
             return name
         return f"({self._as_text(name)}{self.collate})" if self.collate else self._as_text(name)
@@ -255,7 +255,7 @@ class Spark(Dialect):
 
 
 class BigQuery(Dialect):
-    """BigQuery has one integer and one float type; names have letters, digits and underscores."""
+    """BigQuery has one integer and one float type; result names use only letters, digits and _."""
 
     title = "BigQuery"
     second_digits = 6
@@ -380,7 +380,7 @@ def _scale(value: Decimal) -> int:
 
 
 def _clock(value: int, digits: int = 6) -> str | None:
-    """Return attoseconds since 1970 in SQL's notation, or None if `digits` decimals are too few."""
+    """Format attoseconds since 1970 for SQL; return None if `digits` decimals are too few."""
     seconds, rest = divmod(value, ATTOSECONDS)
     if seconds not in YEARS:
         raise ValueError(

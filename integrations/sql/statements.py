@@ -74,7 +74,7 @@ def column_features(
 ) -> list[str]:
     """Return one SQL expression per feature of a column that the query calls `name`.
 
-    `kind` is the kind of the column's values; by default it is the kind of the categories.
+    `kind` is that of the values, see `FeatureWriter.kind_of`; by default that of the categories.
     """
     return _Writer(column, DIALECTS[dialect], name, kind).features()
 

@@ -34,7 +34,7 @@ NO_CLASS = (
 def read_labels(
     tensor: torch.Tensor, ignore_index: Sequence[int]
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return labels as int64 and the mask of ignored labels, or None if `ignore_index` is empty.
+    """Return labels as int64, and the mask of ignored labels (None without an `ignore_index`).
 
     Labels that int64 cannot hold become the maximum of int64, which is always out of range. For
     uint64 labels, `ignore_index` holds the int64 values with the same bits.
@@ -64,7 +64,7 @@ def read_labels(
 def encode(
     tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
 ) -> torch.Tensor:
-    """Return the one-hot tensor of labels; the last of the policies is the label smoothing."""
+    """Return the one-hot tensor of labels; `POLICIES` in `_operators` lists the policies."""
     *rules, label_smoothing = policies
     labels, classes = _broadcastable(tensor, num_classes, *rules)
     is_hot = labels == classes
@@ -108,7 +108,7 @@ def _broadcastable(
     negative_indices: str,
     out_of_range: str,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return labels and classes in shapes that broadcast to the shape of the result."""
+    """Check the labels; return labels and classes that broadcast to the shape of the result."""
     labels, ignored = read_labels(tensor, ignore_index)
     if negative_indices == "normalize":
         labels = torch.where(labels < 0, labels + num_classes, labels)
@@ -130,7 +130,10 @@ def _broadcastable(
 def decode(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
 ) -> torch.Tensor:
-    """Return the class of each row, comparing bits; if `default` is None, a row needs a class."""
+    """Return the index of `on_value` in each row, or else `default`.
+
+    Bits are compared. A row without `on_value` must have equal elements, and needs a `default`.
+    """
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
     if tensor.dtype.is_complex:
@@ -177,7 +180,7 @@ def _is_float8(dtype: torch.dtype) -> bool:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of elements as integers; a new last dimension has both complex parts."""
+    """Return the bits of elements as integers; complex parts lie along a new last dimension."""
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
