@@ -105,7 +105,7 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
 
 
 def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Return the frame without rows; nullable numbers that are not encoded become float64."""
+    """Convert nullable integer and Boolean columns to float64, except for the encoded columns."""
     encoded = {*(encoder.columns or ())}
     nullable = {
         name: "float64"
@@ -118,7 +118,7 @@ def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFram
 def _array_part(
     part: pd.DataFrame, encoder: Encoder, form: str, dtype: np.dtype[Any], num_threads: int | None
 ) -> Any:
-    """Return a partition as an array of a dtype; raise ValueError if values would change."""
+    """Encode a partition as an array of `dtype`; raise ValueError if values could change."""
     matrix = transform_part(part, encoder, form, num_threads)
     if matrix.dtype == dtype:
         return matrix
@@ -142,7 +142,7 @@ def _array_part(
 def on_partitions(
     work: Callable[..., Any], frame: dd.DataFrame, encoder: Encoder, *arguments: Any
 ) -> Any:
-    """Return the lazy results of calling ``work(partition, encoder, *arguments)``."""
+    """Call ``work(partition, encoder, *arguments)`` for each partition, as a lazy collection."""
     # The encoder is one key of the graph: each process unpickles it and builds its look-ups once.
     meta = work(make_meta(frame), encoder, *arguments)
     shared = dask.delayed(encoder, pure=True, traverse=False)
@@ -174,8 +174,8 @@ def inverse_transform(
 ) -> dd.DataFrame:
     """Decode a Dask collection to a DataFrame.
 
-    The dtypes do not depend on the rows. A column that may contain one of the three substitutes has
-    dtype object, unless the substitute is None and the fitted dtype can represent nulls.
+    The dtypes do not depend on the rows. A column has dtype object if `missing`, `unknown` or
+    `infrequent` may occur in it, unless these are None and the fitted dtype can represent nulls.
     """
     substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
     if not isinstance(encoded, da.Array):

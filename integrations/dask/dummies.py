@@ -107,7 +107,7 @@ def _dummies_part(
     is_series: bool,
     options: dict[str, Any],
 ) -> pd.DataFrame:
-    """Return the indicator columns of all categories for a partition."""
+    """Encode a partition with one indicator column for each category of all partitions."""
     with part_of_table():
         coded: Any = part.copy(deep=False)
         for column in encoder.schema.columns:

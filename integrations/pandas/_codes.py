@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pandas.api.extensions import ExtensionDtype
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
-# The codes of a Series, which are mapped to positions in the levels, and the levels.
+# A coded Series: its codes, with a map from codes to positions in the levels, and the levels.
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
 TEXT_TYPES = ("string", "large_string", "string_view")
@@ -33,7 +33,7 @@ MAX_INSPECTED_ROWS = 2048
 
 
 def code_series(series: "pd.Series[Any]") -> Coding:
-    """Return the codes and levels of a Series, like those of ``pandas.Categorical(series)``."""
+    """Return a Series as codes and levels: the categories, as in ``pandas.Categorical(series)``."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         each_once = pd.Categorical.from_codes(np.arange(len(dtype.categories)), dtype=dtype)
@@ -57,7 +57,7 @@ def _coding(
 
 
 def _factorize(series: "pd.Series[Any]") -> Coding:
-    """Return codes and levels from pandas, for values that only pandas can hash."""
+    """Return the codes and levels that `pandas.Categorical` finds; values may have any dtype."""
     try:
         values = pd.Categorical(series)
     except ValueError:
@@ -77,7 +77,7 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
 
 
 def _sorted(column: Column) -> tuple[CodedColumn, npt.NDArray[np.int64]]:
-    """Return a column whose outputs are its sorted categories, and the order of the categories."""
+    """Return the column with sorted categories, and their order, as returned by `argsort`."""
     order = Categories.of(column.stored).argsort()
     lut = np.full(len(order) + 1, -1, np.int32)
     lut[order] = np.arange(len(order), dtype=np.int32)
@@ -85,7 +85,7 @@ def _sorted(column: Column) -> tuple[CodedColumn, npt.NDArray[np.int64]]:
 
 
 def _code_integers(values: npt.NDArray[Any]) -> Coding:
-    """Return the codes of integers, by subtraction if their range is small, or by hashing."""
+    """Return the codes of integers, by hashing, or by subtracting a base if the range is small."""
     unsigned = np.dtype(f"u{values.itemsize}")
     low, high = values.min(), values.max()
     if int(high) - int(low) >= MAX_RANGE:
@@ -223,7 +223,7 @@ def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
 
 
 def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
-    """Return the chunks of an array, at least one, as array objects of the core."""
+    """Read the chunks of a pyarrow array; an array without chunks is read as one empty chunk."""
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
 
 

@@ -163,7 +163,7 @@ def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:
 
 
 def _decode(rows: Booleans, index: "pd.Index[Any]", has_default: bool) -> npt.NDArray[np.int64]:
-    """Return the position of the 1 in each row of the frame, or len(rows) if there is none."""
+    """Return for each column of `rows` the position of its True, or len(rows) if it has none."""
     n_categories = len(rows)
     try:
         codes = decode(rows, 0, on_value=True, default=n_categories)

@@ -19,7 +19,7 @@ __all__ = ["get_dummies"]
 
 
 class _Options(NamedTuple):
-    """The options of all variables."""
+    """The options of `get_dummies` that are the same for all variables."""
 
     dummy_na: bool
     sparse: bool
@@ -201,7 +201,7 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
 
 
 def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
-    """Return the look-up table with an output for missing values, or without the first output."""
+    """Return the look-up table for `dummy_na` (missing values have an output) and `drop_first`."""
     lut = column.lut_from(0)
     missing = column.n_outputs if options.dummy_na else -1
     outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
@@ -230,7 +230,7 @@ def _build(
     index: "pd.Index[Any]",
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the indicators of variables of one dtype as a frame."""
+    """Return a frame with the indicator columns of variables that all have the same dtype."""
     columns = [variable.column for variable in variables]
     dtype = variables[0].dtype
     if not sparse:

@@ -56,7 +56,7 @@ class PandasTable(Table):
         return is_encodable(self._dtypes[position])
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as a string, or "" for strings and objects, which pandas infers."""
+        """Return the dtype as a string; "" for object and str, which pandas infers from values."""
         dtype = self._dtypes[position]
         if isinstance(dtype, pd.CategoricalDtype):
             order = "ordered" if dtype.ordered else "unordered"

@@ -168,7 +168,7 @@ def _is_plain(sep: str) -> bool:
 
 
 def _split_pattern(texts: Sequence[str], sep: str) -> Rows:
-    """Return the tags as pandas does: split by the pattern `sep`, then search for the tags."""
+    """Split all texts by the pattern `sep`, then search each text for every tag, as pandas does."""
     framed = [f"{sep}{text}{sep}" for text in texts]
     pattern = re.compile(sep)
     tags = sorted(set().union(*map(pattern.split, framed)) - {""})
@@ -178,7 +178,7 @@ def _split_pattern(texts: Sequence[str], sep: str) -> Rows:
 
 
 def _split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
-    """Return the sorted labels of each row of Arrow strings, including the empty label."""
+    """Split Arrow strings into tags, also empty ones; the categories of the result are sorted."""
     if not sep and len(series):
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -192,7 +192,7 @@ def _split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
 
 
 def _split_texts(texts: Sequence[str], sep: str, *, keep_empty: bool = False) -> Rows:
-    """Return the sorted labels of each Python string."""
+    """Split Python strings into tags; the categories of the result are sorted."""
     chunks = [TextArray.from_objects(texts, is_text=True)]
     return _sorted_rows(Rows.split(chunks, sep, keep_empty=keep_empty))
 

@@ -100,7 +100,7 @@ def wrap(
 
 
 def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
-    """Yield runs of parts that become one frame: adjacent input columns, or decoded columns."""
+    """Yield the parts of each frame: a run of input columns or decoded columns, or one part."""
 
     def run_of(item: tuple[int, Part]) -> object:
         i, part = item
@@ -141,7 +141,7 @@ def _fitted_array(part: Decoded) -> Any:
 
 
 def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
-    """Return the common dtype of the fitted columns."""
+    """Return the common dtype of fitted columns, whose dtypes are given by name."""
     categories = [CATEGORY.fullmatch(name) for name in names]
     if all(categories):
         [kind] = {match[1] for match in categories if match}
@@ -152,8 +152,8 @@ def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
 
 
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
-    """Return columns of texts, which are converted together, or None if others are among them."""
-    # pandas infers no text dtype from missing values alone.
+    """Convert columns of texts at once; return None if one has other values or a fitted dtype."""
+    # pandas infers no text dtype from missing values alone, and by default none before 3.0.
     rows = [
         part.positions
         for part in run
@@ -223,7 +223,7 @@ def dense_frame(
 ) -> pd.DataFrame:
     """Return the features of columns as a dense frame, in one block of memory if possible.
 
-    Masked dtypes have a second block for the masks. For uncommon dtypes, pandas converts Booleans.
+    Nullable dtypes such as Int8 have a second block for masks. Rare dtypes are converted by pandas.
     """
     n_rows, off_on = len(index), np.array([False, True])
     if isinstance(dtype, np.dtype) and dtype.kind in NATIVE_KINDS:

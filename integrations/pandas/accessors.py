@@ -47,7 +47,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     category named "first". The columns of infrequent, unknown and missing values are labelled
     "(infrequent)", "(unknown)" and "(missing)".
 
-    A frame has the index of the Series. Without options, it equals the result of
+    A call returns a frame with the index of the Series. Without options, it equals the result of
     `pandas.get_dummies`, except that nullable and Arrow columns also get NumPy's bool. `dtype` may
     be a pandas dtype, e.g. "Int8" or "bool[pyarrow]". ``sparse=True`` returns
     `pandas.arrays.SparseArray` columns, which need a few bytes per row for all columns together.
@@ -149,7 +149,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
 
 def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
-    """Return the column labels: the levels if each output is one level, or an object index."""
+    """Return the label of each output: its level, or e.g. "(missing)" for a special value."""
     outputs = column.lut_from(0)[:-1]
     level_of = np.full(column.n_outputs, -1)
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)

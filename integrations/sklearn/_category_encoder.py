@@ -42,7 +42,7 @@ class CategoryCodes(NamedTuple):
     has_unknown: bool
 
     def map(self, function: Callable[[Positions], AnyArray]) -> AnyArray:
-        """Apply a function to the position of each row, or to `lut` if `lut` is shorter."""
+        """Apply a function to each row's category position, or to `lut` if `lut` is shorter."""
         if len(self.codes) < len(self.lut):
             return function(self.lut.take(self.codes))
         return function(self.lut).take(self.codes, axis=0)
@@ -130,7 +130,7 @@ class CategoryLookup:
         return self.none if missing is None else self.nan
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
-        """Tell whether scikit-learn compares values of this dtype with the categories exactly."""
+        """Tell whether looking up values of this dtype and type finds what scikit-learn finds."""
         both = dtype, self.categories.dtype
         if kind is not self.type or self.type is str:
             return kind is self.type

@@ -165,7 +165,7 @@ def _array_of_rows(rows: Sequence[Any]) -> AnyArray:
 
 
 def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
-    """Return a short column of strings and missing values, or None if it has other values."""
+    """Read a short column cell by cell; return None unless all cells are strings or missing."""
     values = table.cells(position) or ()
     types = set(map(type, values))
     if types == {str} or (types == {str, type(None)} and table.library == "polars"):
@@ -218,7 +218,7 @@ def _check_series(series: Any) -> AnyArray:
 
 
 def _read_library_column(series: Any) -> InputColumn:
-    """Return a polars or Arrow column as scikit-learn reads it from an array of objects."""
+    """Return a polars or Arrow column as scikit-learn sees it, converted to objects."""
     if _is_text(series):
         return InputColumn(read_values(series), OBJECT, None)
     values = series.to_numpy()

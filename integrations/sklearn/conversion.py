@@ -58,7 +58,7 @@ def from_sklearn(encoder: Any) -> Encoder:
 
 
 def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
-    """Return the options of a column, and the frequent categories as "shown"."""
+    """Return Encoder options of a column; "shown" has the frequent categories if some are rare."""
     categories, rule = encoder.categories_[i], encoder.handle_unknown
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
     is_missing = read_values(items).encode().codes < 0

@@ -324,7 +324,7 @@ def _as_classes(declared: Any, labels: Labels) -> AnyArray:
 
 
 def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
-    """Return the labels of a column; raise SklearnFallback unless all are strings or integers."""
+    """Convert a column; raise SklearnFallback unless it has text, Booleans or whole numbers."""
     classes, rows = learn(column)
     is_text = python_type(classes) is str
     if column.has_missing or (column.dtype == OBJECT and not is_text):
@@ -337,7 +337,7 @@ def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
 
 
 def _uniform(y: Sequence[Any]) -> AnyArray:
-    """Return a list as an array; raise SklearnFallback unless all elements have one plain type."""
+    """Return a list as an array; raise SklearnFallback if it mixes types or has uncommon types."""
     kind = type(y[0]) if y else None
     if kind is str:  # a later step checks that all elements are strings
         return np.array(y, object)
@@ -362,7 +362,7 @@ def _as_rows(y: Any) -> Any:
 
 
 def _indicated(yt: Any) -> tuple[AnyArray, AnyArray] | None:
-    """Return the number of labels per row and the columns of labels; None if not all are 0 or 1."""
+    """Return how many labels each row has, and their columns; None if a value is not 0 or 1."""
     if sparse.issparse(yt):
         matrix = yt.tocsr()
         # As in scikit-learn, an explicitly stored zero is a label.

@@ -105,7 +105,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         # Zeros may also encode a dropped category.
         is_ambiguous = self.drop is not None and self.handle_unknown != "error"
         if with_unknown and (is_ambiguous or self.handle_unknown == "warn"):
-            # Before 1.8 the message is the same for both.
+            # Before 1.8 scikit-learn says "all zeros" in both cases.
             zeros = self._unknown == "ignore" or VERSION < (1, 8)
             name = "all zeros" if zeros else "the infrequent category."
             warnings.warn(

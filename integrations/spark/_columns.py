@@ -1,4 +1,4 @@
-"""The columns of a DataFrame, and the names, types, metadata and order of the result's columns."""
+"""Read the schema of a Spark DataFrame, and plan the names, types and order of result columns."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def as_frame(table: Any) -> DataFrame:
 
 
 class SparkTable(Table):
-    """A DataFrame whose rows Spark has not read; all values count as missing."""
+    """The names and types of a DataFrame. No rows are read, so all values count as missing."""
 
     library = "spark"
 
@@ -194,9 +194,9 @@ def check_output(output: str) -> None:
 def new_fields(
     encoder: Encoder, output: Output, names: str | Sequence[str] | None
 ) -> tuple[list[StructField], Sequence[int]]:
-    """Return the new fields, and the index of the first field that replaces each encoded column.
+    """Return the new fields, and `starts`, the positions of the first new field of each column.
 
-    The last index is that of the first field that replaces no column; such fields come last.
+    Fields ``starts[i]:starts[i + 1]`` replace column i; fields from ``starts[-1]`` come last.
     """
     schema, columns = encoder.schema, encoder.schema.columns
     if output in CODES:
@@ -243,7 +243,7 @@ def _array_type(output: Output, dtypes: Sequence[np.dtype[Any]]) -> DataType:
 def order_of(
     schema: Schema, names: Sequence[str], starts: Sequence[int], n_new: int, keep: bool
 ) -> list[int]:
-    """Return the result's columns: the position in `names`, or ``~j`` for new field j."""
+    """Return the order of the result's columns: positions in `names`, or ``~j`` for new field j."""
     if keep:
         return [*range(len(names)), *(~j for j in range(n_new))]
     columns = schema.column_order(names)
@@ -274,7 +274,7 @@ def check_names(fields: Sequence[StructField], new: Sequence[StructField]) -> No
 
 
 def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
-    """Return the position of an array or vector column with all features, or None without one."""
+    """Find the array or vector column with all features; return its position, or None if absent."""
     if set(schema.names) <= set(frame.columns):
         return None
     found = []

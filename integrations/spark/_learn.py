@@ -48,8 +48,8 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
     """Tell whether Spark can count the values of the columns.
 
-    All columns must be strings, and no error message may need a row number. Counting in Spark is
-    faster than passing the rows to Python, unless nearly all strings are distinct.
+    All columns must be strings, and no option may reject a row, because the error names the row.
+    Counting in Spark is faster than passing the rows to Python, unless nearly all strings differ.
     """
     options = encoder.get_params()
     categories, rules = options["categories"], options["handle_missing"]
@@ -61,7 +61,7 @@ def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) 
 
 
 class CountedTable(SparkTable):
-    """A table with the distinct values of columns of strings and their counts from Spark."""
+    """The distinct strings of columns of a DataFrame, with their numbers of rows from Spark."""
 
     def __init__(self, frame: DataFrame, positions: list[int]) -> None:
         pairs = ", ".join(f"{position}, c{position}" for position in positions)
@@ -87,7 +87,7 @@ def positional(frame: DataFrame, positions: list[int]) -> DataFrame:
 
 
 def collected(states: DataFrame) -> list[bytes]:
-    """Collect the states of all partitions; if they are large, tasks merge states first."""
+    """Collect the states (pickled encoders) of all partitions; tasks merge large states first."""
     states = states.persist()
     found = _small_states(states)
     try:

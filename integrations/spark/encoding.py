@@ -243,7 +243,7 @@ def inverse_transform(
 def _planned(
     frame: DataFrame, inputs: Sequence[int], order: Sequence[int], new: Sequence[StructField]
 ) -> tuple[DataFrame, list[int], list[int], list[StructField]]:
-    """Select the needed columns, at least one; return the frame, `inputs`, `order` and fields."""
+    """Select the columns in use; return the frame, its `inputs` and `order`, and the new schema."""
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
     check_names(fields, new)
     needed = sorted({i for i in [*inputs, *order] if i >= 0} or {0})
@@ -334,7 +334,7 @@ def _check_size(schema: Schema) -> None:
 
 
 def _kind(column: ColumnSchema, dtype: spark_types.DataType) -> str:
-    """Return the kind of the values of a Spark type in SQL."""
+    """Return the kind, a value of `KINDS`, of a Spark type; raise TypeError if it has none."""
     kind = next((kind for types, kind in KINDS.items() if isinstance(dtype, types)), None)
     if kind is None:
         raise TypeError(
