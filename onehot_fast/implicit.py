@@ -34,7 +34,7 @@ _NO_ARRAY = (
 
 
 class OneHotMatrix:
-    """A one-hot matrix that stores one code per row and group of columns instead of all elements.
+    """A one-hot matrix that stores a code for each row and group of columns, not every element.
 
     ``Encoder.transform(table, "implicit")`` and `from_codes` create it. Products, sums
     and Gram matrices are computed from the codes, in float64. Results of one-hot columns do not
@@ -167,7 +167,7 @@ class OneHotMatrix:
         positions: Sequence[int] | None = None,
         num_threads: int | None = None,
     ) -> OneHotMatrix:
-        """Return the matrix of coded columns; copy the codes, but not `numeric`."""
+        """Return the matrix of `columns`, with `numeric` (not copied) at `positions` or the end."""
         n_outputs = [column.n_outputs for column in columns]
         if positions is None:
             positions = range(sum(n_outputs), sum(n_outputs) + numeric.shape[1])
@@ -177,7 +177,7 @@ class OneHotMatrix:
 
     @classmethod
     def vstack(cls, parts: Sequence[OneHotMatrix]) -> OneHotMatrix:
-        """Return the rows of several matrices with the same columns as one matrix."""
+        """Return one matrix with the rows of all `parts`, which must have the same columns."""
         parts = [*parts]
         if not parts:
             raise ValueError("vstack needs at least one matrix, got none")
@@ -382,13 +382,13 @@ class OneHotMatrix:
         return sums if axis == 0 else float(sums.sum())
 
     def mean(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the mean of each column. For a one-hot column, it is the share of its category."""
+        """Return the weighted mean of each column: for a one-hot column, its category's share."""
         row_weights = self._weights(weights)
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sum(0, row_weights) / row_weights.sum()  # type: ignore[no-any-return]
 
     def std(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the population standard deviation (ddof=0) of each column."""
+        """Return the weighted population standard deviation (ddof=0) of each column."""
         row_weights = self._weights(weights)
         mean = self.mean(row_weights)
         variance = mean * (1 - mean)  # the variance of zeros and ones
@@ -470,7 +470,7 @@ class TransposedOneHotMatrix:
         self.shape: tuple[int, int] = (matrix.shape[1], matrix.shape[0])
 
     def __repr__(self) -> str:
-        """Show the matrix that is transposed."""
+        """Show the matrix that is transposed, followed by ``.T``."""
         return f"{self.T!r}.T"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:

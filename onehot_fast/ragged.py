@@ -177,7 +177,7 @@ def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
 
 
 def _classes(ragged: Rows, depth: Any) -> CodedColumn:
-    """Return the classes of integer elements."""
+    """Return integer elements as a coded column, in which each integer is its own class."""
     elements = ragged.elements
     if isinstance(elements, Factorized):
         elements = np.empty(0, object)  # strings, which raise the error below
@@ -197,7 +197,7 @@ def _classes(ragged: Rows, depth: Any) -> CodedColumn:
 
 
 def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
-    """Return the classes of scalar elements: their positions in `categories`."""
+    """Return scalar elements as a coded column, whose classes are positions in `categories`."""
     known = declared_categories(categories, "categories")
     if known is None:
         raise ValueError("categories must not be 'auto'; pass distinct_labels(rows) instead")

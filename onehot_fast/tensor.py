@@ -126,7 +126,7 @@ def one_hot(
         registers. The default is the dtype of the typed values, else the dtype of `out`, else bool
         for two bools, float32 for real numbers, complex128 for complex numbers, and a string dtype
         as wide as the longer value for two str or two bytes. Other Python objects need
-        object. ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` get their width or unit from the values.
+        ``object``. ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` get their width or unit from the values.
     negative_indices : {"ignore", "normalize", "error"}, default "ignore"
         "ignore" encodes a negative index as a row of `off_value` (OpenVINO OneHot-1). "normalize"
         counts it from the end: -1 is the last class (ONNX OneHot-11), and an index below ``-depth``
@@ -252,7 +252,7 @@ def one_hot(
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], bool]:
-    """Check the size, then return memory for the result and whether the memory is all zeros."""
+    """Check the size, then return a new array, and whether its memory is known to be all zeros."""
     check_size(shape, dtype)
     return memory.allocate(shape, dtype)
 
@@ -372,7 +372,7 @@ def _class_axis(axis: int, rank: int) -> int:
 
 
 def _default_index(default: object) -> int:
-    """Return the index for rows without `on_value`; -1 if `default` is "error"."""
+    """Return `default` as an integer that fits int64; return -1 if `default` is "error"."""
     if isinstance(default, str):
         if default != "error":
             raise ValueError(f"default must be an integer or 'error', got {default!r}")
@@ -402,9 +402,10 @@ def _find(
 def _first_uneven(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], row: int
 ) -> tuple[int, str]:
-    """Return the first row without `on_value` whose elements differ, and a string of two of them.
+    """Return the first row without `on_value` that has different elements, and two of them as text.
 
-    Start at `row`, whose elements have different bytes but may compare equal (0.0 and -0.0).
+    Search from `row` on, whose elements differ in their bytes, but may compare equal (0.0 and
+    -0.0). Return -1 if there is no such row.
     """
     if cells.dtype.kind not in "biufc" and cells.dtype.isbuiltin != 2:
         return row, "different elements"

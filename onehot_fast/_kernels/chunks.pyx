@@ -45,7 +45,8 @@ cdef int for_each_chunk(
         end = min(begin + slab, n_chunks)
         team = <int> min(<Py_ssize_t> num_threads, end - begin)
         # The parallel loop is inside `with nogil`, where Cython knows that the GIL is released. In a nogil
-        # function, Cython would ask Python, which always answers yes once a second interpreter has existed.
+        # function, Cython would ask Python whether this thread holds the GIL; Python always answers yes once a
+        # second interpreter has existed.
         with nogil:
             if team <= 1 or ohf_child_alone or not ohf_can_start(team - 1):
                 # A team of one thread takes 2 microseconds longer than this loop.

@@ -39,7 +39,7 @@ cdef int index_kind(cnp.ndarray indices) except -1:
 
 
 cdef bint only_adds(const int32_t *entries, Py_ssize_t n) noexcept nogil:
-    """Tell whether every entry is the first entry plus the position of the entry."""
+    """Tell whether ``entries[i] == entries[0] + i`` for all i, so that an addition replaces the look-up."""
     cdef Py_ssize_t i
     for i in range(n):
         if <int64_t> entries[i] - entries[0] != i:
@@ -121,7 +121,7 @@ cdef void narrow(const int32_t *codes, Py_ssize_t count, code_t *out) noexcept n
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Look up one chunk of rows."""
+    """Look up the codes of one chunk of rows in the table."""
     cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row = chunk * CHUNK_ROWS, end = min((chunk + 1) * CHUNK_ROWS, job.n_rows), count
@@ -141,7 +141,7 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 def recode(cnp.ndarray codes, cnp.ndarray table, code_t[::1] out, Py_ssize_t span, int num_threads):
     """Fill ``out`` with the table entry of each code of one column.
 
-    The entries must be below ``span``, and ``span`` codes must fit the dtype of ``out``.
+    The entries must be below ``span``, and ``span - 1`` must fit the dtype of ``out``.
     """
     cdef Job job
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)

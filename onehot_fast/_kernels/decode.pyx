@@ -3,10 +3,10 @@
 
 An element is hot if its bits, read as an integer, equal the bits of ``on``. One vectorised reduction over a
 row computes the number of hot elements and the sum of their positions, which is the position if the number is
-1. The second pass over a row is bounded, because another thread may have changed the row. If the classes are
-not in the last dimension, a tile of positions stays in the first-level cache while the loop passes over the
-classes. Rows without a hot element are read again while they are cached: their elements must all be equal,
-otherwise the row contains scores.
+1. If it is larger, a second pass finds the first hot element; it stops at the end of the row, because another
+thread may have changed the row. If the classes are not in the last dimension, a tile of positions stays in the
+first-level cache while the loop passes over the classes. Rows without a hot element are read again while they
+are cached: their elements must all be equal, otherwise the row contains scores.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -53,7 +53,7 @@ cdef struct Job:
 
 
 cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept nogil:
-    """Find the hot elements of a row."""
+    """Find the first hot element of a row, and whether there are several."""
     cdef Found found
     cdef uint32_t count = 0, position = 0, hit
     cdef int32_t i
@@ -76,7 +76,7 @@ cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept no
 
 
 cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noexcept nogil:
-    """Tell whether the elements of a row without a hot element, ``step`` bytes apart, are all as expected."""
+    """Tell whether all elements of a row, ``step`` bytes apart, equal ``job.off`` (NULL: the first element)."""
     cdef Py_ssize_t i
     cdef const unsigned char *off = row if job.off == NULL else job.off
     if memcmp(row, off, job.width) != 0:
@@ -90,7 +90,7 @@ cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noe
 
 
 cdef void note(const Job *job, int64_t *faults, Py_ssize_t at, Found found) noexcept nogil:
-    """Write the index of one row; for each fault of the row, store its number if it is the first such row."""
+    """Write the result of row ``at``; for each fault of the row, store ``at`` if no row was stored before."""
     job.out[at] = job.default if found.position < 0 else found.position
     if found.position < 0 and faults[EMPTY] < 0:
         faults[EMPTY] = at
@@ -103,7 +103,7 @@ cdef void note(const Job *job, int64_t *faults, Py_ssize_t at, Found found) noex
 cdef void mark_plane(
     const word_t *plane, Py_ssize_t n, word_t on, uint8_t label, uint8_t *first, uint8_t *several,
 ) noexcept nogil:
-    """Update, for one class, ``first`` (the first hot class, counted from 1, or 0) and ``several``."""
+    """Where the class ``label`` is hot, write it to ``first`` if this is still 0, else set ``several``."""
     cdef Py_ssize_t i
     cdef uint8_t hit, seen
     cdef word_t rest
@@ -131,7 +131,7 @@ cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, u
 
 
 cdef void mark_uneven(const Job *job, const word_t *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
-    """Set ``uneven`` to whether the elements of each row are not all ``off`` (NULL: not all equal)."""
+    """Store for each row whether an element differs from ``off`` (NULL: from the row's first element)."""
     cdef Py_ssize_t i
     for i in range(n):
         uneven[i] = job.off != NULL and memcmp(planes + i, job.off, job.width) != 0
@@ -143,7 +143,7 @@ cdef void mark_window(
     const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t label, int64_t *position,
     uint8_t *empty, uint8_t *several,
 ) noexcept nogil:
-    """Process up to 255 classes from ``label`` on, because one byte can distinguish 255 classes."""
+    """Find the hot elements of ``n`` rows in the next 255 classes from ``label`` on (fewer at the end)."""
     cdef uint8_t first[TILE]
     cdef Py_ssize_t i, n_labels = min(job.depth - label, <Py_ssize_t> WINDOW)
     cdef word_t on
@@ -165,7 +165,7 @@ cdef void mark_window(
 
 
 cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
-    """If no fault is stored yet, store the first of this tile; tell whether the tile has any."""
+    """Tell whether a row of the tile has the fault; store the first such row if none was stored before."""
     cdef uint8_t found = 0
     cdef Py_ssize_t i
     for i in range(n):     # the compiler vectorises this reduction
@@ -213,7 +213,7 @@ cdef void decode_tile(
 cdef void decode_words(
     const Job *job, const word_t *tensor, Py_ssize_t group, Py_ssize_t end, int64_t *faults,
 ) noexcept nogil:
-    """Decode groups of elements."""
+    """Decode the groups [group, end), each of (depth, inner) elements."""
     cdef Found found
     cdef Py_ssize_t begin
     cdef const word_t *row

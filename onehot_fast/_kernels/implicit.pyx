@@ -82,7 +82,7 @@ cdef class Groups:
 
 
 cdef inline void add_block(double *to, const double *row) noexcept nogil:
-    """Add a row of a full block; gcc vectorises the loop because all loads come before the stores."""
+    """Add ``row`` to ``to``; gcc vectorises the loop because all loads come before the stores."""
     cdef double sums[BLOCK_WIDTH]
     cdef int j
     for j in range(BLOCK_WIDTH):
@@ -93,7 +93,7 @@ cdef inline void add_block(double *to, const double *row) noexcept nogil:
 cdef void add_rows(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile,
 ) noexcept nogil:
-    """Add to each row of the tile the table row that the code of the row selects."""
+    """For each row of the tile, add the row of the group's table that its code selects."""
     cdef const double *table = group.table
     cdef const double *row
     cdef uint32_t code, n_codes = group.n_codes
@@ -120,7 +120,7 @@ cdef void add_to_bins(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, const double *tile, double *bins,
     Py_ssize_t second,
 ) noexcept nogil:
-    """Add each row of the tile to the bins of its code."""
+    """Add each row of the tile to the bins of its code; a second set of bins is ``second`` elements away."""
     cdef uint32_t code, n_codes = group.n_codes
     cdef Py_ssize_t i, j
     cdef double *to
@@ -241,7 +241,7 @@ cdef void run_block(const void *any_job, Py_ssize_t block) noexcept nogil:
 
 
 cdef int run(Job *job, Groups groups, const double[:, :] values, Py_ssize_t block_rows, int num_threads) except -1:
-    """Process every block of rows."""
+    """Complete the description of the job, then call `run_block` for every block of rows."""
     cdef Py_ssize_t width = values.shape[1]
     if width < 1 or width > TILE or block_rows < 1:
         raise ValueError(f"implicit: invalid width {width} or block of {block_rows} rows")

@@ -6,9 +6,10 @@ first-level cache. Then each class is compared with the codes and written, vecto
 is split into segments of 255 classes. The tile is narrowed again for each segment, which adds only 1/255 to
 the reads of the comparison.
 
-`encode_bits` writes bit-packed Boolean planes, as Arrow stores them. A tile of codes becomes masks for each
-half of a code, and the bits of a class are the AND of two masks. The lowest bit is the first row, and the
-bits after the last row are 0 (Arrow columnar format, "Validity bitmaps": least-significant bit numbering).
+`encode_bits` writes bit-packed Boolean planes, as Arrow stores them. For each half of a code and each
+value of this half, a mask marks the rows of a tile that have it; the bits of a class are two
+masks combined by AND. The lowest bit is the first row, and the bits after the last row are 0 (Arrow columnar
+format, "Validity bitmaps": least-significant bit numbering).
 """
 
 from libc.stdint cimport uint8_t, uintptr_t
@@ -65,7 +66,7 @@ cdef int run(
     const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, unsigned char *out,
     Py_ssize_t width, const unsigned char *on, const unsigned char *off, int num_threads,
 ) except -1:
-    """Write (outer, depth, inner) elements; no dimension may be 0."""
+    """Write the one-hot encoding of ``source`` in shape (outer, depth, inner); no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t item_bytes
@@ -93,7 +94,7 @@ cdef int encode_planes(
     unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
     int num_threads,
 ) except -1:
-    """Write (outer, depth, inner) elements from indices under a policy; no dimension may be 0."""
+    """Write the one-hot encoding of indices in shape (outer, depth, inner); no dimension may be 0."""
     cdef CodeSource source
     source.indices = <const char *> indices
     source.index_bytes = kind_bytes(kind)
@@ -107,7 +108,7 @@ def encode_block(
     codes, table, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
     const unsigned char[::1] off, int num_threads,
 ):
-    """Write the ``depth`` planes of a single column."""
+    """Write the one-hot encoding of one column of codes in shape (``depth``, rows)."""
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)
     cdef Py_ssize_t width = on.shape[0]
     if columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
@@ -126,7 +127,7 @@ cdef struct BitsJob:
 cdef void write_bit_tile(
     const BitsJob *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *masks
 ) noexcept nogil:
-    """Write the bits of all classes for one tile of rows."""
+    """Write the bits of all classes for one tile of rows; ``masks`` is scratch memory."""
     cdef uint8_t codes[BIT_TILE + OHF_PAD]
     cdef Py_ssize_t base = 0, span
     while base < job.n_classes:
@@ -153,9 +154,9 @@ cdef void run_bit_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 def encode_bits(codes, table, unsigned char[:, ::1] out, Py_ssize_t result_bytes, int num_threads):
     """Write the bits of class ``j`` of a single column to row ``j`` of ``out``.
 
-    If a row is longer than its bits, the remaining bytes keep their values. ``result_bytes`` is the size of the
-    whole result; ``out`` may be a part of it. Rows of a large result bypass the caches if they begin at a cache
-    line.
+    If a row has more bytes than its bits need, the others keep their values. ``result_bytes`` is the size of
+    the whole result; ``out`` may be a part of it. Rows of a large result bypass the caches if they begin at a
+    cache line.
     """
     cdef BitsJob job
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)

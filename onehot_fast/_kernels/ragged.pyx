@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Encoding of rows with any number of codes, as a matrix of ones or counts, or as CSR.
 
-Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once, so the
+Row ``i`` has the codes ``codes[offsets[i]:offsets[i + 1]]``. The offsets are checked once, so the
 caller must copy offsets that other threads may change. The codes are checked when they are read.
 """
 
@@ -51,7 +51,7 @@ cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1
 
 
 cdef void set_row(const Job *job, Py_ssize_t row, int32_t *codes) noexcept nogil:
-    """Store the hot elements of one row."""
+    """Write ``on`` to one row at each of its codes; ``codes`` is scratch memory."""
     cdef unsigned char *to = job.out + row * job.row_bytes
     cdef Py_ssize_t at = job.offsets[row], end = job.offsets[row + 1], count, i, width = job.fill.width
     while at < end:

@@ -47,7 +47,7 @@ cdef enum:
     NARROW = 64
     NARROW_BYTES = 256
     SMALL_BYTES = 16 << 10   # below, a plan takes longer than it saves (0.5 us for rows of 10 float32)
-    SPARSE_BYTES = 256       # cleared groups this wide are not filled again: one of 4 cache lines is written
+    SPARSE_BYTES = 256       # in cleared groups of this size or more, only hot elements are written
 
 cdef struct Job:
     const ohf_microkernels *microkernels
@@ -76,7 +76,7 @@ cdef void expand_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcep
 
 
 cdef void panel_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Write groups with so many classes that their codes need several windows."""
+    """Write groups with more than ``OHF_SPAN32`` classes, one range of classes after another."""
     cdef int32_t codes[CODES]
     cdef ohf_policy policy = job.policy[0]
     cdef ohf_fill fill = job.fill[0]
@@ -142,7 +142,7 @@ cdef int encode_rows(
     unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
     int num_threads, bint is_cleared,
 ) except -1:
-    """Write ``n_groups`` groups of ``inner`` indices each; no dimension may be 0."""
+    """Write the one-hot encoding of ``n_groups`` groups of ``inner`` indices; no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
     cdef ohf_plan plan
@@ -228,7 +228,7 @@ cdef struct MatrixJob:
 
 
 cdef void read_columns(const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, int32_t *codes) noexcept nogil:
-    """Read some rows of all columns; the columns are stored ``job.step`` codes apart."""
+    """Read the codes of ``count`` rows; column ``j`` begins at element ``j * job.step`` of ``codes``."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         read(&job.sources[column], row, count, 0, job.fill.depth, codes + column * job.step)
@@ -237,7 +237,7 @@ cdef void read_columns(const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, i
 cdef void scatter(
     const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, int32_t *codes, unsigned char *block,
 ) noexcept nogil:
-    """Store the hot elements of rows; read their codes first if the codes of all columns do not fit a block."""
+    """Store the hot elements of ``count`` rows; if ``job.step`` is 0, read the codes of each column first."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         if job.step == 0:

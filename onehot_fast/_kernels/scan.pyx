@@ -105,7 +105,7 @@ cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept
 def count(const index_t[::1] indices, int64_t[:, ::1] counts):
     """Count the occurrences of each integer; the sum of the rows of ``counts`` is the result.
 
-    The last column counts all other integers. With four rows, equal adjacent integers have separate counters.
+    The last column counts all other integers. With four rows, adjacent integers are counted in different rows.
     """
     cdef Py_ssize_t n = indices.shape[0], i, n_rows = counts.shape[0], n_columns = counts.shape[1]
     cdef Py_ssize_t step = n_columns if n_rows == 4 else 0

@@ -88,7 +88,7 @@ def set_stream_bytes(size_t n_bytes):
 
 
 def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
-    """Fill memory with an element, with stores that bypass the caches.
+    """Fill ``out`` with copies of ``element``, with stores that bypass the caches.
 
     Return False and write nothing if the active variant has no such stores, the size of the element does not
     divide a cache line, or the memory is not aligned to a cache line. `benchmarks.floor` uses the time of this

@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """CSR and CSC output: the positions of the hot elements.
 
-For CSR, the columns of every row are written as if no row lacked a column, then the gaps are closed: one pass
-over the codes, and a second pass over the positions only if there are gaps. For CSC, the rows of each column
+For CSR, each chunk of rows is written where it would begin if every code had a column. If a code has none, a
+second pass over the positions closes the gaps between the chunks. For CSC, the rows of each column
 are counted for each part of the rows, then every part writes its own row numbers. Both results are canonical
 (sorted, without duplicates), if the columns in the tables increase from one input column to the next.
 """
@@ -87,7 +87,7 @@ cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
 cdef Py_ssize_t write_added(
     const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
 ) noexcept nogil:
-    """Write rows from ``row`` on, until about the first that lacks a column; return the number of rows."""
+    """Write rows from ``row`` on; stop near the first code without a column; return the number of rows."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t column
     for column in range(job.n_columns):
@@ -100,7 +100,7 @@ cdef Py_ssize_t write_block(
     const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
     position_t *ends, Py_ssize_t place,
 ) noexcept nogil:
-    """Write a block of rows from positions that are ``step`` apart; return the end of the written positions."""
+    """Write rows from ``codes``, of ``step`` elements per column; return the end of the written positions."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
     cdef const unsigned char *at
@@ -160,7 +160,7 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 cdef Py_ssize_t close_gaps(
     position_t *indices, position_t *indptr, Py_ssize_t n_rows, Py_ssize_t n_columns,
 ) noexcept nogil:
-    """Remove the gaps between the columns of the chunks; return the total number of columns."""
+    """Remove the gaps between the positions of the chunks; return the total number of positions."""
     cdef Py_ssize_t begin = 0, end, row, total = 0, gap
     while begin < n_rows:
         end = min(begin + CHUNK_ROWS, n_rows)
@@ -181,7 +181,7 @@ def csr(
     list codes, list tables, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns,
     int num_threads,
 ):
-    """Fill ``indptr`` (rows + 1) and ``indices`` (rows * sources); return the number of stored elements.
+    """Fill ``indptr`` (rows + 1) and ``indices`` (rows * len(codes)); return the number of stored elements.
 
     ``n_columns`` is the number of columns of the whole matrix.
     """
@@ -234,7 +234,7 @@ cdef inline void take(
     int32_t code, position_t row, Py_ssize_t stride, position_t *places, position_t *indices,
     size_t n_indices, bint is_far,
 ) noexcept nogil:
-    """Count a row in its column, or write its number to the next position of the column."""
+    """Count a row in its column; unless ``indices`` is NULL, write its number to the column's next position."""
     cdef position_t place
     if code >= 0:
         place = places[<Py_ssize_t> code * stride]
@@ -265,7 +265,7 @@ cdef inline void take_block(
     const int32_t *codes, const position_t *rows, Py_ssize_t n_rows, int lanes, position_t *places,
     position_t *indices, size_t n_indices, bint is_far,
 ) noexcept nogil:
-    """Call `take_lanes` with a constant number of lanes."""
+    """Call `take_lanes` with a number of lanes that is a constant at compile time."""
     if lanes == LANES:
         take_lanes(codes, rows, n_rows, LANES, LANES, places, indices, n_indices, is_far)
     elif lanes == LANES // 2:
@@ -280,7 +280,7 @@ cdef void walk_source(
     const PartsJob *job, const CodeSource *source, Py_ssize_t part, int lanes, position_t *places,
     position_t *indices,
 ) noexcept nogil:
-    """Process the rows of ``lanes`` parts of one source in turns.
+    """Call `take` for the rows of ``lanes`` parts of one column of codes, in turns between the parts.
 
     The position of a column is loaded, incremented and stored. If a load follows a store to the same address, the
     processor delays all later loads until the addresses of the stores are known. Consecutive rows of one part then
@@ -320,7 +320,7 @@ cdef void walk_source(
 cdef void walk_group(
     const PartsJob *job, Py_ssize_t part, position_t *places, position_t *indices,
 ) noexcept nogil:
-    """Process the rows of a group, source by source, several parts in turns."""
+    """Call `walk_source` for every column of codes and all parts of a group."""
     cdef Py_ssize_t source, at
     cdef int lanes
     cdef uint64_t n_columns
@@ -339,7 +339,7 @@ cdef void walk_group(
 
 
 cdef void run_group(const void *any_job, Py_ssize_t group) noexcept nogil:
-    """Process the rows of a group; groups share only the codes, which they read."""
+    """Call `walk_group` for one group; groups can run in parallel, because none writes what another reads."""
     cdef const PartsJob *job = <const PartsJob *> any_job
     cdef Py_ssize_t part = group * job.group_parts, first = part * job.n_columns
     if job.wide:
@@ -352,7 +352,7 @@ cdef int run_groups(
     CodeColumns columns, position_t[:, :, ::1] places, position_t *indices, Py_ssize_t n_indices,
     int num_threads,
 ) except -1:
-    """Process all parts, in parallel by groups."""
+    """Count the rows of all groups (``indices`` is NULL) or write their numbers, in parallel."""
     cdef PartsJob job
     if places.shape[2] not in (1, LANES):
         raise ValueError(f"sparse.csc: a group must have 1 or {LANES} parts, got {places.shape[2]}")
@@ -384,6 +384,6 @@ def csc_counts(list codes, list tables, position_t[:, :, ::1] counts, int num_th
 def csc_rows(
     list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads,
 ):
-    """Write the row numbers of each column, and advance ``places`` from the start to the end of each part."""
+    """Write the row numbers of each column to ``indices``; advance ``places`` to the end of each part."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
         run_groups(CodeColumns(codes, tables, 4), places, &indices[0], indices.shape[0], num_threads)

@@ -16,7 +16,7 @@ cdef uint8_t ONES[256]          # the number of ones in each byte
 
 
 cdef void fill_tables() noexcept:
-    """Fill the two look-up tables."""
+    """Fill `SPREAD` and `ONES`."""
     cdef int byte, bit
     for byte in range(256):
         ONES[byte] = 0
@@ -88,9 +88,9 @@ ctypedef fused unsigned_t:
 cdef inline int64_t code_block(
     const unsigned_t *indices, const uint8_t *valid, int n, uint64_t limit, unsigned_t *codes,
 ) noexcept nogil:
-    """Write one block of codes; return the first valid index that is not below the limit, or -1.
+    """Write a block of codes; return the position of the first valid index >= ``limit``, or -1.
 
-    A limit beyond the type of the indices has no effect.
+    A limit that does not fit the type of the indices has no effect.
     """
     cdef unsigned_t limited = <unsigned_t> limit, index
     cdef uint8_t found = 0
@@ -115,7 +115,7 @@ cdef inline int64_t code_block(
 cdef int64_t code_array(
     const unsigned_t *indices, const uint8_t *bits, int64_t begin, int64_t n, uint64_t limit, unsigned_t *codes,
 ) noexcept nogil:
-    """Write all codes, block by block; return the first valid index that is not below the limit, or -1."""
+    """Write all codes; return the position of the first valid index that is not below ``limit``, or -1."""
     cdef uint8_t valid[BLOCK]
     cdef int64_t done = 0, found
     cdef int taken
@@ -132,7 +132,9 @@ cdef int64_t code_array(
 cdef int64_t code_rows(
     const void *indices, int width, const uint8_t *bits, int64_t begin, int64_t n, uint64_t limit, void *codes,
 ) noexcept nogil:
-    """Copy integers of ``width`` bytes, with -1 if the validity bit, counted from ``begin``, is 0.
+    """Copy integers of ``width`` bytes to ``codes``; write -1 where the validity bit is 0.
+
+    The validity bit of the first integer is bit ``begin``.
 
     Return the position of the first valid integer outside [0, ``limit``), or -1. The limit is at most 2**63, or
     UINT64_MAX for no limit; a limit beyond the type of the integers has no effect.

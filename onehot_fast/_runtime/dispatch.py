@@ -20,12 +20,12 @@ from onehot_fast._version import __version__
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# From this many codes on, adding up four partial histograms takes longer than they save.
+# From this many codes on, `count` uses one histogram: adding up four takes longer than they save.
 _MANY_COUNTS = 1 << 12
 
 
 def _bits(ignore_index: int | None) -> int | None:
-    """Return the 64-bit pattern of the ignored index, or None."""
+    """Return the ignored index as the unsigned integer with the same 64 bits; None stays None."""
     return None if ignore_index is None else ignore_index & 0xFFFF_FFFF_FFFF_FFFF
 
 
@@ -42,7 +42,7 @@ def encode(
     num_threads: int = 1,
     zeroed: bool = False,
 ) -> None:
-    """Fill ``out``, of shape (outer, depth, inner), from contiguous checked ``indices``.
+    """Write the one-hot encoding of checked contiguous indices to ``out`` (outer, depth, inner).
 
     If ``zeroed``, the system has just allocated ``out``, and all its bytes are 0.
     """
@@ -67,7 +67,7 @@ def first_invalid(
 
 
 def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
-    """Return the largest index as an int, or None; skip ignored indices and floats beyond int64."""
+    """Return the maximum of all indices except ignored ones and floats beyond int64, or None."""
     if not indices.size:
         return None
     largest, limit = indices.max(), 2.0**63
@@ -85,10 +85,11 @@ def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
 def decode(
     cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int, num_threads: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the hot position (or ``default``) of each row, and three row numbers (-1 if none).
+    """Return the position of each row's hot element (else ``default``), and three row numbers.
 
-    A row is ``cube[i, :, k]``. The numbers are the first row without a hot element, the first with
-    several, and the first without one whose elements are not all ``off`` (None: not all equal).
+    A row is ``cube[i, :, k]``. The row numbers (-1 for no such row) are: the first row without a
+    hot element; the first with several; the first that has no hot element, but an element that
+    differs from ``off`` (if ``off`` is None: elements that differ from each other).
     """
     outer, depth, inner = cube.shape
     out = np.empty(outer * inner, np.int64)
@@ -128,7 +129,7 @@ def encode_block(
     off: AnyArray,
     num_threads: int = 1,
 ) -> None:
-    """Fill the C-contiguous (columns, rows) ``out`` from one column of codes."""
+    """Write the one-hot encoding of a column of codes to C-contiguous ``out`` (columns, rows)."""
     if out.nbytes:
         arguments = len(out), *_elements(on, off), num_threads
         planes.encode_block(codes, table, _memory_of(out), *arguments)
@@ -141,9 +142,9 @@ def encode_bits(
     num_threads: int = 1,
     result_bytes: int | None = None,
 ) -> None:
-    """Fill ``out``, of shape (columns, bytes), with bit-packed columns, the lowest bit first.
+    """Write one bit per code to each row of ``out`` (columns, bytes); the lowest bit is the first.
 
-    If a row of ``out`` is longer than its bits, the remaining bytes keep their values.
+    If a row of ``out`` has more bytes than the bits need, the other bytes keep their values.
     ``result_bytes`` is the size of the whole result, of which ``out`` may be a part.
     """
     if out.nbytes:
@@ -157,7 +158,7 @@ def csr(
     data_dtype: npt.DTypeLike,
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the CSR matrix of ones."""
+    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSR format."""
     room = len(codes) * len(codes[0])
     position = _position_dtype(room, n_columns)
     indices, _ = memory.allocate((room,), position)
@@ -174,7 +175,7 @@ def csc(
     data_dtype: npt.DTypeLike,
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the CSC matrix of ones."""
+    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSC format."""
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
     groups, parts = _groups(len(codes[0]), n_columns, num_threads)
     counts = np.zeros((groups, n_columns, parts), position)
@@ -232,7 +233,7 @@ def multi_hot_count(
     table: npt.NDArray[np.int32] | None,
     out: AnyArray,
 ) -> None:
-    """Add 1 to ``out[row, column]`` for every code of each row."""
+    """Add 1 to ``out[row, column]`` for each code of a row; `table` maps codes to columns."""
     ragged.count(offsets, codes, table, out)
 
 
@@ -244,7 +245,7 @@ def multi_hot_csr(
     data_dtype: npt.DTypeLike,
     count: bool,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the CSR matrix of ones, or of counts."""
+    """Return ``(data, indices, indptr)`` of the CSR matrix: ones or, if `count`, counts."""
     # Clip the size only to allocate memory: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
@@ -257,7 +258,7 @@ def multi_hot_csr(
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
-    """Return the numbers of groups of rows and of parts per group; each part has its own counts."""
+    """Return into how many groups `csc` splits the rows, and into how many parts each group."""
     n_groups = 1 if num_threads == 1 else 4 * num_threads
     # Counting for all parts and columns must take less time than reading the rows.
     affordable = n_rows // (8 * max(n_columns, 1))
@@ -281,7 +282,7 @@ def _position_dtype(*largest: int) -> np.dtype[Any]:
 
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
-    """Return an array of ones; bypass the caches for large results in reused memory."""
+    """Return ``n`` ones; stores bypass the caches if the result is large and memory is reused."""
     ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
     one = np.ones(1, dtype)
     is_large = result_bytes > simd.get_stream_bytes() and not is_fresh

@@ -98,7 +98,7 @@ cdef class Cache:
     cdef Py_ssize_t best_fit(self, size_t size) noexcept nogil:
         """Return the index of the smallest free block that fits, or -1; of equally large blocks, the latest.
 
-        A block fits if it is at most a quarter larger than ``size``: wasted memory is not limited.
+        A block fits if it is up to a quarter larger than ``size``: nothing else limits the wasted memory.
         """
         cdef Py_ssize_t i, best = -1
         for i in range(self.n_blocks):
@@ -108,7 +108,7 @@ cdef class Cache:
         return best
 
     cdef void keep(self, void *address, size_t size, bint was_reused) noexcept nogil:
-        """Keep a block and unmap older blocks above the limit; unmap a block that alone exceeds it."""
+        """Keep a block, and unmap the oldest until all fit the limit; unmap a block that exceeds it alone."""
         cdef double now = ohf_seconds()
         self.age(now)
         if size > self.limit:

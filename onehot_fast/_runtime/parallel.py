@@ -38,10 +38,10 @@ _is_part = ContextVar("is_part", default=False)
 
 @contextmanager
 def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
-    """Treat rows in this context as a part of a table: omit row numbers and counts in messages.
+    """Declare that this context sees a part of a table: messages omit row numbers and counts.
 
-    If `one_thread`, calls without `num_threads` use one thread, because an engine already runs one
-    thread for each processor.
+    If `one_thread`, calls without `num_threads` use one thread, because an engine (Dask or
+    Spark) already runs one thread for each processor.
     """
     tokens = _is_part.set(True), _is_single_threaded.set(one_thread)
     try:
@@ -52,7 +52,7 @@ def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
 
 
 def is_part_of_table() -> bool:
-    """Tell whether the rows are a part of a table, so that row numbers are meaningless."""
+    """Tell whether this context sees only a part of a table, so that row numbers mean nothing."""
     return _is_part.get()
 
 
@@ -85,7 +85,7 @@ def _idle_threads(requested: int) -> int:
 
 
 def resolve(num_threads: int | None, n_bytes: int) -> int:
-    """Return the number of threads for an output of ``n_bytes``."""
+    """Return the checked `num_threads`; if it is None, the default for an output of `n_bytes`."""
     if num_threads is None:
         is_one = n_bytes < WORTH_THREADS or _is_single_threaded.get()
         requested = 1 if is_one else available()

@@ -38,9 +38,10 @@ def integration(name: str) -> ModuleType:
 
 
 def require(name: str, least: str | None = None, what: str | None = None) -> ModuleType:
-    """Return the library of an integration, or raise an error that says what to install.
+    """Import and return a library, or raise an error that says what to install.
 
-    `least` is the oldest accepted version (default: the oldest tested), and `what` the feature.
+    `least` is the oldest accepted version (default: the oldest tested). The error names `what`,
+    the feature that needs the library.
     """
     extra, tested = REQUIRED[name]
     least, what = least or tested, what or f"{PACKAGE}.{extra}"
@@ -59,7 +60,7 @@ def require(name: str, least: str | None = None, what: str | None = None) -> Mod
 
 
 def library(name: str, what: str) -> ModuleType:
-    """Return a module, or raise an error that names `what`: the method or option that needs it."""
+    """Import and return a module, or raise an error: `what` (a method or an option) needs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -87,14 +88,14 @@ def reader_of(source: object) -> str | None:
 
 
 def engine_of(source: object) -> ModuleType | None:
-    """Return the integration module of an engine's table, or None for other objects."""
+    """Return the integration module of Dask or Spark for a table of theirs; None for others."""
     name = _reader_and_engine(type(source))[1]  # type: ignore[arg-type]
     return None if name is None else integration(name)
 
 
 @lru_cache(maxsize=256)
 def _reader_and_engine(source: type) -> tuple[str | None, str | None]:
-    """Return the names of the reader and of the engine integration of a type; each can be None."""
+    """Return the integrations of a type in `READERS` and `ENGINES`, by name; each can be None."""
     name, engine = _named_in(READERS, source), _named_in(ENGINES, source)
     has_arrow_capsule = any(hasattr(source, method) for method in ARROW_METHODS)
     if name is None and engine is None and has_arrow_capsule and exists("arrow"):
@@ -113,10 +114,10 @@ def _named_in(integrations: dict[str, str], source: type) -> str | None:
 
 @cache
 def exists(name: str) -> bool:
-    """Tell whether this distribution contains the integration, even if its library is missing."""
+    """Tell whether the integration is installed, even if the library that it supports is not."""
     return find_spec(f"{PACKAGE}.{name}") is not None
 
 
 def wrappers() -> list[str]:
-    """Return the integrations that wrap any table; narwhals wraps only its own."""
+    """Return the integrations that `Encoder.transform` accepts as `output` for any table."""
     return sorted(name for name in {*READERS.values()} - {"narwhals"} if exists(name))

@@ -39,7 +39,7 @@ def _physical_memory() -> int:
 
 
 def _machine_rooms(root: str) -> Iterator[int]:
-    """Yield the free memory of the machine, if known."""
+    """Yield the free memory of the machine in bytes, or nothing if it is unknown."""
     meminfo = _fields(f"{root}/proc/meminfo")
     if "MemAvailable:" in meminfo:
         yield 1024 * (meminfo["MemAvailable:"] + meminfo.get("SwapFree:", 0))
@@ -48,7 +48,7 @@ def _machine_rooms(root: str) -> Iterator[int]:
 
 
 def _cgroup_rooms(root: str) -> Iterator[int]:
-    """Yield the free memory of each control group of this process."""
+    """Yield the bytes that each limited control group of this process can still use."""
     for folder, limit, (usage_name, cache_name) in _cgroup_limits(root):
         usage = _number(f"{folder}/{usage_name}")
         if usage is not None:
@@ -57,7 +57,7 @@ def _cgroup_rooms(root: str) -> Iterator[int]:
 
 
 def _cgroup_limits(root: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
-    """Yield folder, limit in bytes and (usage, cache) names of each limited control group."""
+    """Yield (folder, limit in bytes, (usage file, cache field)) of each limited control group."""
     for version, folder in _cgroup_folders(root, "memory"):
         limit_name, usage_name, cache_name = MEMORY_FILES[version]
         limit = _number(f"{folder}/{limit_name}")
@@ -77,7 +77,7 @@ def _cpu_quotas(root: str) -> Iterator[tuple[int, int]]:
 
 
 def _cgroup_folders(root: str, controller: str) -> Iterator[tuple[int, str]]:
-    """Yield the version and the folder of each control group of this process."""
+    """Yield (version, folder) of each control group of this process, and of all its ancestors."""
     for line in _lines(f"{root}/proc/self/cgroup"):
         controllers, group = line.split(":", 2)[1:]
         if controllers and controller not in controllers.split(","):
@@ -90,7 +90,7 @@ def _cgroup_folders(root: str, controller: str) -> Iterator[tuple[int, str]]:
 
 
 def _fields(path: str) -> dict[str, int]:
-    """Return a dict of the numbers in a file whose lines are ``name number …``."""
+    """Return a dict from name to number for the lines ``name number …`` of a file."""
     rows = [line.split() for line in _lines(path)]
     return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
 
@@ -111,7 +111,7 @@ def _lines(path: str) -> list[str]:
 
 
 def cpu_quota(root: str = "") -> int | None:
-    """Return the processors that the control groups allow, rounded up, or None if unlimited."""
+    """Return how many processors the control groups allow, rounded up, or None for no limit."""
     return min((-(-quota // period) for quota, period in _cpu_quotas(root)), default=None)
 
 

@@ -124,7 +124,7 @@ def _version(opset: int) -> int:
 
 
 def _values(data: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return an ndarray; plain Python floats become float32, like ONNX constants."""
+    """Return `data` as an array; plain Python floats become float32, like constants of ONNX."""
     array = as_array(data, "values")
     if array.dtype != np.float64 or not _is_plain(data):
         return array
