@@ -140,7 +140,7 @@ class SeriesAccessor(Generic[Frame]):
         Parameters
         ----------
         categories, num_threads, **options
-            As for the frame.
+            As for ``series.onehot()``.
         dtype : dtype, default float32
             Boolean, integer, floating or complex dtype of the elements.
 
@@ -152,7 +152,7 @@ class SeriesAccessor(Generic[Frame]):
         Raises
         ------
         TypeError, ValueError, MemoryError
-            As for the frame.
+            As for ``series.onehot()``.
         """
         element = self._element(dtype)
         column, _ = self._coded(categories, element, options)
@@ -184,7 +184,7 @@ class SeriesAccessor(Generic[Frame]):
         ImportError
             If SciPy is not installed.
         TypeError, ValueError
-            As for the frame.
+            As for ``series.onehot()``.
         """
         return self._sparse("csr", categories, dtype, num_threads, options)
 
@@ -213,7 +213,7 @@ class SeriesAccessor(Generic[Frame]):
         Parameters
         ----------
         categories, prefix, prefix_sep, num_threads, **options
-            As for the frame.
+            As for ``series.onehot()``.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class SeriesAccessor(Generic[Frame]):
         ImportError
             If pyarrow is not installed.
         TypeError, ValueError, MemoryError
-            As for the frame; two columns with the same name are an error.
+            As for ``series.onehot()``; two columns with the same name are an error.
         """
         pa = library("pyarrow", ".onehot.to_arrow()")
         column, labels = self._coded(categories, np.dtype(bool), options, prefix, prefix_sep)
@@ -388,7 +388,7 @@ class SeriesAccessor(Generic[Frame]):
             ) from None
 
     def _is_name_alone(self, categories: Any, encoding: Mapping[str, Any]) -> bool:
-        """Tell whether the only category is the name of the Series, which no value equals."""
+        """Tell whether `categories` is just the name of the Series, and no value equals it."""
         if categories is None or isinstance(categories, str):
             return False
         if list(categories) != [self._data.name]:
@@ -425,7 +425,7 @@ class SeriesAccessor(Generic[Frame]):
         ), schema
 
     def _element(self, dtype: Any) -> np.dtype[Any]:
-        """Return the NumPy dtype of a result; a library may add names of its own dtypes."""
+        """Return the NumPy dtype for `dtype`; a subclass may also accept dtypes of its library."""
         return number_dtype(dtype, "dtype")
 
     def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:

@@ -108,8 +108,8 @@ class TableAccessor(Generic[Frame]):
         Parameters
         ----------
         columns, num_threads, **options
-            As for the frame, but `dtype` is float32 by default. Columns that are not encoded must
-            be Boolean, integer or float, unless ``remainder="drop"``.
+            As for ``frame.onehot()``, but `dtype` is float32 by default. Columns that are not
+            encoded must be Boolean, integer or float, unless ``remainder="drop"``.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class TableAccessor(Generic[Frame]):
         Raises
         ------
         TypeError, ValueError, MemoryError
-            As for the frame; a ValueError if a column of the result is not numeric.
+            As for ``frame.onehot()``; a ValueError if a column of the result is not numeric.
         """
         matrix: npt.NDArray[Any] = self._encoded(columns, "numpy", num_threads, options, np.float32)
         return matrix
@@ -153,7 +153,7 @@ class TableAccessor(Generic[Frame]):
         Parameters
         ----------
         columns, num_threads, **options
-            As for the frame.
+            As for ``frame.onehot()``.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class TableAccessor(Generic[Frame]):
         Parameters
         ----------
         columns, **options
-            As for the frame.
+            As for ``frame.onehot()``.
 
         Returns
         -------
@@ -200,6 +200,6 @@ class TableAccessor(Generic[Frame]):
         return self._new_encoder(columns, options).fit(self._data)
 
     def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
-        """Return an unfitted encoder; a library may convert its own dtypes first."""
+        """Return an unfitted encoder; a subclass may first convert dtypes of its library."""
         check_options(options, TableKeywords.__annotations__)
         return Encoder(columns, **options)

@@ -4,7 +4,7 @@ An integration reads the containers of its library as a `Table`, and returns res
 library's containers, which wrap memory filled by `write`. The core does everything else. From the
 core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
 Most names are types, whose methods do the work. `write` is the module that writes encoded columns.
-The command also uses the modules `checks`, `lookup` and `reports`.
+The command-line tool also uses the modules `checks`, `lookup` and `reports`.
 
 Examples
 --------

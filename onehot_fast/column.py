@@ -25,7 +25,7 @@ __all__ = ["Column", "Values", "as_values", "read_column", "read_values"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# The sources whose categories are kept even if they do not occur in a row.
+# The values of `Column.source` for declared categories, which are kept even if no row has them.
 DECLARED = frozenset({"category", "enum"})
 
 
@@ -46,8 +46,9 @@ class Column:
         all of them are kept, in their order. With any other value, such as ``"hash"`` or
         ``"dictionary"``, categories that do not occur and the order are ignored.
     read : callable, optional
-        A function that returns the categories when they are needed. `categories` can then be any
-        immutable object with a length. An encoder caches the look-up table of the last such object.
+        A function that converts `categories` to an array when it is needed. `categories` can then
+        be any immutable object with a length. An encoder caches the look-up table of the last such
+        object.
 
     Raises
     ------
@@ -72,7 +73,7 @@ class Column:
     # The `categories` that were passed with `read`, or None without `read`.
     shared: Any = None
     _read: Callable[[Any], AnyArray] | None = None
-    # Whether no two categories are equal, even if their types differ.
+    # Whether it is known that no two categories are equal, as 1 and 1.0 would be.
     is_distinct: bool = False
 
     def __init__(
@@ -106,7 +107,7 @@ class Column:
         *,
         is_distinct: bool = False,
     ) -> Column:
-        """Return a column of codes that need no check, which would be a pass over the rows."""
+        """Return a column without a check of its codes, which would take a pass over the rows."""
         column = cls.__new__(cls)
         fields = {"ordered": ordered, "source": source, "is_distinct": is_distinct}
         column.__dict__.update(codes=codes, stored=categories, **fields)
@@ -114,7 +115,7 @@ class Column:
 
     @cached_property
     def stored(self) -> AnyArray | Strings:
-        """The categories as they were passed."""
+        """The categories as they were passed or, if `read` was passed, as it returns them."""
         assert self._read is not None
         return self._read(self.shared)
 

@@ -241,8 +241,8 @@ class Encoder(SklearnProtocol):
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn from more rows, as if they had been in the table that was passed to `fit`.
 
-        Calls for the same encoder must not overlap, because concurrent threads would lose rows. Let
-        each thread fit its own encoder, and `merge` the encoders.
+        Never call this method of one encoder in two threads at the same time: rows would be lost.
+        Let each thread fit its own encoder, and `merge` the encoders.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class Encoder(SklearnProtocol):
         return self
 
     def _learn(self, table: Any, columns: ColumnChoice, is_more: bool = False) -> TableStatistics:
-        """Return the statistics of the columns of a table that `columns` chooses."""
+        """Return statistics of the columns that `columns` chooses; `is_more` checks the width."""
         engine = engine_of(table)
         if engine is None:
             source = read_table(table)
@@ -284,10 +284,11 @@ class Encoder(SklearnProtocol):
         return replace(state, input=replace(state.input, uses_default_columns=True))
 
     def merge(self, *others: Encoder) -> Encoder:
-        """Return an encoder that has learned the rows of all encoders, in any order and grouping.
+        """Return an encoder that has learned the rows of this encoder and of all others.
 
-        Counts are added. Declared categories keep their order if all declarations are equal and no
-        part has an undeclared value; otherwise all categories are sorted.
+        The order in which you merge encoders does not change the categories or their counts.
+        Declared categories keep their order if all declarations are equal and no encoder saw an
+        undeclared value; otherwise all categories are sorted.
 
         Parameters
         ----------
@@ -328,7 +329,7 @@ class Encoder(SklearnProtocol):
         return merged
 
     def _chooses_as(self, other: Encoder) -> bool:
-        """Tell whether both encoders choose the same columns; fitted ones are compared later."""
+        """Tell whether both choose the same columns; True if both are fitted, to compare later."""
         if self._state is not None and other._state is not None:
             return True  # the states are compared
         if self._columns is not None or other._columns is not None:
@@ -573,9 +574,10 @@ class Encoder(SklearnProtocol):
         Raises
         ------
         ValueError
-            The shape is wrong, a feature is absent, several features of one column are 1, no
-            feature of a column is 1 but another element is not 0 or null (for scores, see
-            `onehot_fast.decode`), or a row is zeros although no value is encoded as zeros.
+            The shape is wrong; a feature is absent; in a row, several features of one column are 1;
+            in a row, the features of a column contain no 1 but a value other than 0 and null, e.g.
+            scores (see `onehot_fast.decode`); or the features of a column are all zeros in a row,
+            although no value is encoded as zeros.
         """
         schema = self.schema
         engine = engine_of(encoded)
@@ -714,7 +716,7 @@ class Encoder(SklearnProtocol):
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
-        """Return the size of the features as NumPy, pandas, Arrow, CSR and CSC, without encoding.
+        """Return the size that the features would have as NumPy, pandas, Arrow, CSR and CSC.
 
         Parameters
         ----------
@@ -779,7 +781,7 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         str
-            Readable JSON with a version. `from_json` restores every scalar with its type.
+            Indented JSON with a version. `from_json` restores each category and name with its type.
 
         Raises
         ------
@@ -878,7 +880,7 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Encoder
-            Fitted, but without the counts of the categories and without the other columns.
+            Fitted, but it knows neither counts of the categories nor columns that are not encoded.
 
         Raises
         ------
@@ -888,7 +890,7 @@ class Encoder(SklearnProtocol):
             `encoder` has another type.
         ValueError
             `encoder` encodes unknown values as infrequent, has several categories for missing
-            values, or has a function for the names of its features.
+            values, or has a function as `feature_name_combiner`.
         """
         converted: Self = integration("sklearn").from_sklearn(encoder)
         return converted
@@ -993,9 +995,9 @@ class Encoder(SklearnProtocol):
         TypeError
             `frame` has another type, or a column has a dtype that cannot be encoded.
         ValueError
-            A column is absent, or an option is "error" and `frame` is of narwhals, whose
-            expressions cannot fail. In polars, a query that uses the first feature of a column
-            fails if the column has a rejected value.
+            A column is absent, or `handle_missing` or `handle_unknown` is "error" and `frame` is a
+            frame of narwhals, whose expressions cannot raise errors. In polars, a query that uses
+            the first feature of a column fails if the column has a rejected value.
 
         Notes
         -----

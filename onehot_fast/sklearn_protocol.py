@@ -34,7 +34,7 @@ REFIT_PARAMS = ("columns", "categories")
 
 
 class NotFitted(RuntimeError, ValueError):
-    """The encoder is not fitted; this must be a ValueError for scikit-learn."""
+    """The encoder is not fitted; this is also a ValueError, because scikit-learn expects one."""
 
 
 class Option:
@@ -69,7 +69,7 @@ class SklearnProtocol:
     _known_schema: Schema | None  # made from the statistics and the options
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Reject options and misspelled names, except new attributes of a subclass."""
+        """Reject assignments to options and unknown names, except in a user's subclass."""
         is_ours = type(self).__module__.startswith("onehot_fast.")
         is_known = hasattr(type(self), name) and name not in self.__dict__.get("_params", ())
         if is_ours and not name.startswith("_") and not is_known:

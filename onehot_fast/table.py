@@ -72,7 +72,7 @@ class Table(ABC):
         """Return a column as an array, for the decoder and for results of another library."""
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return numeric or Boolean columns with the same dtype as the rows of one array.
+        """Return numeric or Boolean columns of one dtype as an array with a row for each column.
 
         Return None if the dtypes differ, or if calling `values` for each column is as fast.
         """
@@ -113,7 +113,7 @@ class Table(ABC):
         return column_position(self.names, name)
 
     def column(self, position: int) -> Column | Values:
-        """Return a column as `read` does; see `coded_once`."""
+        """Return ``read(position)`` or, in a table of `coded_once`, its codes, computed once."""
         if self._coded is None:
             return self.read(position)
         if position not in self._coded:
@@ -254,7 +254,7 @@ def _ndarray_table(table: AnyArray) -> Table:
 
 
 class ArrayTable(Table):
-    """A table of arrays, sequences and `Column` objects, which are all encodable without names."""
+    """A table of arrays, sequences and `Column` objects; without names, all are encodable."""
 
     def __init__(
         self,

@@ -53,11 +53,11 @@ class Digits(NamedTuple):
         return math.prod(self.radices)
 
     def of_codes(self) -> tuple[npt.NDArray[np.intp], ...]:
-        """Return each digit of every code."""
+        """Return an array for each digit: the value of the digit in each code, from 0."""
         return np.unravel_index(np.arange(self.n_codes), self.radices)
 
     def marginal(self, bins: Floats, *axes: int) -> Floats:
-        """Return the sums of the bins for each value of one digit, or each pair of two digits."""
+        """Sum the bins by the value of the digit `axes`, or by the pair of values of two digits."""
         others = tuple(axis for axis in range(len(self.radices)) if axis not in axes)
         sums: Floats = bins.reshape(*self.radices, -1).sum(axis=others)
         return sums
@@ -132,7 +132,7 @@ class JointLayout:
         return codes
 
     def unpack(self, codes: Sequence[AnyArray]) -> list[CodedColumn]:
-        """Return the columns as arguments for the functions of `write`."""
+        """Return the columns that `pack` combined, as arguments for the functions of `write`."""
         found: dict[int, CodedColumn] = {}
         for group, group_codes in zip(self.groups, codes, strict=True):
             for i, digits in zip(group.columns, group.of_codes(), strict=True):
@@ -170,7 +170,7 @@ class JointLayout:
             implicit.multiply(codes, tables, target, has_numeric, threads)
 
     def _table(self, block: Floats, group: Digits) -> Floats:
-        """Return the row that each code of a group adds to a product; further codes add nothing."""
+        """Return the row that each code adds to a product; codes without a row add nothing."""
         total: Floats | None = None
         for i in group.columns:
             rows = block[self.outputs(i)]
@@ -207,7 +207,7 @@ def sums_of_codes(
     *,
     paired: bool = False,
 ) -> list[Floats]:
-    """Return the sums of the rows of `values` for each code of a group, or of each pair of groups.
+    """Sum the rows of `values` by the codes of each group or, if `paired`, of each pair of groups.
 
     Each block of rows has its own sums. For reproducible results, the blocks depend only on the
     sizes and are added in order.
@@ -234,7 +234,7 @@ def dense_gram(
     sums: Floats,
     num_threads: int | None,
 ) -> Floats:
-    """Return the dense Gram matrix.
+    """Return the Gram matrix of the rows, weighted by `weights`, as an array.
 
     `sums` is the product of the transposed matrix with the weighted numeric columns.
     """

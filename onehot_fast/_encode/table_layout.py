@@ -164,7 +164,7 @@ class EncodedLayout:
         return others
 
     def code(self, table: Table) -> list[CodedColumn]:
-        """Return the codes of the columns of a table that are encoded."""
+        """Return the codes of those columns of a table that the schema encodes."""
         return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
@@ -178,7 +178,7 @@ class EncodedLayout:
 
 
 def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the dtype of a matrix, and the positions and values of the other columns."""
+    """Return the matrix dtype, and position and values of each column that is not encoded."""
     if not schema.has_other_columns:
         return schema.dtype, []
     layout = schema.cached_for(table.names, EncodedLayout)
@@ -219,7 +219,7 @@ def categorical_parts(
 ) -> list[Part]:
     """Return the parts of a table with a categorical column in place of each encoded column.
 
-    The outputs of the schema are categories: see `Schema.of_categories`.
+    `schema` is the result of `Schema.of_categories`.
     """
     order = schema.cached_for(table.names, Schema.column_order)
     order.warn_if_absent()

@@ -300,7 +300,7 @@ def _small(
     off: Any,
     num_threads: int | None,
 ) -> AnyArray | None:
-    """Return the result by a fast path for a small column without a look-up table, or None."""
+    """Return the result if the fast path applies (a small column without a `lut`), or None."""
     parallel.resolve(num_threads, 0)  # raises an error if num_threads is invalid
     if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
         return None
@@ -357,7 +357,7 @@ def _check_sparse_size(
 
 
 def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-    """Raise an error if a dense result exceeds the free memory; name smaller outputs."""
+    """Raise an error, which names smaller outputs, if a dense result exceeds the free memory."""
     try:
         check_size(shape, dtype)
     except MemoryError as error:

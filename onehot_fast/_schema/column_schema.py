@@ -92,7 +92,7 @@ class ColumnSchema:
         is_infrequent: Flags,
         is_dropped: Flags,
     ) -> ColumnSchema:
-        """Return a schema of one output per kept frequent category, then the `Special` outputs."""
+        """Return the schema: an output per category that is not flagged, then special outputs."""
         is_own = ~(is_infrequent | is_dropped)
         n_own = int(is_own.sum())
         outputs = np.where(is_own, is_own.cumsum() - 1, np.where(is_dropped, -1, n_own))
@@ -190,7 +190,7 @@ class ColumnSchema:
 
     @cached_property
     def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
-        """A list of one tuple: the last shared categories (all known), and their look-up tables."""
+        """A cache, a list of one tuple: the last `Column.shared`, and the look-up tables for it."""
         return [(None, None, {})]
 
     @cached_property
@@ -236,8 +236,8 @@ def infrequent(
 ) -> Flags:
     """Tell which categories are infrequent, by the rules of scikit-learn's OneHotEncoder.
 
-    `max_categories` includes the feature for infrequent categories, even if there are none. Ties
-    keep the category that sorts last.
+    `max_categories` includes the feature for infrequent categories, even if there are none.
+    Among equally frequent categories, the last in order is kept.
     """
     least = 0.0 if min_frequency is None else min_frequency
     if isinstance(min_frequency, float):

@@ -79,7 +79,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         return errors
 
     def _condition(self, output: int, positions: list[int]) -> Expression:
-        """Return the condition that an output, whose categories have these positions, is one."""
+        """Return the condition that an output is 1; its categories have the given positions."""
         if output == self.column.missing_output:
             return self.is_missing()
         if output == self.column.unknown_output:

@@ -253,7 +253,7 @@ def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> Code
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:
-    """Raise an error for the first missing value."""
+    """Raise an error if a code is negative; the error names the row of the first missing value."""
     if codes.dtype.kind == "i" and codes.size and codes.min() < 0:
         row = int(np.argmax(codes < 0))
         raise ValueError(

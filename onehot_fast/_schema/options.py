@@ -89,7 +89,7 @@ class Options:
             yield "remainder", self.remainder
 
     def identity(self) -> Iterator[Hashable]:
-        """Yield hashable parts, which differ for equal options of different types: 1 and 1.0."""
+        """Yield hashable parts to compare options; in this comparison, 1 and 1.0 differ."""
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}

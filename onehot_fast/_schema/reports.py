@@ -79,7 +79,7 @@ class Listing(dict[str, npt.NDArray[Any]]):
 
 
 def _shown(values: npt.NDArray[Any]) -> list[str]:
-    """Return the first values as text; strings are quoted unless all are printable."""
+    """Return the first values as text: floats in percent, strings plain if all are printable."""
     first = values[:MAX_ROWS_SHOWN].tolist()
     if all(type(value) is float for value in first) and first:
         return [f"{value:.2%}" for value in first]
@@ -374,7 +374,7 @@ def check_dense(schema: Schema) -> None:
 
 
 def check_features(columns: Iterable[ColumnSchema], limit: float, remedy: str) -> None:
-    """Raise an error if columns that were chosen by default have more features than a limit."""
+    """Raise an error if columns chosen by default have more than `limit` features in total."""
     sizes = sorted(((column.n_outputs, str(column.name)) for column in columns), reverse=True)
     n_features = sum(size for size, _ in sizes)
     if n_features > limit:

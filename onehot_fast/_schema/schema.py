@@ -199,7 +199,7 @@ class Schema:
 def _columns_with_related_prefixes(
     columns: Iterable[ColumnSchema], kept: Iterable[Hashable]
 ) -> set[int]:
-    """Return the ids of columns with nested prefixes, or whose prefix starts a kept name."""
+    """Return the ids of columns whose names could equal a kept name or another column's."""
     starts: list[tuple[str, ColumnSchema | None]] = [(c.prefix, c) for c in columns]
     starts += [(name, None) for name in kept if isinstance(name, str)]
     related: set[int] = set()
@@ -249,7 +249,7 @@ def _as_categorical(column: ColumnSchema) -> ColumnSchema:
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
-    """Return the categories of a column of `Schema.of_categories`; if one is a str, all are."""
+    """Return the categories of a column of `of_categories`: text if `as_text` or with specials."""
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))
     return column.known.take(column.category_of_feature)

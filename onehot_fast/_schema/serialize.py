@@ -146,7 +146,7 @@ def _names_from_json(source: list[Json]) -> list[Hashable]:
 
 
 def _name_from_json(source: Json) -> Hashable:
-    """Return the name of a column, or a prefix."""
+    """Return the name of a column, or a prefix; raise an error if it is too long."""
     name: Hashable = from_json(source)
     if len(letters := str(name)) > MAX_NAME_LETTERS:
         raise ValueError(
@@ -280,7 +280,7 @@ def _learned_from_json(source: Json) -> ColumnStatistics:
 
 
 def save(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file completely or not at all, even after a crash."""
+    """Write a file completely, or leave an existing file as it was, even if the process crashes."""
     target = os.path.realpath(path)  # follow symbolic links, as open() does
     temporary = f"{target}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:

@@ -86,7 +86,7 @@ class ColumnStatistics:
         return self.take(np.append(np.arange(n), n + others.argsort()))
 
     def ordered(self, declared: Sequence[Any] | None = None) -> ColumnStatistics:
-        """Return the categories in schema order; `declared` is the option `categories`.
+        """Return the categories in the order of the schema; `declared` is the option `categories`.
 
         Without the option, the declared order of the data is kept if all declarations are equal and
         no other value occurs; otherwise the categories are sorted.
@@ -157,7 +157,7 @@ class TableStatistics:
         return replace(self, names=names, columns=tuple(by_name[name] for name in names))
 
     def in_schema_order(self) -> TableStatistics:
-        """Return a copy with the categories in schema order, so that the schema can share them.
+        """Return a copy with the categories as `ordered` returns them, for the schema to share.
 
         A column is unchanged if only some of its categories are declared.
         """
@@ -224,7 +224,7 @@ def counted(column: Column) -> ColumnStatistics:
 def learn_known(
     column: Column, known: Categories
 ) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
-    """Return statistics of the known categories, and the position in `known` of each category."""
+    """Return statistics of values in `known`, and each category's position there, or -1."""
     found = counted(column)
     positions = known.find(found.categories)
     occurring = np.flatnonzero((positions >= 0) & (found.counts > 0))
