@@ -31,7 +31,7 @@ EQUAL: list[list[Any]] = [
     [datetime.timedelta(1), np.timedelta64(24, "h")],
     [(1, "a"), (True, "a"), (1.0, "a")],
     [frozenset("ab")], [frozenset("b")], [frozenset("a")], [1j], [-1j], [b"\0"], ["text"], ["a"],
-    [None], [math.nan], [np.datetime64("NaT")],
+    [None], [math.nan], [np.datetime64("NaT", "ns")],
 ]  # fmt: skip
 
 
