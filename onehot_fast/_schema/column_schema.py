@@ -63,7 +63,7 @@ class ColumnSchema:
     outputs: npt.NDArray[np.int32]  # the output of each category, or -1 if it is dropped
     specials: dict[Special, int]  # the output of each `Special` that has one
     n_outputs: int
-    # What a row of zeros can mean, the most likely first: a category or a `Special`.
+    # The meanings of a row of zeros, the most likely first: categories and `Special` values.
     zero_row_labels: tuple[Any, ...]
 
     __getstate__ = fields_of
