@@ -135,4 +135,8 @@ def equal(table: Any, other: Any) -> bool:
         # Floats are compared by their text, in which NaN equals itself.
         same = table.schema.equals(other.schema, check_metadata=True)
         return bool(same) and str(table.to_pydict()) == str(other.to_pydict())
-    return bool(table.schema == other.schema and table.equals(other))
+    from polars.testing import assert_frame_equal
+
+    # Before polars 1.32, categorical columns with equal texts and different codes are not `equals`.
+    assert_frame_equal(table, other, check_exact=True, categorical_as_str=True)
+    return True
