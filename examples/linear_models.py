@@ -66,7 +66,7 @@ def ridge(X: OneHotMatrix, y: Floats, penalty: float = PENALTY) -> Floats:
 
 
 def ridge_of_file(path: Path, encoder: Encoder, target: str, batch_rows: int) -> Floats:
-    """Return the same for a Parquet file of any length, of which one batch is in memory."""
+    """Return the coefficients of `ridge` for a Parquet file, with one batch in memory."""
     n = encoder.n_features
     gram, moments = np.zeros((n, n)), np.zeros(n)
     for batch in pq.ParquetFile(path).iter_batches(batch_rows):

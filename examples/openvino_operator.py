@@ -1,7 +1,7 @@
 """Use the kernels of this package for OneHot in an OpenVINO model.
 
-Run ``python examples/openvino_operator.py`` if onehot-fast and openvino are installed. OpenVINO
-calls a Python operator from its CPU plugin. The rest of the model, here a projection of the one-hot
+Run ``python examples/openvino_operator.py`` if onehot-fast and openvino are installed. OpenVINO's
+CPU plugin calls the Python operator. The rest of the model, here a projection of the one-hot
 rows, does not change. The result must equal that of OpenVINO's OneHot.
 """
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-ROUNDS = 3  # at least so many runs of each measurement
-SECONDS = 0.2  # repeat until the runs take so long
+ROUNDS = 3  # the minimum number of runs of each measurement
+SECONDS = 0.2  # repeat until the runs take this time together
 
 T = TypeVar("T")
 

@@ -75,7 +75,7 @@ encoder.estimate(len(train))
 # %%
 # Train
 # -----
-# ``Encoder`` is a scikit-learn transformer. A sparse matrix saves memory, and has the same columns.
+# ``Encoder`` is a scikit-learn transformer. A sparse matrix needs less memory for the same columns.
 model = make_pipeline(
     encoder.set_output(transform="csr"), LogisticRegression(solver="liblinear", C=0.1)
 )
@@ -97,7 +97,7 @@ _ = axes.set(xlabel="coefficient: positive means late more often")
 # %%
 # Save
 # ----
-# What the encoder learned is a small JSON document, which any later version can read:
+# The encoder is saved as a small JSON document, which any later version can read:
 text = encoder.to_json()
 restored = Encoder.from_json(text)
 f"{len(text):,} characters, equal: {restored == encoder}"
@@ -116,5 +116,5 @@ probability = model[-1].predict_proba(restored.transform(request, "csr"))[0, 1]
 f"late with a probability of {probability:.0%}"
 
 # %%
-# Next: :doc:`the user guide </guide>` by task, or how to
-# :doc:`run the encoder in a database </sql>` or :doc:`as an ONNX model </onnx>`.
+# Read next: :doc:`the user guide </guide>` by task, or how to run the encoder
+# :doc:`in a database </sql>` or :doc:`as an ONNX model </onnx>`.

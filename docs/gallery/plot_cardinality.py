@@ -35,8 +35,8 @@ def score(encoder, **options) -> float:
 
 
 # %%
-# ``max_categories`` keeps the most frequent aircraft; the others and unknown ones share a feature.
-# As CSR, each row takes the same memory for any number of features.
+# ``max_categories`` keeps the most frequent aircraft. The others and unknown ones share a feature.
+# A row of the CSR matrix takes the same memory for any number of features.
 sizes = [5, 20, 100, 500, 1500, 4000]
 options = {"handle_unknown": "infrequent", "dtype": "float64"}
 scores = [

@@ -3,7 +3,7 @@ Detect drift before it reaches a model
 ======================================
 
 ``Encoder.check`` reports the values of a table that ``fit`` did not see, with their share. The
-encoder below is fitted on the flights of January; then every month is checked.
+encoder below is fitted on the flights of January. Then ``check`` reads the flights of each month.
 """
 
 # %%

@@ -3,7 +3,7 @@ Group rare categories
 =====================
 
 ``min_frequency`` lets rare categories share one feature. This example shows which destinations of
-the flights that left New York in 2013 keep their own. ``Encoder.features`` has the count of each.
+the flights that left New York in 2013 keep their own feature, and plots how often each occurs.
 """
 
 # %%
@@ -23,8 +23,8 @@ encoder = Encoder(["carrier", "dest"], min_frequency=2000, handle_unknown="infre
 everything = Encoder(["carrier", "dest"]).fit(train)
 
 # %%
-# Most destinations share one feature, ``dest_(infrequent)``, and so do unknown ones. The result of
-# the last line: the number of features without and with ``min_frequency``.
+# Most destinations share one feature, ``dest_(infrequent)``, and so do unknown ones. The last line
+# returns the number of features without and with ``min_frequency``.
 counts = pd.DataFrame(everything.features).query("column == 'dest'").sort_values("count")
 rare = counts["count"] < 2000
 figure, axes = plt.subplots(figsize=(10, 3.6), layout="constrained")

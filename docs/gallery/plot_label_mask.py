@@ -3,7 +3,7 @@ From a label mask to class planes
 =================================
 
 A segmentation network needs one plane for each class. ``axis=1`` inserts the axis of the classes
-after that of the images: (N, H, W) becomes (N, C, H, W), in one step and without a transposed copy.
+after the axis of the images: (N, H, W) becomes (N, C, H, W), without a transposed copy.
 """
 
 # %%
@@ -29,7 +29,8 @@ planes = one_hot(mask, 3, axis=1, ignore_index=void, out_of_range="error", negat
 planes.shape, planes.dtype
 
 # %%
-# Every pixel is one in a single plane, and zero in the others. Unlabelled pixels are zero in all.
+# A labelled pixel is one in a single plane, and zero in the others. Unlabelled pixels are zero in
+# all planes.
 figure, axes = plt.subplots(1, 4, figsize=(11, 2.6), layout="constrained")
 shown = np.ma.masked_equal(mask[0], void)
 axes[0].imshow(shown, cmap="viridis", vmin=0, vmax=2)

@@ -2,8 +2,8 @@
 Fit linear models without building the matrix
 =============================================
 
-``OneHotMatrix`` stores only codes, and computes products and Gram matrices from them. This is all
-that least squares and Newton's method need. The functions are in ``examples/linear_models.py``.
+``OneHotMatrix`` stores only codes, and computes products and Gram matrices from them. Least squares
+and Newton's method need nothing else. The functions are in ``examples/linear_models.py``.
 """
 
 # %%
@@ -34,8 +34,8 @@ coefficients = newton(X, y)
 dict(zip(X.column_names[:3], coefficients[:3].round(3).tolist(), strict=True))
 
 # %%
-# The same models by scikit-learn, and by glum if it is installed. The losses are those that all of
-# them minimize, so the smallest is the best. The matrices exist already when the clock starts.
+# scikit-learn fits the same models, and so does glum if it is installed. All models of one kind
+# minimize the same loss, so the smallest loss is the best. The times do not include the matrices.
 results = compare(300_000)
 figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
 names = [f"{name} (loss {loss:,.1f})" for name, _, loss in results]

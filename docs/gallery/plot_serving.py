@@ -40,4 +40,4 @@ axes.set(
 axes.grid(alpha=0.3)
 
 # %%
-# A service without Python runs the same encoder as an ONNX model: see ``Encoder.to_onnx``.
+# A service without Python can run the encoder as an ONNX model: see ``Encoder.to_onnx``.

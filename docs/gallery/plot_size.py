@@ -54,5 +54,5 @@ axes.grid(alpha=0.3)
 _ = axes.legend()
 
 # %%
-# :doc:`Choose an output form and dtype </forms>` says which form suits which tool,
-# :doc:`Benchmarks </benchmarks/index>` how long each takes.
+# :doc:`Choose an output form and dtype </forms>` says which form suits which tool, and
+# :doc:`Benchmarks </benchmarks/index>` shows how long each form takes.

@@ -24,8 +24,8 @@ spent = price + rng.normal(0, 2, len(plans))
 new = pd.DataFrame({"plan": ["free", "pro", "team", "enterprise"]})
 
 # %%
-# The rows for four plans, the last one unknown. ``"infrequent"`` needs ``min_frequency``, so that
-# infrequent categories share a feature.
+# The table shows the rows of four plans. The last plan is unknown. ``"infrequent"`` needs
+# ``min_frequency``, so that infrequent categories share a feature.
 options = {"min_frequency": 100, "dtype": "uint8"}
 rows = {
     rule: Encoder(["plan"], handle_unknown=rule, **options).fit(train).transform(new)
