@@ -187,22 +187,13 @@ class Encoder(SklearnProtocol):
         prefix_sep: str | Mapping[Any, str] = "_",
         remainder: Literal["passthrough", "drop"] = "passthrough",
     ) -> None:
-        options = {
-            "categories": categories,
-            "drop": drop,
-            "handle_missing": handle_missing,
-            "handle_unknown": handle_unknown,
-            "min_frequency": min_frequency,
-            "max_categories": max_categories,
-            "dtype": dtype,
-            "prefix": prefix,
-            "prefix_sep": prefix_sep,
-            "remainder": remainder,
-        }
+        passed = dict(locals())  # the arguments by name
+        del passed["self"]
         self._columns = column_names(columns)
-        self._options = resolve(options)
-        names = self._columns if isinstance(columns, Iterator) else columns
-        self._params = {"columns": names, **options}
+        self._options = resolve(passed)
+        if isinstance(columns, Iterator):
+            passed["columns"] = self._columns
+        self._params = passed
         self._state = None
         self._known_schema = None
 
@@ -595,8 +586,7 @@ class Encoder(SklearnProtocol):
         if decode.holds_categories(schema, table.names):
             parts = decode.category_parts(table, schema, substitutes)
             return integration(table.library).wrap(table, parts)
-        values = decode.decode_features(schema, table, substitutes)
-        parts = decode.decoded_parts(table, schema, values)
+        parts = decode.decoded_parts(table, schema, substitutes)
         if table.library == "numpy":
             return decode.decoded_mapping(table, parts)
         memo = schema.cached_for(table.names, decode.DecodedLayout).memo

@@ -313,33 +313,23 @@ cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) 
 cdef Source source_of(object values, str kind, tuple missing):
     """Return the source of the values; raise TypeError if a dictionary of this kind cannot hold them."""
     cdef Source source = Source.__new__(Source)
-    cdef bint is_read
+    cdef bint is_read = True
     if isinstance(values, Array):
         is_read = read_arrow(source, values, kind)
-    elif isinstance(values, Strings):
-        is_read = kind == ("string" if (<Strings> values).is_text else "binary")
-        if is_read:
-            source.read_strings(values)
+    elif isinstance(values, Strings) and kind == ("string" if (<Strings> values).is_text else "binary"):
+        source.read_strings(values)
     elif isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise ValueError(f"an array for a dictionary must have one dimension, got shape {values.shape}")
         is_read = read_numpy(source, values, kind, missing)
+    elif type(values) is tuple and kind in ("string", "binary"):
+        source.read_objects(values, kind, missing)
     else:
-        is_read = type(values) is tuple and kind in ("string", "binary")
-        if is_read:
-            source.read_objects(values, kind, missing)
+        is_read = False
     if not is_read:
-        raise TypeError(f"the values must fit a dictionary of kind {kind!r}, got {description_of(values)}")
+        dtype = getattr(values, "dtype", None) or with_article(values)
+        raise TypeError(f"a dictionary of kind {kind!r} cannot hold the values of {dtype}")
     return source
-
-
-cdef str description_of(object values):
-    """Return the type of the values as text for an error message."""
-    if isinstance(values, Array):
-        return f"the Arrow format {(<Array> values).schema.format!r}"
-    if isinstance(values, np.ndarray):
-        return f"dtype {values.dtype}"
-    return repr(values) if isinstance(values, Strings) else with_article(values)
 
 
 # ---- The hash table ----

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from bisect import bisect
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -53,14 +52,13 @@ def decode_matrix(
         encoded = encoded.tocsc()
     features = encoded
     if others:
-        is_feature = np.ones(encoded.shape[1], np.bool_)
-        is_feature[[output for _, output in others]] = False
-        features = encoded[:, np.flatnonzero(is_feature)]
+        width = np.arange(encoded.shape[1])
+        features = encoded[:, np.delete(width, [output for _, output in others])]
     classes = _sparse_classes if hasattr(encoded, "tocsc") else _dense_classes
     columns: dict[Hashable, AnyArray] = {}
     for i, column in enumerate(schema.columns):
-        decoded = _distinct(column, classes(column, features, schema.starts[i]), substitutes)
-        columns[column.name] = _numpy_values(Decoded(column.name, *decoded, column))
+        decoded = _decoded(column, classes(column, features, schema.starts[i]), substitutes)
+        columns[column.name] = _numpy_values(decoded)
     for name, output in others:
         if name in columns:
             raise ValueError(
@@ -87,38 +85,33 @@ def _dense_classes(column: ColumnSchema, matrix: AnyArray, start: int) -> Classe
     return classes_of(column, cells, len(cells), 1, nan_is_null=False)
 
 
-def decode_features(
-    schema: Schema, table: Table, substitutes: Mapping[Special, Any]
-) -> list[tuple[AnyArray, AnyArray]]:
-    """Return the distinct values of each column, and the index of each row's value among them.
+def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
+    """Return the parts of a table whose features are replaced by decoded columns.
 
     The table must have all output columns.
     """
-    positions = schema.cached_for(table.names, DecodedLayout).features
-    starts, n_rows = schema.starts, table.n_rows
-    begin = end = 0  # the range of features that `every` contains
-    every: AnyArray | None = None
+    layout = schema.cached_for(table.names, DecodedLayout)
+    positions, n_rows = layout.features, table.n_rows
+    # Reading all features in one call is faster if they are few.
+    is_small = 0 < len(positions) * n_rows <= SMALL_CELLS
+    every = table.block(positions) if is_small else None
 
-    def part(start: int, stop: int) -> AnyArray:
-        nonlocal begin, end, every
-        if end < stop and 0 < (stop - start) * n_rows <= SMALL_CELLS:
-            begin, end = start, starts[bisect(starts, start + SMALL_CELLS // n_rows) - 1]
-            every = table.block(positions[begin:end])
-        block = None
-        if stop <= end and every is not None:
-            block = every[start - begin : stop - begin]
-        elif start < stop:
-            block = table.block(positions[start:stop])
+    def cells(start: int, stop: int) -> AnyArray:
+        if every is not None:
+            return np.ascontiguousarray(every[start:stop])
+        block = table.block(positions[start:stop]) if start < stop else None
         if block is None:
             block = np.empty((stop - start, n_rows))
             for row, position in zip(block, positions[start:stop], strict=True):
                 row[:] = as_cells(table.values(position))
         return np.ascontiguousarray(block)
 
-    return [
-        _distinct(column, classes_of(column, part(start, stop), n_rows, n_rows), substitutes)
-        for column, start, stop in zip(schema.columns, starts, starts[1:], strict=False)
+    ranges = zip(schema.columns, schema.starts, schema.starts[1:], strict=False)
+    decoded = [
+        _decoded(column, classes_of(column, cells(start, stop), n_rows, n_rows), substitutes)
+        for column, start, stop in ranges
     ]
+    return [decoded[part] if isinstance(part, int) else part for part in layout.columns]
 
 
 def as_cells(values: AnyArray) -> AnyArray:
@@ -150,7 +143,8 @@ def classes_of(
     _, on, off = resolve_values(1, 0, cells.dtype)
     cube = cells.reshape(n_rows // inner, width, inner)
     classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
-    _check_single(column, several)
+    if several >= 0:
+        _reject_several(column, several)
     rows = cells if inner == 1 and cells.shape == (n_rows, width) else cells.T
     if column.propagates_missing:
         classes[_is_null(rows[:, 0])] = NO_VALUE
@@ -200,7 +194,8 @@ def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
         classes[rows[np.isnan(cells)]] = NO_VALUE
     rows_of_ones = rows[is_one]
     often = np.flatnonzero(np.bincount(rows_of_ones, minlength=n_rows) > 1)
-    _check_single(column, int(often[0]) if len(often) else -1)
+    if len(often):
+        _reject_several(column, int(often[0]))
     classes[rows_of_ones] = outputs[is_one]
     odd = np.flatnonzero(~is_one & (cells != 0))
     odd = odd[classes[rows[odd]] == ZERO_ROW]
@@ -210,10 +205,9 @@ def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
     return classes
 
 
-def _check_single(column: ColumnSchema, row: int) -> None:
-    """Raise an error for a row in which several features are 1; a `row` of -1 means no such row."""
-    if row >= 0:
-        raise ValueError(f"column {column.name!r}, row {row}: more than one feature is 1")
+def _reject_several(column: ColumnSchema, row: int) -> NoReturn:
+    """Raise the error for a row in which several features of the column are 1."""
+    raise ValueError(f"column {column.name!r}, row {row}: more than one feature is 1")
 
 
 def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
@@ -225,10 +219,8 @@ def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
         )
 
 
-def _distinct(
-    column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]
-) -> tuple[AnyArray, AnyArray]:
-    """Return the distinct decoded values, and the index of each row's value among them.
+def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> Decoded:
+    """Return the column of the values that the classes stand for.
 
     The values have the dtype of the categories if all of them are categories.
     """
@@ -238,7 +230,8 @@ def _distinct(
     is_used[shifted] = True
     used = np.flatnonzero(is_used)
     if not len(used):
-        return column.known.take(range(min(1, len(column.known)))).to_array()[:0], shifted
+        no_values = column.known.take(range(min(1, len(column.known)))).to_array()[:0]
+        return Decoded(column.name, no_values, shifted, column)
     rank = np.cumsum(is_used) - 1
     n_own = len(column.category_of_feature)
     outputs = used + NO_VALUE
@@ -246,24 +239,13 @@ def _distinct(
         own = column.known.take(column.category_of_feature[outputs])
         values = Categories.of(own.values).to_array()
     else:
-        labels = _labels(column, outputs)
+        zero_row = next(iter(column.zero_row_labels), None)
+        without_one = {NO_VALUE: Special.MISSING, ZERO_ROW: zero_row}
+        labels = [column.labels[i] if i >= 0 else without_one[i] for i in outputs.tolist()]
         values = as_array(
             [substitutes[label] if isinstance(label, Special) else label for label in labels]
         )
-    return values, rank[shifted]
-
-
-def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
-    """Return the category or the `Special` of each class; classes must be in ascending order."""
-    n_own = len(column.category_of_feature)
-    every_special = [*column.specials]
-    is_category = (outputs >= 0) & (outputs < n_own)
-    before = [
-        Special.MISSING if i == NO_VALUE else column.zero_row_labels[0]
-        for i in outputs[outputs < 0]
-    ]
-    categories = column.known.take(column.category_of_feature[outputs[is_category]]).tolist()
-    return before + categories + [every_special[i - n_own] for i in outputs[outputs >= n_own]]
+    return Decoded(column.name, values, rank[shifted], column)
 
 
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
@@ -293,7 +275,7 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
         # A null never means a dropped category: categorical output drops no category.
         nulls = [Special.MISSING] if column.propagates_missing else []
         meaning = replace(grouped, zero_row_labels=(*nulls, *grouped.zero_row_labels))
-        parts[position] = Decoded(column.name, *_distinct(meaning, classes, substitutes), column)
+        parts[position] = _decoded(meaning, classes, substitutes)
     return parts
 
 
@@ -342,18 +324,6 @@ def _positions(names: Sequence[Hashable], wanted: Sequence[Hashable]) -> list[in
     return [
         position_of[name] if name in position_of else column_position(names, name)
         for name in wanted
-    ]
-
-
-def decoded_parts(
-    table: Table, schema: Schema, values: Sequence[tuple[AnyArray, AnyArray]]
-) -> list[Part]:
-    """Return the parts of a table whose features are replaced by decoded columns."""
-    return [
-        Decoded(schema.columns[part].name, *values[part], schema.columns[part])
-        if isinstance(part, int)
-        else part
-        for part in schema.cached_for(table.names, DecodedLayout).columns
     ]
 
 

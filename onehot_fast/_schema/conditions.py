@@ -29,10 +29,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
 
-    @staticmethod
-    def kind_of(category: Any) -> str | None:
-        """Return the kind of a category ("text", "integer", "zoned", …), or None."""
-        return literal_kind(category)
+    kind_of = staticmethod(literal_kind)
 
     @abstractmethod
     def is_missing(self) -> Expression:

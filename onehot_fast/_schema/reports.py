@@ -232,10 +232,17 @@ class UnknownValueWarning(UserWarning):
 
     __module__ = "onehot_fast"
 
-    def __init__(self, unseen: Iterable[UnseenValues]) -> None:
-        self.unseen: dict[object, UnseenValues] = {values.name: values for values in unseen}
-        columns = _some_columns(self.unseen.values())
-        super().__init__(f"unknown values become rows of zeros, in {columns}")
+    # The values of each column by its name. The message is the only argument of the class, as a
+    # copy or a pickle requires.
+    unseen: dict[object, UnseenValues]
+
+    @classmethod
+    def of(cls, unseen: Iterable[UnseenValues]) -> UnknownValueWarning:
+        """Return the warning about the unknown values of some columns."""
+        by_name = {values.name: values for values in unseen}
+        warning = cls(f"unknown values become rows of zeros, in {_some_columns(by_name.values())}")
+        warning.unseen = by_name
+        return warning
 
     def merge(self, other: UnknownValueWarning) -> UnknownValueWarning:
         """Return one warning for the rows of both warnings."""
@@ -244,7 +251,7 @@ class UnknownValueWarning(UserWarning):
             parts = [each.unseen[name].unknown for each in (self, other)]
             unknown = ColumnStatistics.merge(parts).most_frequent()
             both[name] = dataclasses.replace(self.unseen[name], unknown=unknown)
-        return UnknownValueWarning(both.values())
+        return UnknownValueWarning.of(both.values())
 
 
 class Check(Listing):

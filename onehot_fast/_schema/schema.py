@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -181,37 +181,24 @@ class Schema:
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
         """Raise an error if two output columns, including kept columns, have the same name.
 
-        Names are only generated for columns whose names could equal another name.
+        The names are generated only if two of them could be equal.
         """
         others = set(kept)
-        suspects = _columns_with_related_prefixes(self.columns, others)
+        prefixes = [column.prefix for column in self.columns]
+        # If a name starts with a prefix, so does the name that follows the prefix in sorted order.
+        starts = sorted(prefixes + [name for name in others if isinstance(name, str)])
+        known = {*prefixes}
+        overlaps = any(b.startswith(a) for a, b in pairwise(starts) if a in known)
+        if not overlaps and all(column.has_distinct_names for column in self.columns):
+            return
         sources: dict[Hashable, str] = {}
         for column in self.columns:
-            if id(column) in suspects or not column.has_distinct_names:
-                for name, label in zip(column.names, column.labels, strict=True):
-                    is_special = isinstance(label, Special)
-                    meaning = f"{label.value} values" if is_special else f"category {label!r}"
-                    _add_name(sources, name, f"column {column.name!r}, {meaning}")
-        for other in others if sources else ():
+            for name, label in zip(column.names, column.labels, strict=True):
+                is_special = isinstance(label, Special)
+                meaning = f"{label.value} values" if is_special else f"category {label!r}"
+                _add_name(sources, name, f"column {column.name!r}, {meaning}")
+        for other in others:
             _add_name(sources, other, f"column {other!r}, which is not encoded")
-
-
-def _columns_with_related_prefixes(
-    columns: Iterable[ColumnSchema], kept: Iterable[Hashable]
-) -> set[int]:
-    """Return the ids of columns whose names could equal a kept name or another column's."""
-    starts: list[tuple[str, ColumnSchema | None]] = [(c.prefix, c) for c in columns]
-    starts += [(name, None) for name in kept if isinstance(name, str)]
-    related: set[int] = set()
-    open_columns: list[ColumnSchema] = []  # each prefix is a prefix of the next one
-    for start, column in sorted(starts, key=lambda pair: pair[0]):
-        while open_columns and not start.startswith(open_columns[-1].prefix):
-            open_columns.pop()
-        if open_columns:
-            related |= {id(open_columns[-1]), id(column)}
-        if column is not None:
-            open_columns.append(column)
-    return related
 
 
 def _add_name(sources: dict[Hashable, str], name: Hashable, source: str) -> None:

@@ -34,16 +34,6 @@ class ColumnStatistics:
     is_in_schema_order: bool = False
     types: frozenset[str] = frozenset()  # the results of `Table.type_of` for all parts
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return the fields as plain types and arrays, which other tools can load safely."""
-        return {**vars(self), "categories": self.categories.to_plain(), "types": sorted(self.types)}
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> ColumnStatistics:
-        """Return the statistics from the result of `to_plain`."""
-        categories = Categories.from_plain(plain["categories"])
-        return cls(**{**plain, "categories": categories, "types": frozenset(plain["types"])})
-
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
         """Return the statistics of the rows of all parts; there must be at least one part."""
@@ -124,16 +114,27 @@ class TableStatistics:
     input: InputTable | None = None  # None if only the encoded columns are known
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the fields as plain types and arrays: see `ColumnStatistics.to_plain`."""
-        columns = [column.to_plain() for column in self.columns]
+        """Return the fields as plain types and arrays, which other tools can load safely."""
+        columns = [
+            {
+                **vars(column),
+                "categories": column.categories.to_plain(),
+                "types": sorted(column.types),
+            }
+            for column in self.columns
+        ]
         return {**vars(self), "columns": columns, "input": self.input and vars(self.input)}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> TableStatistics:
         """Return the statistics from the result of `to_plain`."""
-        columns = tuple(map(ColumnStatistics.from_plain, plain["columns"]))
+        columns = []
+        for column in plain["columns"]:
+            categories = Categories.from_plain(column["categories"])
+            types = frozenset(column["types"])
+            columns.append(ColumnStatistics(**{**column, "categories": categories, "types": types}))
         source = plain["input"] and InputTable(**plain["input"])
-        return cls(**{**plain, "columns": columns, "input": source})
+        return cls(**{**plain, "columns": tuple(columns), "input": source})
 
     def merge(self, *others: TableStatistics) -> TableStatistics:
         """Return the statistics of the rows of this table and all others."""
