@@ -63,8 +63,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         rare = np.flatnonzero(column.is_infrequent).tolist()
         groups += [rare if each is Special.INFREQUENT else [] for each in column.specials]
         conditions = [self._condition(*pair) for pair in enumerate(groups)]
-        features = [self.feature(each, {}) for each in conditions[1:]]
-        return [*(self.feature(each, errors) for each in conditions[:1]), *features]
+        return [self.feature(each, {} if i else errors) for i, each in enumerate(conditions)]
 
     def _errors(self) -> dict[str, Expression]:
         """Return the conditions under which the query must fail."""

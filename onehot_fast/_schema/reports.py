@@ -359,13 +359,13 @@ def check_default_columns(schema: Schema) -> None:
         if column.learned.n_declared is None and column.options.categories is None
     ]
     check_features(undeclared, MAX_FEATURES, FEWER_FEATURES)
-    suspects = [column for column in undeclared if is_like_identifier(column, schema.n_rows)]
+    n_rows = schema.n_rows
+    suspects = [described(each, n_rows) for each in undeclared if is_like_identifier(each, n_rows)]
     if suspects:
-        shown_suspects = suspects[:MAX_SUSPECTS_SHOWN]
-        more = len(suspects) - len(shown_suspects)
+        more = len(suspects) - MAX_SUSPECTS_SHOWN
         warn(
-            "; ".join(described(column, schema.n_rows) for column in shown_suspects)
-            + (f"; and {more} more columns" if more else "")
+            "; ".join(suspects[:MAX_SUSPECTS_SHOWN])
+            + (f"; and {more} more columns" if more > 0 else "")
             + ("; they may be identifiers" if suspects[1:] else ", so it may be an identifier")
             + ". Pass columns=[...] to choose the columns to encode; this also silences the warning"
         )
