@@ -84,7 +84,10 @@ class Categories:
 
     @classmethod
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
-        """Return the distinct values, and each value's position among them (None: all differ)."""
+        """Return the distinct values, and the position of each value among them.
+
+        The positions are None if all values differ.
+        """
         every = cls.of(values)
         distinct, (positions,) = cls.union([every])
         return (every, None) if len(distinct) == len(every) else (distinct, positions)
@@ -140,7 +143,7 @@ class Categories:
 
     @cached_property
     def table(self) -> Dictionary:
-        """The hash table of the values; concurrent threads may each build one."""
+        """The hash table of the values, which is built at the first use."""
         return Dictionary(kind_of(self.values), self.values)
 
     @cached_property
@@ -148,7 +151,7 @@ class Categories:
         return {key: position for position, key in enumerate(self.to_keys())}
 
     def is_same(self, others: Categories) -> bool:
-        """Tell whether both have equal values of the same types in the same order."""
+        """Tell whether `others` has equal values of the same types in the same order."""
         if isinstance(self.values, Strings) and isinstance(others.values, Strings):
             return self.values == others.values
         mine, theirs = self.tolist(), others.tolist()
@@ -548,7 +551,7 @@ def _by_dictionary(values: AnyArray) -> Factorized:
 
 
 def _identify(item: Any) -> Hashable:
-    """Return the key that equal values share, or None if the value is missing."""
+    """Return the key of a value, or None if the value is missing."""
     return None if is_missing(item) else key(plain(item))
 
 

@@ -71,7 +71,7 @@ def decode_matrix(
 
 
 def _others(schema: Schema) -> list[tuple[Hashable, int]]:
-    """Return the name and the position in a matrix of each column that is not encoded."""
+    """Return the name of each column that is not encoded, and its position in a matrix."""
     if not schema.has_other_columns:
         return []
     names = schema.fitted_names or ()
@@ -115,7 +115,7 @@ def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, An
 
 
 def as_cells(values: AnyArray) -> AnyArray:
-    """Return numbers unchanged, and objects as floats: NaN for null, infinity for a non-number."""
+    """Return numbers unchanged and objects as floats: null as NaN, other objects as infinity."""
     if values.dtype.kind in "biufc":
         return values
     cells = np.empty(len(values))
@@ -130,10 +130,11 @@ def as_cells(values: AnyArray) -> AnyArray:
 def classes_of(
     column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int, *, nan_is_null: bool = True
 ) -> Classes:
-    """Return the index of the feature that is 1 in each row of a column, ZERO_ROW or NO_VALUE.
+    """Return for each row the index of the feature that is 1, or else ZERO_ROW or NO_VALUE.
 
-    The rows of the table are the rows of `cells` if inner is 1, else the columns. A row without a 1
-    may contain 0, null, and NaN if missing values are propagated or `nan_is_null`.
+    `cells` contains the features of one column. If `inner` is 1, its rows are the rows of the
+    table, else its columns are. A row without a 1 may contain 0 and null. NaN is accepted if
+    `nan_is_null` or if missing values are propagated.
     """
     width = column.n_outputs
     if not width or not n_rows:
@@ -220,7 +221,7 @@ def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
 
 
 def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> Decoded:
-    """Return the column of the values that the classes stand for.
+    """Return the decoded column for the classes of the rows: see `classes_of`.
 
     The values have the dtype of the categories if all of them are categories.
     """
@@ -249,7 +250,7 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
 
 
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
-    """Tell whether a table has the categorical columns instead of their features."""
+    """Tell whether a table contains the encoded columns themselves instead of their features."""
     found = {*names}
     return found.issuperset(column.name for column in schema.columns) and not (
         found.issuperset(schema.names)
@@ -339,7 +340,7 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
 
 
 def _numpy_values(part: Decoded) -> AnyArray:
-    """Return decoded rows, in the common dtype of the fitted arrays if it can represent them."""
+    """Return the rows as an array, in the dtype that `fit` saw if it can represent the values."""
     distinct = part.distinct
     with contextlib.suppress(TypeError, ValueError):  # dtypes without a common dtype
         dtypes = [np.dtype(name) for name in part.types_in("numpy")]

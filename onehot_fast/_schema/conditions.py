@@ -75,7 +75,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         return errors
 
     def _condition(self, output: int, positions: list[int]) -> Expression:
-        """Return the condition that an output is 1; its categories have the given positions."""
+        """Return the condition that an output is 1; `positions` are those of its categories."""
         if output == self.column.missing_output:
             return self.is_missing()
         if output == self.column.unknown_output:

@@ -185,7 +185,7 @@ def _warn_of_unknown(
 def _code_column(
     schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
 ) -> CodedColumn:
-    """Return the result of `code_column`, without a warning."""
+    """Return the codes of a column and their look-up table; do not warn of unknown values."""
     if isinstance(read, Values):
         coded = _of_known(schema, with_column_context(schema.name, read.lookup, schema.known))
         if coded is not None:
@@ -238,9 +238,9 @@ def read_named(table: Table, name: Hashable) -> Column | Values:
 
 
 def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:
-    """Return a column of category positions, or None if `found` is None or a value is rejected.
+    """Return the coded column for `found`, the result of `Values.lookup`.
 
-    `found` is the result of `Values.lookup`; this function changes it in place.
+    Return None if `found` is None or the options reject a value. `found` is changed in place.
     """
     if found is None:
         return None
@@ -285,5 +285,5 @@ def check_known(
 
 
 def _place(name: Any, row: int) -> str:
-    """Return the column and the row of a value as text, without the row in a part of a table."""
+    """Return the place of a value as text: its column and, if the table is whole, its row."""
     return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"

@@ -88,7 +88,7 @@ class Options:
                 yield option, value
 
     def identity(self) -> Iterator[Hashable]:
-        """Yield hashable parts to compare options; in this comparison, 1 and 1.0 differ."""
+        """Yield the chosen options as hashable objects that differ for 1 and 1.0."""
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}
@@ -106,7 +106,7 @@ def _typed(value: Any) -> Hashable:
 
 
 class ColumnKeywords(TypedDict, total=False):
-    """The options that determine the output columns, except `categories`."""
+    """The options, except `categories`, that determine the output columns of one column."""
 
     drop: Any  # a rule, or a category of any type
     handle_missing: HandleMissing
@@ -213,7 +213,7 @@ def _hashable(value: Any, where: str) -> Hashable:
 
 
 def _drop(value: Any, where: str) -> str | DropValue | None:
-    """Return a rule or a category to drop; ``["first"]`` is the category "first"."""
+    """Return a rule or a `DropValue`; ``["first"]`` is the category "first"."""
     if value is None or (isinstance(value, str) and value in DROP_RULES):
         return value
     is_list = isinstance(value, list | tuple) and len(value)
@@ -253,7 +253,7 @@ def _max_categories(value: Any, where: str) -> int | None:
 
 
 def _prefix(value: Any, where: str) -> str | None:
-    """Return a prefix, or None for the name of the column."""
+    """Return the checked prefix; None stands for the name of the column."""
     if isinstance(value, list | tuple):
         raise TypeError(
             f"{where} must be a str or a mapping from columns to prefixes (prefix={{'size': 's'}}),"

@@ -37,7 +37,7 @@ class ColumnOrder:
     absent: list[Hashable]  # columns seen in `fit`, but not encoded, that the table lacks
 
     def check_absent(self) -> None:
-        """Raise an error if the table lacks a column of the matrix."""
+        """Raise an error if the table lacks a column that a matrix must have."""
         if self.absent:
             raise ValueError(
                 f"the table lacks {_listed(self.absent)}, which fit saw and the matrix must have:"
@@ -109,15 +109,12 @@ class Schema:
 
     @cached_property
     def of_codes(self) -> Schema:
-        """The schema whose output columns are codes.
-
-        The look-up tables contain codes, so codes are computed in the same way as output columns.
-        """
+        """A copy of the schema whose look-up tables contain the codes of the output "codes"."""
         return dataclasses.replace(self, columns=tuple(map(_with_codes, self.columns)))
 
     @cached_property
     def of_categories(self) -> Schema:
-        """The schema for categorical columns, in which no category is dropped."""
+        """A copy of the schema for the output "category", which drops no category."""
         return dataclasses.replace(self, columns=tuple(map(_as_categorical, self.columns)))
 
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
@@ -125,7 +122,7 @@ class Schema:
         return [column_position(names, column.name) for column in self.columns]
 
     def column_of(self, name: Hashable) -> ColumnSchema:
-        """Return the column named `name`, or the only column of the schema, whatever its name."""
+        """Return the column named `name`. If the schema has only one column, return that column."""
         named = [column for column in self.columns if column.name == name]
         if named or len(self.columns) == 1:
             return (named or self.columns)[0]
@@ -236,7 +233,10 @@ def _as_categorical(column: ColumnSchema) -> ColumnSchema:
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
-    """Return the categories of a column of `of_categories`: text if `as_text` or with specials."""
+    """Return the categories of a column of `Schema.of_categories`.
+
+    They are text if `as_text`, or if the column has a feature that is not a category.
+    """
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))
     return column.known.take(column.category_of_feature)

@@ -99,7 +99,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
         writer = document.get("written by", "an unknown release")
         raise ValueError(
             f"the document version must be at most {VERSION} for onehot_fast {__version__}, got"
-            f" {version!r} of {writer}; upgrade onehot_fast"
+            f" {version!r}, written by {writer}; upgrade onehot_fast"
         )
     return document
 
@@ -107,7 +107,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
 def loads(
     text: str | bytes,
 ) -> tuple[list[Hashable] | None, dict[str, Any], TableStatistics | None]:
-    """Return the columns, the options (as arguments of Encoder) and the statistics."""
+    """Return the arguments `columns` and options of `Encoder`, and the statistics of `fit`."""
     document = _read_document(text)
     with reading("the document"):
         encoded, chosen, fitted = document["columns"], document["options"], document["fitted"]
@@ -124,7 +124,7 @@ def loads(
 
 
 def _list(source: Json) -> list[Json]:
-    """Return the source; raise an error if it is not a list."""
+    """Return `source`; raise an error if it is not a list."""
     if not isinstance(source, list):
         raise TypeError(f"expected a list, got {with_article(source)}: {shown(source)}")
     return source
@@ -236,7 +236,7 @@ def _state_from_json(source: Json) -> TableStatistics:
 
 
 def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None:
-    """Return the table that was passed to `fit` from JSON; check its encoded columns."""
+    """Return the `InputTable` from JSON; raise an error if it lacks an encoded column."""
     if source is None:
         return None
     names = [from_json(name) for name in _list(source["columns"])]
