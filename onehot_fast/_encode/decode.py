@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from bisect import bisect
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -91,25 +92,29 @@ def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, An
     The table must have all output columns.
     """
     layout = schema.cached_for(table.names, DecodedLayout)
-    positions, n_rows = layout.features, table.n_rows
-    # Reading all features in one call is faster if they are few.
-    is_small = 0 < len(positions) * n_rows <= SMALL_CELLS
-    every = table.block(positions) if is_small else None
+    positions, starts, n_rows = layout.features, schema.starts, table.n_rows
+    begin = end = 0  # the range of features that `every` contains
+    every: AnyArray | None = None
 
     def cells(start: int, stop: int) -> AnyArray:
-        if every is not None:
-            return np.ascontiguousarray(every[start:stop])
-        block = table.block(positions[start:stop]) if start < stop else None
+        nonlocal begin, end, every
+        if end < stop and 0 < (stop - start) * n_rows <= SMALL_CELLS:
+            begin, end = start, starts[bisect(starts, start + SMALL_CELLS // n_rows) - 1]
+            every = table.block(positions[begin:end])
+        block = None
+        if stop <= end and every is not None:
+            block = every[start - begin : stop - begin]
+        elif start < stop:
+            block = table.block(positions[start:stop])
         if block is None:
             block = np.empty((stop - start, n_rows))
             for row, position in zip(block, positions[start:stop], strict=True):
                 row[:] = as_cells(table.values(position))
         return np.ascontiguousarray(block)
 
-    ranges = zip(schema.columns, schema.starts, schema.starts[1:], strict=False)
     decoded = [
         _decoded(column, classes_of(column, cells(start, stop), n_rows, n_rows), substitutes)
-        for column, start, stop in ranges
+        for column, start, stop in zip(schema.columns, starts, starts[1:], strict=False)
     ]
     return [decoded[part] if isinstance(part, int) else part for part in layout.columns]
 
