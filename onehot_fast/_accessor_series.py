@@ -105,7 +105,7 @@ class SeriesAccessor(Generic[Frame]):
         dtype : dtype, default bool
             A Boolean, integer or floating dtype of NumPy or of the library, for every column.
         num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
+            The number of threads. By default it depends on the size of the result.
         **options
             Options of `onehot_fast.Encoder`: see the docstring of the class.
 
@@ -233,7 +233,10 @@ class SeriesAccessor(Generic[Frame]):
         names = list(map(str, labels()))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"two columns would be named {twice!r}: Arrow names must be strings")
+            raise ValueError(
+                f"two columns would be named {twice!r}, because Arrow converts names to strings;"
+                " use categories whose strings differ"
+            )
         bits = write.bits([column], num_threads=num_threads)
         # The names are set afterwards, because in C a name ends at "\0".
         block = ArrowBlock(map(str, range(len(bits))), bits, len(column.codes), "b", 1)
@@ -304,7 +307,7 @@ class SeriesAccessor(Generic[Frame]):
             A row-major array, an array of ``scipy.sparse``, or by default a frame, whose columns
             are named after the labels.
         num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
+            The number of threads. By default it depends on the size of the result.
 
         Returns
         -------

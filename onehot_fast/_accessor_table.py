@@ -69,7 +69,7 @@ class TableAccessor(Generic[Frame]):
             By default, the columns of strings, objects and categories. A column that you choose
             gets one feature for each distinct value, numbers and dates too.
         num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
+            The number of threads. By default it depends on the size of the result.
         **options
             `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
             `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of

@@ -1,7 +1,7 @@
 """A column of a table: codes with categories (`Column`), or plain `Values`.
 
-Integrations do not hash values: the core learns the values in ``fit`` and looks them up in
-``transform``, in one pass over the source's memory. `encode` of both classes returns a `Column`.
+Integrations pass plain values without hashing them. The core hashes the values in ``fit`` and looks
+them up in ``transform``. `encode` of both classes returns a `Column`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
+from onehot_fast._categories.categories import (
+    Categories,
+    Factorized,
+    concatenated,
+    factorize_chunks,
+)
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 from onehot_fast._runtime.utils import cached_property
@@ -107,7 +111,7 @@ class Column:
         *,
         is_distinct: bool = False,
     ) -> Column:
-        """Return a column without a check of its codes, which would take a pass over the rows."""
+        """Return a column without checking its codes, because the check reads every row."""
         column = cls.__new__(cls)
         fields = {"ordered": ordered, "source": source, "is_distinct": is_distinct}
         column.__dict__.update(codes=codes, stored=categories, **fields)
@@ -115,7 +119,7 @@ class Column:
 
     @cached_property
     def stored(self) -> AnyArray | Strings:
-        """The categories as they were passed or, if `read` was passed, as it returns them."""
+        """The categories that were passed or, if `read` was passed, the array that it returns."""
         assert self._read is not None
         return self._read(self.shared)
 
@@ -166,8 +170,8 @@ class Values:
         `onehot_fast._arrow.array.read` of strings, bytes, numbers, Booleans, timestamps without a
         time zone or durations. The sequence may be empty.
     convert : callable, ndarray of int64, shape (n,) → ndarray, shape (n,), optional
-        Converts distinct integers to categories, if the chunks have integers for dates, times of
-        day or timestamps with a time zone.
+        A function that converts the distinct integers to categories. It is needed if the integers
+        represent dates, times of day or timestamps with a time zone.
     missing : sequence of object, optional
         Objects that count as missing in an array of objects, in addition to None and NaN, such as
         ``pandas.NA``.
@@ -215,7 +219,10 @@ class Values:
 
 
 def _joined(parts: Sequence[AnyArray | None], dtype: npt.DTypeLike) -> AnyArray | None:
-    """Return the concatenated parts, or None if one is None; `dtype` is used if there are none."""
+    """Return the concatenated parts, or None if a part is None.
+
+    Without parts, return an empty array of `dtype`.
+    """
     present = [part for part in parts if part is not None]
     if len(present) < len(parts):
         return None
@@ -223,7 +230,7 @@ def _joined(parts: Sequence[AnyArray | None], dtype: npt.DTypeLike) -> AnyArray 
 
 
 def _numbers(chunk: Any) -> AnyArray | None:
-    """Return one array of `Values` as numbers, or None if its values are not numbers."""
+    """Return a chunk of `Values` as numbers, or None if the values are not numbers."""
     if isinstance(chunk, Array):
         return chunk.numbers()
     if not isinstance(chunk, np.ndarray) or chunk.dtype.kind not in "biuf":

@@ -1,4 +1,4 @@
-"""The encoder of tables."""
+"""`Encoder` encodes the categorical columns of a table as one-hot features."""
 
 from __future__ import annotations
 
@@ -187,22 +187,13 @@ class Encoder(SklearnProtocol):
         prefix_sep: str | Mapping[Any, str] = "_",
         remainder: Literal["passthrough", "drop"] = "passthrough",
     ) -> None:
-        options = {
-            "categories": categories,
-            "drop": drop,
-            "handle_missing": handle_missing,
-            "handle_unknown": handle_unknown,
-            "min_frequency": min_frequency,
-            "max_categories": max_categories,
-            "dtype": dtype,
-            "prefix": prefix,
-            "prefix_sep": prefix_sep,
-            "remainder": remainder,
-        }
+        passed = dict(locals())  # the arguments by name
+        del passed["self"]
         self._columns = column_names(columns)
-        self._options = resolve(options)
-        names = self._columns if isinstance(columns, Iterator) else columns
-        self._params = {"columns": names, **options}
+        self._options = resolve(passed)
+        if isinstance(columns, Iterator):
+            passed["columns"] = self._columns
+        self._params = passed
         self._state = None
         self._known_schema = None
 
@@ -268,7 +259,10 @@ class Encoder(SklearnProtocol):
         return self
 
     def _learn(self, table: Any, columns: ColumnChoice, is_more: bool = False) -> TableStatistics:
-        """Return statistics of the columns that `columns` chooses; `is_more` checks the width."""
+        """Return the statistics of the columns of a table that `columns` chooses.
+
+        If `is_more`, reject an array with another number of columns than in `fit`.
+        """
         engine = engine_of(table)
         if engine is None:
             source = read_table(table)
@@ -298,8 +292,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Encoder
-            A new encoder. Its columns that are not encoded are those of the first encoder that
-            knows them.
+            A new encoder. It takes the columns that are not encoded from the first encoder that was
+            fitted to such columns.
 
         Raises
         ------
@@ -320,7 +314,7 @@ class Encoder(SklearnProtocol):
             if not isinstance(other, Encoder):
                 raise TypeError(f"merge requires Encoders, got {with_article(other)}")
             if not (other._options == self._options and merged._chooses_as(other)):
-                raise ValueError(f"encoders to merge must have equal options: {self!r}, {other!r}")
+                raise ValueError(f"merge requires equal options, got {self!r} and {other!r}")
             if merged._state is None:
                 merged._state = other._state
         states = [encoder._state for encoder in (self, *others) if encoder._state is not None]
@@ -329,9 +323,9 @@ class Encoder(SklearnProtocol):
         return merged
 
     def _chooses_as(self, other: Encoder) -> bool:
-        """Tell whether both choose the same columns; True if both are fitted, to compare later."""
+        """Tell whether two encoders choose the same columns; return True if both are fitted."""
         if self._state is not None and other._state is not None:
-            return True  # the states are compared
+            return True  # `TableStatistics` compares the columns that both learned
         if self._columns is not None or other._columns is not None:
             return self._columns == other._columns
         return self._params["columns"] is other._params["columns"]
@@ -419,7 +413,7 @@ class Encoder(SklearnProtocol):
             `set_output` chose, or else a table of the library of `table`, or a row-major array. For
             a Spark table: "columns", "array", "vector", "codes" or "indices".
         num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
+            The number of threads. By default it depends on the size of the result.
 
         Returns
         -------
@@ -516,7 +510,7 @@ class Encoder(SklearnProtocol):
         others: write.Others,
         num_threads: int | None,
     ) -> OneHotMatrix:
-        """Return a `OneHotMatrix` that stores columns that are not encoded as a dense block."""
+        """Return the encoded columns as a `OneHotMatrix`, with `others` as a dense block."""
         numeric = np.empty((source.n_rows, len(others)))
         for i, (_, values) in enumerate(others):
             numeric[:, i] = values
@@ -574,10 +568,9 @@ class Encoder(SklearnProtocol):
         Raises
         ------
         ValueError
-            The shape is wrong; a feature is absent; in a row, several features of one column are 1;
-            in a row, the features of a column contain no 1 but a value other than 0 and null, e.g.
-            scores (see `onehot_fast.decode`); or the features of a column are all zeros in a row,
-            although no value is encoded as zeros.
+            The shape is wrong, or a feature is absent. Or a row is invalid: several features of a
+            column are 1, no feature is 1 but a feature is neither 0 nor null (`onehot_fast.decode`
+            decodes scores), or all features are 0 although no value is encoded as zeros.
         """
         schema = self.schema
         engine = engine_of(encoded)
@@ -595,8 +588,7 @@ class Encoder(SklearnProtocol):
         if decode.holds_categories(schema, table.names):
             parts = decode.category_parts(table, schema, substitutes)
             return integration(table.library).wrap(table, parts)
-        values = decode.decode_features(schema, table, substitutes)
-        parts = decode.decoded_parts(table, schema, values)
+        parts = decode.decoded_parts(table, schema, substitutes)
         if table.library == "numpy":
             return decode.decoded_mapping(table, parts)
         memo = schema.cached_for(table.names, decode.DecodedLayout).memo
@@ -658,7 +650,7 @@ class Encoder(SklearnProtocol):
 
     @property
     def cardinalities(self) -> dict[Hashable, int]:
-        """The number of codes of each column, including the three reserved codes; see `transform`.
+        """The number of codes of each column in the output "codes", including three reserved codes.
 
         Examples
         --------
@@ -674,7 +666,7 @@ class Encoder(SklearnProtocol):
         """The meaning of each code: a dict of arrays with one entry for each code, in order.
 
         The keys are "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category"
-        (None for the other kinds), "code" and "index"; see `transform`.
+        (None for the other kinds), "code" and "index". `transform` describes codes and indices.
 
         Examples
         --------
@@ -716,7 +708,7 @@ class Encoder(SklearnProtocol):
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
-        """Return the size that the features would have as NumPy, pandas, Arrow, CSR and CSC.
+        """Return the size in bytes that the features would have in five output formats.
 
         Parameters
         ----------
@@ -771,7 +763,7 @@ class Encoder(SklearnProtocol):
 
     @property
     def categories(self) -> dict[Hashable, npt.NDArray[Any]]:
-        """All categories of each column in their order, even if infrequent or dropped."""
+        """The categories of each column in order, including infrequent and dropped categories."""
         return {column.name: column.known.to_array() for column in self.schema.columns}
 
     @max_positional(1, "save(path) writes a file")

@@ -34,7 +34,7 @@ REFIT_PARAMS = ("columns", "categories")
 
 
 class NotFitted(RuntimeError, ValueError):
-    """The encoder is not fitted; this is also a ValueError, because scikit-learn expects one."""
+    """The encoder is not fitted. scikit-learn expects a ValueError for this."""
 
 
 class Option:
@@ -88,7 +88,7 @@ class SklearnProtocol:
 
     @property
     def schema(self) -> Schema:
-        """The output columns of each encoded column; created when they are first needed."""
+        """The schema: the features of each encoded column. It is created at the first use."""
         if self._state is None:
             raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
         # Two threads may create the schema at the same time: both results are equal.
@@ -271,13 +271,13 @@ class SklearnProtocol:
 
     @property
     def _input(self) -> InputTable:
-        """The columns that `fit` saw, or only the encoded columns if the others are unknown."""
+        """The columns of the table in `fit`; only the encoded columns if the others are unknown."""
         state = self._state
         assert state is not None  # `schema` raises an error otherwise
         return InputTable(state.names) if state.input is None else state.input
 
     def _check_is_fitted(self, attribute: str) -> None:
-        """Raise an AttributeError before `fit`, as `hasattr` expects."""
+        """Raise an AttributeError before `fit`, so that `hasattr` returns False."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"the encoder has no {attribute} before fit")
 

@@ -69,7 +69,7 @@ class Table(ABC):
 
     @abstractmethod
     def values(self, position: int) -> AnyArray:
-        """Return a column as an array, for the decoder and for results of another library."""
+        """Return a column as an array, for `inverse_transform` and other libraries' tables."""
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
         """Return numeric or Boolean columns of one dtype as an array with a row for each column.
@@ -113,7 +113,7 @@ class Table(ABC):
         return column_position(self.names, name)
 
     def column(self, position: int) -> Column | Values:
-        """Return ``read(position)`` or, in a table of `coded_once`, its codes, computed once."""
+        """Return ``read(position)``, or the cached codes in a table that `coded_once` returned."""
         if self._coded is None:
             return self.read(position)
         if position not in self._coded:
@@ -121,7 +121,7 @@ class Table(ABC):
         return self._coded[position]
 
     def coded_once(self) -> Table:
-        """Return a table that hashes each column only once for `fit` and `transform` together."""
+        """Return a copy that caches the codes, so that `fit` and `transform` hash only once."""
         once = copy(self)
         once._coded = {}
         return once
@@ -214,11 +214,11 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
         name = scalars[0]
         raise TypeError(
             f"the values of {', '.join(map(repr, scalars))} are scalars, but the other values are"
-            f" columns; for a table of one row, pass [{shown(table[name])}]"
+            f" columns; for a table of one row, pass {name!r}: [{shown(table[name])}]"
         )
     lengths = {name: len(column) for name, column in table.items()}
     if len({*lengths.values()}) > 1:
-        raise ValueError(f"the columns differ in length: {lengths!r}")
+        raise ValueError(f"all columns must have the same length, got {lengths!r}")
     return ArrayTable(list(table), columns, table)
 
 
@@ -254,7 +254,7 @@ def _ndarray_table(table: AnyArray) -> Table:
 
 
 class ArrayTable(Table):
-    """A table of arrays, sequences and `Column` objects; without names, all are encodable."""
+    """A table whose columns are arrays, sequences and `Column` objects."""
 
     def __init__(
         self,

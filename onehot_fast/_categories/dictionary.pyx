@@ -46,8 +46,7 @@ ctypedef fused integer_t:
 # The number of rows between two checks for a signal, such as Ctrl-C.
 cdef enum:
     ROWS_BETWEEN_SIGNALS = 1 << 22
-    OBJECTS_BETWEEN_SIGNALS = 1 << 18
-    TEXTS_BETWEEN_SIGNALS = 1 << 18
+    VALUES_BETWEEN_SIGNALS = 1 << 18     # Python objects, and strings to split
     LABELS_BETWEEN_SIGNALS = 1 << 16
     MIN_ROWS_FOR_MEMO = 1024
 
@@ -313,33 +312,23 @@ cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) 
 cdef Source source_of(object values, str kind, tuple missing):
     """Return the source of the values; raise TypeError if a dictionary of this kind cannot hold them."""
     cdef Source source = Source.__new__(Source)
-    cdef bint is_read
+    cdef bint is_read = True
     if isinstance(values, Array):
         is_read = read_arrow(source, values, kind)
-    elif isinstance(values, Strings):
-        is_read = kind == ("string" if (<Strings> values).is_text else "binary")
-        if is_read:
-            source.read_strings(values)
+    elif isinstance(values, Strings) and kind == ("string" if (<Strings> values).is_text else "binary"):
+        source.read_strings(values)
     elif isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise ValueError(f"an array for a dictionary must have one dimension, got shape {values.shape}")
         is_read = read_numpy(source, values, kind, missing)
+    elif type(values) is tuple and kind in ("string", "binary"):
+        source.read_objects(values, kind, missing)
     else:
-        is_read = type(values) is tuple and kind in ("string", "binary")
-        if is_read:
-            source.read_objects(values, kind, missing)
+        is_read = False
     if not is_read:
-        raise TypeError(f"the values must fit a dictionary of kind {kind!r}, got {description_of(values)}")
+        dtype = getattr(values, "dtype", None) or with_article(values)
+        raise TypeError(f"a dictionary of kind {kind!r} cannot hold the values of {dtype}")
     return source
-
-
-cdef str description_of(object values):
-    """Return the type of the values as text for an error message."""
-    if isinstance(values, Array):
-        return f"the Arrow format {(<Array> values).schema.format!r}"
-    if isinstance(values, np.ndarray):
-        return f"dtype {values.dtype}"
-    return repr(values) if isinstance(values, Strings) else with_article(values)
 
 
 # ---- The hash table ----
@@ -354,8 +343,7 @@ cdef class Dictionary:
     """
 
     cdef ohf_dictionary table
-    cdef bint is_learning
-    cdef int n_readers
+    cdef int n_users        # the number of threads that look up values, or -1 while a thread adds values
     cdef readonly str kind
 
     def __cinit__(self, str kind not None, values=None):
@@ -388,24 +376,20 @@ cdef class Dictionary:
 
     cdef int enter(self, bint learning) except -1:
         """Register this thread as a writer (`learning`) or reader; raise RuntimeError for a conflict."""
-        cdef bint is_used
+        cdef bint is_free
         ohf_lock()
-        is_used = self.is_learning or (learning and self.n_readers > 0)
-        if not is_used:
-            self.is_learning = learning
-            self.n_readers += not learning
+        is_free = self.n_users == 0 if learning else self.n_users >= 0
+        if is_free:
+            self.n_users += -1 if learning else 1
         ohf_unlock()
-        if is_used:
+        if not is_free:
             raise RuntimeError("no other thread may use a dictionary while a thread adds values to it")
         return 0
 
     cdef void leave(self, bint learning) noexcept:
         """Undo the registration of `enter`."""
         ohf_lock()
-        if learning:
-            self.is_learning = False
-        else:
-            self.n_readers -= 1
+        self.n_users += 1 if learning else -1
         ohf_unlock()
 
     cdef cnp.ndarray code(self, object values, object missing, bint learning):
@@ -425,7 +409,7 @@ cdef class Dictionary:
         cdef int failed
         while done < source.n_rows:
             if source.form == IN_OBJECTS:
-                reach = min(source.n_rows, done + OBJECTS_BETWEEN_SIGNALS)
+                reach = min(source.n_rows, done + VALUES_BETWEEN_SIGNALS)
                 failed = ohf_code_objects(
                     &self.table, &source.objects, learning, done, reach, out, &stopped,
                 )
@@ -499,7 +483,7 @@ cdef class Dictionary:
         self.enter(True)
         try:
             while done < source.n_rows:
-                reach = min(source.n_rows, done + TEXTS_BETWEEN_SIGNALS)
+                reach = min(source.n_rows, done + VALUES_BETWEEN_SIGNALS)
                 with nogil:
                     failed = ohf_split_texts(&self.table, &source.texts, done, reach, &split, ends, &stopped)
                 if failed:

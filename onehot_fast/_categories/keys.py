@@ -34,7 +34,7 @@ TYPE_RANK = {int: 0, float: 1, Fraction: 3, Decimal: 4, complex: 5, bool: 6}
 
 
 class Time(enum.Enum):
-    """The kinds of times; each comment tells what the number in the `key` of such a time counts."""
+    """The kinds of times. A comment tells what the number in the `key` of a time counts."""
 
     INSTANT = enum.auto()  # attoseconds since 1970, without a time zone
     ZONED = enum.auto()  # attoseconds since 1970 in UTC, with a time zone
@@ -120,7 +120,7 @@ def keys(values: Iterable[Any]) -> list[Hashable]:
 
 
 def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Hashable, Any]:
-    """Map each key to the preferred one of its values, in order of first appearance of the keys."""
+    """Return a dict from each key to the preferred value with this key."""
     found: dict[Hashable, Any] = {}
     for its_key, value in zip(keys, values, strict=True):
         other = found.setdefault(its_key, value)
@@ -130,7 +130,7 @@ def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Ha
 
 
 def _preference(value: Any) -> tuple[Any, ...]:
-    """Return a sort key for equal values, the preferred first: by type, then 0.0 before -0.0."""
+    """Return a sort key that puts the preferred one of equal values first, e.g. 1 before 1.0."""
     value = plain(value)
     rank = TYPE_RANK.get(type(value), 2)
     is_negative = isinstance(value, float | np.floating) and bool(np.signbit(value))
@@ -189,7 +189,7 @@ def _time_order(parts: Any) -> tuple[int, int]:
 
 
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
-    """Sort the values of group number `kind`, by `repr` if the values cannot be compared."""
+    """Return the values of group `kind` in order, by `repr` if they cannot be compared."""
     if kind < len(KINDS):
         with localcontext(Context(traps=[])):  # the caller's decimal context may raise errors
             return sorted(values, key=KINDS[kind][1])

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import check_text, with_article
 from onehot_fast._arguments.indices import int64_or_uint64
 from onehot_fast._arrow.array import Array
+from onehot_fast._categories.categories import Factorized, concatenated, factorize
 from onehot_fast._categories.dictionary import Dictionary, number_labels
-from onehot_fast._categories.factorize import Factorized, concatenated, factorize
 from onehot_fast._categories.keys import as_objects, is_missing
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of
@@ -82,7 +82,7 @@ class Rows(NamedTuple):
 
 
 def _flat(elements: Any, offsets: Any) -> Rows:
-    """Return rows from flat elements and offsets, whose values are not checked here."""
+    """Return rows of flat elements. The values of the offsets are not checked here."""
     starts = np.asarray(offsets)
     if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
         raise ValueError(
@@ -106,8 +106,8 @@ def _sequence(position: int, row: Any) -> Sequence[Any]:
         if is_missing(row):
             return ()
         raise TypeError(
-            f"rows[{position}] must be a sequence (strings need sep=), got {with_article(row)}:"
-            f" {row!r}"
+            f"rows[{position}] must be a sequence of labels, or a str if you pass sep=, got"
+            f" {with_article(row)}: {row!r}"
         )
     return row if isinstance(row, Sequence) else list(row)
 
@@ -128,7 +128,7 @@ def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
 
 
 def _separated(rows: Any, sep: str) -> Rows:
-    """Return the nonempty labels in separated strings; equal strings are split only once."""
+    """Return a row of labels for each separated string; empty labels are skipped."""
     if not check_text(sep, "sep"):
         raise ValueError("sep must not be empty")
     library = reader_of(rows)

@@ -3,7 +3,7 @@
 
 cimport cython
 cimport numpy as cnp
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
@@ -57,27 +57,18 @@ cdef class Strings:
         """Return Strings of ``str`` or ``bytes``; `is_text` defaults to the type of the first value."""
         cdef list parts = list(values)
         cdef Py_ssize_t i, n = len(parts)
-        cdef int64_t used = 0
-        cdef cnp.ndarray offsets, data
-        cdef bytes part
+        cdef cnp.ndarray offsets = np.zeros(n + 1, np.int64)
+        cdef int64_t *ends = <int64_t *> cnp.PyArray_DATA(offsets)
         if is_text is None:
             is_text = n == 0 or isinstance(parts[0], str)
         expected = str if is_text else bytes
-        offsets = np.zeros(n + 1, np.int64)
-        ends = <int64_t *> cnp.PyArray_DATA(offsets)
         for i in range(n):
             if not isinstance(parts[i], expected):
                 raise TypeError(f"value {i} must be {with_article(expected())}, got {with_article(parts[i])}")
             if is_text:
                 parts[i] = (<str> parts[i]).encode("utf-8", "surrogatepass")
-            used += len(<bytes> parts[i])
-            ends[i + 1] = used
-        data = np.empty(used, np.uint8)
-        out = <uint8_t *> cnp.PyArray_DATA(data)
-        for i in range(n):
-            part = parts[i]
-            memcpy(out + ends[i], PyBytes_AS_STRING(part), ends[i + 1] - ends[i])
-        return new_strings(offsets, data, is_text)
+            ends[i + 1] = ends[i] + len(<bytes> parts[i])
+        return new_strings(offsets, np.frombuffer(b"".join(parts), np.uint8), is_text)
 
     def __reduce__(self):
         return Strings, (self.offsets, self.data, self.is_text)

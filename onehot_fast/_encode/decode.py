@@ -53,14 +53,13 @@ def decode_matrix(
         encoded = encoded.tocsc()
     features = encoded
     if others:
-        is_feature = np.ones(encoded.shape[1], np.bool_)
-        is_feature[[output for _, output in others]] = False
-        features = encoded[:, np.flatnonzero(is_feature)]
+        width = np.arange(encoded.shape[1])
+        features = encoded[:, np.delete(width, [output for _, output in others])]
     classes = _sparse_classes if hasattr(encoded, "tocsc") else _dense_classes
     columns: dict[Hashable, AnyArray] = {}
     for i, column in enumerate(schema.columns):
-        decoded = _distinct(column, classes(column, features, schema.starts[i]), substitutes)
-        columns[column.name] = _numpy_values(Decoded(column.name, *decoded, column))
+        decoded = _decoded(column, classes(column, features, schema.starts[i]), substitutes)
+        columns[column.name] = _numpy_values(decoded)
     for name, output in others:
         if name in columns:
             raise ValueError(
@@ -73,7 +72,7 @@ def decode_matrix(
 
 
 def _others(schema: Schema) -> list[tuple[Hashable, int]]:
-    """Return the name and the position in a matrix of each column that is not encoded."""
+    """Return the name of each column that is not encoded, and its position in a matrix."""
     if not schema.has_other_columns:
         return []
     names = schema.fitted_names or ()
@@ -87,19 +86,17 @@ def _dense_classes(column: ColumnSchema, matrix: AnyArray, start: int) -> Classe
     return classes_of(column, cells, len(cells), 1, nan_is_null=False)
 
 
-def decode_features(
-    schema: Schema, table: Table, substitutes: Mapping[Special, Any]
-) -> list[tuple[AnyArray, AnyArray]]:
-    """Return the distinct values of each column, and the index of each row's value among them.
+def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
+    """Return the parts of a table whose features are replaced by decoded columns.
 
     The table must have all output columns.
     """
-    positions = schema.cached_for(table.names, DecodedLayout).features
-    starts, n_rows = schema.starts, table.n_rows
+    layout = schema.cached_for(table.names, DecodedLayout)
+    positions, starts, n_rows = layout.features, schema.starts, table.n_rows
     begin = end = 0  # the range of features that `every` contains
     every: AnyArray | None = None
 
-    def part(start: int, stop: int) -> AnyArray:
+    def cells(start: int, stop: int) -> AnyArray:
         nonlocal begin, end, every
         if end < stop and 0 < (stop - start) * n_rows <= SMALL_CELLS:
             begin, end = start, starts[bisect(starts, start + SMALL_CELLS // n_rows) - 1]
@@ -115,14 +112,15 @@ def decode_features(
                 row[:] = as_cells(table.values(position))
         return np.ascontiguousarray(block)
 
-    return [
-        _distinct(column, classes_of(column, part(start, stop), n_rows, n_rows), substitutes)
+    decoded = [
+        _decoded(column, classes_of(column, cells(start, stop), n_rows, n_rows), substitutes)
         for column, start, stop in zip(schema.columns, starts, starts[1:], strict=False)
     ]
+    return [decoded[part] if isinstance(part, int) else part for part in layout.columns]
 
 
 def as_cells(values: AnyArray) -> AnyArray:
-    """Return numbers unchanged, and objects as floats: NaN for null, infinity for a non-number."""
+    """Return numbers unchanged and objects as floats: null as NaN, other objects as infinity."""
     if values.dtype.kind in "biufc":
         return values
     cells = np.empty(len(values))
@@ -137,10 +135,11 @@ def as_cells(values: AnyArray) -> AnyArray:
 def classes_of(
     column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int, *, nan_is_null: bool = True
 ) -> Classes:
-    """Return the index of the feature that is 1 in each row of a column, ZERO_ROW or NO_VALUE.
+    """Return for each row the index of the feature that is 1, or else ZERO_ROW or NO_VALUE.
 
-    The rows of the table are the rows of `cells` if inner is 1, else the columns. A row without a 1
-    may contain 0, null, and NaN if missing values are propagated or `nan_is_null`.
+    `cells` contains the features of one column. If `inner` is 1, its rows are the rows of the
+    table, else its columns are. A row without a 1 may contain 0 and null. NaN is accepted if
+    `nan_is_null` or if missing values are propagated.
     """
     width = column.n_outputs
     if not width or not n_rows:
@@ -150,7 +149,8 @@ def classes_of(
     _, on, off = resolve_values(1, 0, cells.dtype)
     cube = cells.reshape(n_rows // inner, width, inner)
     classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
-    _check_single(column, several)
+    if several >= 0:
+        _reject_several(column, several)
     rows = cells if inner == 1 and cells.shape == (n_rows, width) else cells.T
     if column.propagates_missing:
         classes[_is_null(rows[:, 0])] = NO_VALUE
@@ -200,7 +200,8 @@ def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
         classes[rows[np.isnan(cells)]] = NO_VALUE
     rows_of_ones = rows[is_one]
     often = np.flatnonzero(np.bincount(rows_of_ones, minlength=n_rows) > 1)
-    _check_single(column, int(often[0]) if len(often) else -1)
+    if len(often):
+        _reject_several(column, int(often[0]))
     classes[rows_of_ones] = outputs[is_one]
     odd = np.flatnonzero(~is_one & (cells != 0))
     odd = odd[classes[rows[odd]] == ZERO_ROW]
@@ -210,10 +211,9 @@ def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
     return classes
 
 
-def _check_single(column: ColumnSchema, row: int) -> None:
-    """Raise an error for a row in which several features are 1; a `row` of -1 means no such row."""
-    if row >= 0:
-        raise ValueError(f"column {column.name!r}, row {row}: more than one feature is 1")
+def _reject_several(column: ColumnSchema, row: int) -> NoReturn:
+    """Raise the error for a row in which several features of the column are 1."""
+    raise ValueError(f"column {column.name!r}, row {row}: more than one feature is 1")
 
 
 def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
@@ -225,10 +225,8 @@ def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
         )
 
 
-def _distinct(
-    column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]
-) -> tuple[AnyArray, AnyArray]:
-    """Return the distinct decoded values, and the index of each row's value among them.
+def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> Decoded:
+    """Return the decoded column for the classes of the rows: see `classes_of`.
 
     The values have the dtype of the categories if all of them are categories.
     """
@@ -238,7 +236,8 @@ def _distinct(
     is_used[shifted] = True
     used = np.flatnonzero(is_used)
     if not len(used):
-        return column.known.take(range(min(1, len(column.known)))).to_array()[:0], shifted
+        no_values = column.known.take(range(min(1, len(column.known)))).to_array()[:0]
+        return Decoded(column.name, no_values, shifted, column)
     rank = np.cumsum(is_used) - 1
     n_own = len(column.category_of_feature)
     outputs = used + NO_VALUE
@@ -246,28 +245,17 @@ def _distinct(
         own = column.known.take(column.category_of_feature[outputs])
         values = Categories.of(own.values).to_array()
     else:
-        labels = _labels(column, outputs)
+        zero_row = next(iter(column.zero_row_labels), None)
+        without_one = {NO_VALUE: Special.MISSING, ZERO_ROW: zero_row}
+        labels = [column.labels[i] if i >= 0 else without_one[i] for i in outputs.tolist()]
         values = as_array(
             [substitutes[label] if isinstance(label, Special) else label for label in labels]
         )
-    return values, rank[shifted]
-
-
-def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
-    """Return the category or the `Special` of each class; classes must be in ascending order."""
-    n_own = len(column.category_of_feature)
-    every_special = [*column.specials]
-    is_category = (outputs >= 0) & (outputs < n_own)
-    before = [
-        Special.MISSING if i == NO_VALUE else column.zero_row_labels[0]
-        for i in outputs[outputs < 0]
-    ]
-    categories = column.known.take(column.category_of_feature[outputs[is_category]]).tolist()
-    return before + categories + [every_special[i - n_own] for i in outputs[outputs >= n_own]]
+    return Decoded(column.name, values, rank[shifted], column)
 
 
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
-    """Tell whether a table has the categorical columns instead of their features."""
+    """Tell whether a table contains the encoded columns themselves instead of their features."""
     found = {*names}
     return found.issuperset(column.name for column in schema.columns) and not (
         found.issuperset(schema.names)
@@ -293,7 +281,7 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
         # A null never means a dropped category: categorical output drops no category.
         nulls = [Special.MISSING] if column.propagates_missing else []
         meaning = replace(grouped, zero_row_labels=(*nulls, *grouped.zero_row_labels))
-        parts[position] = Decoded(column.name, *_distinct(meaning, classes, substitutes), column)
+        parts[position] = _decoded(meaning, classes, substitutes)
     return parts
 
 
@@ -345,18 +333,6 @@ def _positions(names: Sequence[Hashable], wanted: Sequence[Hashable]) -> list[in
     ]
 
 
-def decoded_parts(
-    table: Table, schema: Schema, values: Sequence[tuple[AnyArray, AnyArray]]
-) -> list[Part]:
-    """Return the parts of a table whose features are replaced by decoded columns."""
-    return [
-        Decoded(schema.columns[part].name, *values[part], schema.columns[part])
-        if isinstance(part, int)
-        else part
-        for part in schema.cached_for(table.names, DecodedLayout).columns
-    ]
-
-
 def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyArray]:
     """Return the columns of a decoded table as a dict from names to arrays."""
     columns: dict[Hashable, AnyArray] = {}
@@ -369,7 +345,7 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
 
 
 def _numpy_values(part: Decoded) -> AnyArray:
-    """Return decoded rows, in the common dtype of the fitted arrays if it can represent them."""
+    """Return the rows as an array, in the dtype that `fit` saw if it can represent the values."""
     distinct = part.distinct
     with contextlib.suppress(TypeError, ValueError):  # dtypes without a common dtype
         dtypes = [np.dtype(name) for name in part.types_in("numpy")]

@@ -57,7 +57,7 @@ class Digits(NamedTuple):
         return np.unravel_index(np.arange(self.n_codes), self.radices)
 
     def marginal(self, bins: Floats, *axes: int) -> Floats:
-        """Sum the bins by the value of the digit `axes`, or by the pair of values of two digits."""
+        """Return the sums of the bins for each value of one digit, or each pair of two digits."""
         others = tuple(axis for axis in range(len(self.radices)) if axis not in axes)
         sums: Floats = bins.reshape(*self.radices, -1).sum(axis=others)
         return sums
@@ -99,12 +99,12 @@ class JointLayout:
         return groups
 
     def equals(self, other: JointLayout) -> bool:
-        """Tell whether the codes of both layouts have the same meaning."""
+        """Tell whether the codes of two layouts have the same meaning."""
         same_columns = (self.n_outputs, self.has_nan) == (other.n_outputs, other.has_nan)
         return same_columns and np.array_equal(self.numeric, other.numeric)
 
     def outputs(self, column: int) -> slice:
-        """Return the slice of the outputs of a categorical column in the matrix."""
+        """Return the slice of the matrix columns that a categorical column has."""
         return slice(self.starts[column], self.starts[column] + self.n_outputs[column])
 
     def pack(
@@ -170,7 +170,7 @@ class JointLayout:
             implicit.multiply(codes, tables, target, has_numeric, threads)
 
     def _table(self, block: Floats, group: Digits) -> Floats:
-        """Return the row that each code adds to a product; codes without a row add nothing."""
+        """Return a table of the values that each code of a group adds to a row of the product."""
         total: Floats | None = None
         for i in group.columns:
             rows = block[self.outputs(i)]
@@ -319,7 +319,10 @@ def _block(rows: AnyArray, columns: AnyArray, values: Floats) -> tuple[AnyArray,
 def _units(
     layout: JointLayout, codes: list[AnyArray], max_codes: int, num_threads: int | None
 ) -> tuple[list[Digits], list[AnyArray]]:
-    """Return units of columns, and the codes of each unit, all in one integer dtype."""
+    """Split the groups into units of at most `max_codes` codes.
+
+    Return the units, and an array with the codes of each unit; all arrays have one dtype.
+    """
     units, unit_codes = [], []
     for group, group_codes in zip(layout.groups, codes, strict=True):
         threads = parallel.resolve(num_threads, group_codes.nbytes)

@@ -71,7 +71,7 @@ class Decoded:
         return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
 
     def holds(self, values: Iterable[Any]) -> bool:
-        """Tell whether converted values equal `distinct`; missing values equal each other."""
+        """Tell whether `values` equals `distinct`; missing values equal each other."""
         return _identities(values) == _identities(self.distinct)
 
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
@@ -137,7 +137,7 @@ class EncodedLayout:
         ]
 
     def check_table(self) -> None:
-        """Raise an error for too many features of default columns; warn if columns are absent."""
+        """Check the number of features of columns chosen by default; warn if columns are absent."""
         check_dense(self._schema)
         self.order.warn_if_absent()
 
@@ -155,7 +155,7 @@ class EncodedLayout:
 
     @cached_property
     def others(self) -> list[tuple[int, int]]:
-        """The position in a matrix, and in the table, of each column that is not encoded."""
+        """The positions, in a matrix and in the table, of each column that is not encoded."""
         others, output = [], 0
         for part in self.matrix_columns:
             if isinstance(part, PassThrough):
@@ -164,7 +164,7 @@ class EncodedLayout:
         return others
 
     def code(self, table: Table) -> list[CodedColumn]:
-        """Return the codes of those columns of a table that the schema encodes."""
+        """Return the codes and look-up tables of the columns to encode."""
         return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
@@ -178,7 +178,10 @@ class EncodedLayout:
 
 
 def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the matrix dtype, and position and values of each column that is not encoded."""
+    """Return the dtype of the matrix, and the columns that are not encoded.
+
+    Each of these columns is a tuple of its position in the matrix and its values.
+    """
     if not schema.has_other_columns:
         return schema.dtype, []
     layout = schema.cached_for(table.names, EncodedLayout)
@@ -206,10 +209,10 @@ def _numbers(table: Table, position: int) -> AnyArray:
         name = table.names[position]
         kind = table.type_of(position).partition(":")[2] or table.values(position).dtype
         raise ValueError(
-            f"column {name!r} is not numeric (dtype {kind}), and a matrix includes only Boolean,"
+            f"column {name!r} is not numeric (dtype {kind}), but a matrix includes only Boolean,"
             " integer and float columns: convert or drop the column before fit, encode it with"
-            " columns=[...], or pass remainder='drop' to leave out all columns that are not encoded"
-            " (for a fitted encoder: encoder.set_params(remainder='drop'))"
+            " columns=[...], or call encoder.set_params(remainder='drop') to leave out all columns"
+            " that are not encoded"
         )
     return values
 

@@ -39,7 +39,7 @@ class CodedColumn:
         return self.shifted_luts[first]
 
     def outputs(self, num_threads: int | None = None) -> AnyArray:
-        """Return the output column of each row (the code if `lut` is None); negative means none."""
+        """Return the output column of each row; a negative number means no column."""
         threads = parallel.resolve(num_threads, self.codes.nbytes)
         return self.codes if self.lut is None else dispatch.recode(self.codes, self.lut, threads)
 

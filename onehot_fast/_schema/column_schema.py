@@ -54,7 +54,7 @@ def fields_of(schema: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class ColumnSchema:
-    """The output columns of one input column."""
+    """The output columns of one input column: features, or the codes of `Schema.of_codes`."""
 
     name: Hashable
     options: ColumnOptions
@@ -76,7 +76,7 @@ class ColumnSchema:
         """
         declared = declared_categories(categories, "categories")
         if declared is None:
-            raise ValueError("categories must be a sequence of categories here, got 'auto'")
+            raise ValueError("categories must be a sequence of categories, got 'auto'")
         options = ColumnOptions(
             declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
         )
@@ -92,7 +92,10 @@ class ColumnSchema:
         is_infrequent: Flags,
         is_dropped: Flags,
     ) -> ColumnSchema:
-        """Return the schema: an output per category that is not flagged, then special outputs."""
+        """Return the schema of a column, whose infrequent and dropped categories are flagged.
+
+        Each other category has an output column. The columns of `specials` follow.
+        """
         is_own = ~(is_infrequent | is_dropped)
         n_own = int(is_own.sum())
         outputs = np.where(is_own, is_own.cumsum() - 1, np.where(is_dropped, -1, n_own))
@@ -121,7 +124,7 @@ class ColumnSchema:
         )
 
     def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
-        """Return the output column of each category, followed by the one of a missing value.
+        """Return the output column of each category, followed by that of a missing value.
 
         A dropped category has -1; an unknown category has `UNKNOWN`.
         """
@@ -141,7 +144,7 @@ class ColumnSchema:
 
     @property
     def types(self) -> frozenset[str]:
-        """The types of the fitted columns: see `Table.type_of`."""
+        """The types of the columns in `fit`: see `Table.type_of`."""
         return self.learned.types
 
     @cached_property
@@ -151,7 +154,7 @@ class ColumnSchema:
 
     @cached_property
     def category_of_feature(self) -> npt.NDArray[np.int64]:
-        """The position of the category of each output column that represents a single category."""
+        """The position in `known` of the category of each output column that has one category."""
         return np.flatnonzero((self.outputs >= 0) & ~self.is_infrequent)
 
     @cached_property
@@ -185,12 +188,12 @@ class ColumnSchema:
 
     @cached_property
     def shifted_luts(self) -> dict[int, npt.NDArray[np.int32]]:
-        """The cache of `lut` shifted to another first output column: see `CodedColumn`."""
+        """The cache of `CodedColumn.lut_from` for columns that use `lut`."""
         return {}
 
     @cached_property
     def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
-        """A cache, a list of one tuple: the last `Column.shared`, and the look-up tables for it."""
+        """A list of one tuple: the last `Column.shared`, its look-up table, and shifted copies."""
         return [(None, None, {})]
 
     @cached_property
@@ -224,7 +227,7 @@ class ColumnSchema:
 def column_schema(
     name: Hashable, options: ColumnOptions, learned: ColumnStatistics, n_rows: int
 ) -> ColumnSchema:
-    """Return the output columns of an input column."""
+    """Return the schema of a column for its options and its statistics."""
     ordered = learned.ordered(options.categories)
     is_rare = infrequent(ordered.counts, n_rows, options.min_frequency, options.max_categories)
     is_dropped = dropped_categories(name, options.drop, ordered, is_rare)
@@ -253,7 +256,7 @@ def infrequent(
 def dropped_categories(
     name: Hashable, drop: str | DropValue | None, learned: ColumnStatistics, is_rare: Flags
 ) -> Flags:
-    """Tell which categories are dropped; all infrequent categories count as one last category."""
+    """Tell which categories are dropped. The infrequent categories count as one last category."""
     is_dropped = np.zeros(len(is_rare), np.bool_)
     frequent = np.flatnonzero(~is_rare)
     counts = learned.counts[frequent]
@@ -290,5 +293,5 @@ def shortened(categories: Categories, limit: int = 20) -> str:
 
 
 def _special_label(special: Special) -> str:
-    """Return a special label as text; the parentheses distinguish it from a category."""
+    """Return the label of a feature that is not a category, e.g. "(missing)"."""
     return f"({special.value})"

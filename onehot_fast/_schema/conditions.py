@@ -29,10 +29,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
 
-    @staticmethod
-    def kind_of(category: Any) -> str | None:
-        """Return the kind of a category ("text", "integer", "zoned", …), or None."""
-        return literal_kind(category)
+    kind_of = staticmethod(literal_kind)
 
     @abstractmethod
     def is_missing(self) -> Expression:
@@ -66,8 +63,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         rare = np.flatnonzero(column.is_infrequent).tolist()
         groups += [rare if each is Special.INFREQUENT else [] for each in column.specials]
         conditions = [self._condition(*pair) for pair in enumerate(groups)]
-        features = [self.feature(each, {}) for each in conditions[1:]]
-        return [*(self.feature(each, errors) for each in conditions[:1]), *features]
+        return [self.feature(each, {} if i else errors) for i, each in enumerate(conditions)]
 
     def _errors(self) -> dict[str, Expression]:
         """Return the conditions under which the query must fail."""
@@ -79,7 +75,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         return errors
 
     def _condition(self, output: int, positions: list[int]) -> Expression:
-        """Return the condition that an output is 1; its categories have the given positions."""
+        """Return the condition that an output is 1; `positions` are those of its categories."""
         if output == self.column.missing_output:
             return self.is_missing()
         if output == self.column.unknown_output:

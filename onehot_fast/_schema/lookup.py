@@ -51,11 +51,12 @@ def learn_table(
     """Return the statistics of the encoded columns, in the order of the table."""
     if chosen is None:
         # A column with declared categories is encoded too.
-        declared = {name for name, special in options.special.items() if special.get("categories")}
+        categories = options.values["categories"]
+        declared = categories if isinstance(categories, dict) else {}
         positions = [
             i
             for i, encodable in enumerate(table.encodable)
-            if encodable or table.names[i] in declared
+            if encodable or declared.get(table.names[i])
         ]
     else:
         positions = sorted(map(table.position, chosen))
@@ -78,13 +79,14 @@ def learn_table(
 
 def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
     """Raise an error if an option names a column that is not encoded."""
-    for name, special in options.special.items():
-        if name not in names:
-            raise ValueError(
-                f"{next(iter(special))}: the column must be one of the encoded columns"
-                f" {list(names)!r}, got {name!r};{did_you_mean(name, names)} pass columns=[...] to"
-                " choose the columns"
-            )
+    for option, value in options.values.items():
+        for name in value if isinstance(value, dict) else ():
+            if name not in names:
+                raise ValueError(
+                    f"{option}: the column must be one of the encoded columns {list(names)!r},"
+                    f" got {name!r};{did_you_mean(name, names)} pass columns=[...] to choose the"
+                    " columns"
+                )
 
 
 def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> ColumnStatistics:
@@ -107,7 +109,8 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
     names = None if state.input is None else state.input.names
     is_default = state.input is not None and state.input.uses_default_columns
-    schema = Schema(tuple(columns), options.remainder, names, is_default, state.n_rows)
+    remainder = options.values["remainder"]
+    schema = Schema(tuple(columns), remainder, names, is_default, state.n_rows)
     schema.check_names()
     return schema
 
@@ -176,13 +179,13 @@ def _warn_of_unknown(
         and (coded.lut is not schema.lut or (coded.codes == len(schema.known)).any())
     ]
     if any(len(values.unknown.counts) for values in unseen):
-        warn(reports.UnknownValueWarning(unseen))
+        warn(reports.UnknownValueWarning.of(unseen))
 
 
 def _code_column(
     schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
 ) -> CodedColumn:
-    """Return the result of `code_column`, without a warning."""
+    """Return the codes of a column and their look-up table; do not warn of unknown values."""
     if isinstance(read, Values):
         coded = _of_known(schema, with_column_context(schema.name, read.lookup, schema.known))
         if coded is not None:
@@ -235,9 +238,9 @@ def read_named(table: Table, name: Hashable) -> Column | Values:
 
 
 def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:
-    """Return a column of category positions, or None if `found` is None or a value is rejected.
+    """Return the coded column for `found`, the result of `Values.lookup`.
 
-    `found` is the result of `Values.lookup`; this function changes it in place.
+    Return None if `found` is None or the options reject a value. `found` is changed in place.
     """
     if found is None:
         return None
@@ -282,5 +285,5 @@ def check_known(
 
 
 def _place(name: Any, row: int) -> str:
-    """Return the column and the row of a value as text, without the row in a part of a table."""
+    """Return the place of a value as text: its column and, if the table is whole, its row."""
     return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"

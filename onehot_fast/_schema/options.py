@@ -56,20 +56,24 @@ class ColumnOptions:
     prefix_sep: str = "_"
 
 
-NAMES = tuple(field.name for field in dataclasses.fields(ColumnOptions))
+# The default of each option, by its name.
+DEFAULTS: dict[str, Any] = {**vars(ColumnOptions()), "remainder": "passthrough"}
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a table: common options, and exceptions for single columns."""
+    """The checked options of a table by name: a value, or a dict from columns to values."""
 
-    common: ColumnOptions
-    special: dict[Hashable, dict[str, Any]]
-    remainder: str = "passthrough"
+    values: dict[str, Any]
 
     def of(self, name: Hashable) -> ColumnOptions:
         """Return the options of a column; raise an error if they contradict each other."""
-        options = dataclasses.replace(self.common, **self.special.get(name, {}))
+        chosen = {
+            option: value.get(name, DEFAULTS[option]) if isinstance(value, dict) else value
+            for option, value in self.values.items()
+            if option != "remainder"
+        }
+        options = ColumnOptions(**chosen)
         if options.handle_missing == "propagate" and not holds_nan(options.dtype):
             raise ValueError(
                 f"column {name!r}: dtype must be a float type with handle_missing='propagate', got"
@@ -78,18 +82,13 @@ class Options:
         return options
 
     def chosen(self) -> Iterator[tuple[str, Any]]:
-        """Yield the options that differ from their defaults, as the user writes them."""
-        default = ColumnOptions()
-        for name in NAMES:
-            per_column = {c: s[name] for c, s in self.special.items() if name in s}
-            value = per_column or getattr(self.common, name)
-            if value != getattr(default, name):
-                yield name, value
-        if self.remainder != "passthrough":
-            yield "remainder", self.remainder
+        """Yield the name and the value of each option that differs from its default."""
+        for option, value in self.values.items():
+            if value != DEFAULTS[option]:
+                yield option, value
 
     def identity(self) -> Iterator[Hashable]:
-        """Yield hashable parts to compare options; in this comparison, 1 and 1.0 differ."""
+        """Yield the chosen options as hashable objects that differ for 1 and 1.0."""
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}
@@ -107,7 +106,7 @@ def _typed(value: Any) -> Hashable:
 
 
 class ColumnKeywords(TypedDict, total=False):
-    """The options that determine the output columns, except `categories`."""
+    """The options, except `categories`, that determine the output columns of one column."""
 
     drop: Any  # a rule, or a category of any type
     handle_missing: HandleMissing
@@ -118,18 +117,15 @@ class ColumnKeywords(TypedDict, total=False):
 
 def resolve(passed: Mapping[str, Any]) -> Options:
     """Return the checked options; each is one value or a mapping from columns to values."""
-    common: dict[str, Any] = {}
-    special: dict[Hashable, dict[str, Any]] = {}
-    for option in NAMES:
+    values: dict[str, Any] = {}
+    for option, check in CHECKS.items():
         value = passed[option]
-        if not isinstance(value, Mapping):
-            common[option] = CHECKS[option](value, option)
-            continue
-        for column, one in value.items():
-            where = f"{option}[{column!r}]"
-            special.setdefault(column, {})[option] = CHECKS[option](one, where)
-    check_choice(passed["remainder"], "remainder", REMAINDERS)
-    return Options(ColumnOptions(**common), special, passed["remainder"])
+        if isinstance(value, Mapping) and option != "remainder":
+            per_column = {name: check(one, f"{option}[{name!r}]") for name, one in value.items()}
+            values[option] = per_column or DEFAULTS[option]
+        else:
+            values[option] = check(value, option)
+    return Options(values)
 
 
 def column_names(columns: Any) -> tuple[Hashable, ...] | None:
@@ -217,7 +213,7 @@ def _hashable(value: Any, where: str) -> Hashable:
 
 
 def _drop(value: Any, where: str) -> str | DropValue | None:
-    """Return a rule or a category to drop; ``["first"]`` is the category "first"."""
+    """Return a rule or a `DropValue`; ``["first"]`` is the category "first"."""
     if value is None or (isinstance(value, str) and value in DROP_RULES):
         return value
     is_list = isinstance(value, list | tuple) and len(value)
@@ -257,7 +253,7 @@ def _max_categories(value: Any, where: str) -> int | None:
 
 
 def _prefix(value: Any, where: str) -> str | None:
-    """Return a prefix, or None for the name of the column."""
+    """Return the checked prefix; None stands for the name of the column."""
     if isinstance(value, list | tuple):
         raise TypeError(
             f"{where} must be a str or a mapping from columns to prefixes (prefix={{'size': 's'}}),"
@@ -283,4 +279,5 @@ CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "dtype": number_dtype,
     "prefix": _prefix,
     "prefix_sep": check_text,
+    "remainder": partial(check_choice, choices=REMAINDERS),
 }

@@ -71,7 +71,7 @@ class Listing(dict[str, npt.NDArray[Any]]):
         return [tuple(self), *zip(*map(_shown, self.values()), strict=True)]
 
     def _repr_html_(self) -> str:
-        """Return the first rows as HTML, below the summary and the number of rows not shown."""
+        """Return HTML: the summary, the number of rows that are not shown, and the first rows."""
         lines = repr(self).splitlines()
         text = (line for line in (lines[0], lines[-1]) if line.startswith(("<", "…")))
         rows = (f"<td>{'<td>'.join(map(escape, row))}" for row in self._shown_rows())
@@ -79,7 +79,7 @@ class Listing(dict[str, npt.NDArray[Any]]):
 
 
 def _shown(values: npt.NDArray[Any]) -> list[str]:
-    """Return the first values as text: floats in percent, strings plain if all are printable."""
+    """Return the first values as text: floats in percent, printable strings without quotes."""
     first = values[:MAX_ROWS_SHOWN].tolist()
     if all(type(value) is float for value in first) and first:
         return [f"{value:.2%}" for value in first]
@@ -96,7 +96,7 @@ def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]
 
 
 def feature_listing(schema: Schema) -> Listing:
-    """Return a listing of the meaning, name, number of fitted rows and dtype of each output."""
+    """Return a listing with one row per feature, for `Encoder.features`."""
     dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
     return Listing(
         **_meanings(schema),
@@ -107,7 +107,7 @@ def feature_listing(schema: Schema) -> Listing:
 
 
 def vocabulary_listing(schema: Schema) -> Listing:
-    """Return a listing with one row per code, in the order of the indices."""
+    """Return a listing with one row per code, for `Encoder.vocabulary`."""
     coded = schema.of_codes
     index = np.arange(coded.n_features)
     first = np.repeat(coded.starts[:-1], np.diff(coded.starts))
@@ -143,7 +143,7 @@ def _counts(column: ColumnSchema, n_rows: int) -> Counts:
 
 
 def summary(schema: Schema) -> Listing:
-    """Return a listing with one row per encoded column."""
+    """Return a listing with one row per encoded column, for `Encoder.summary`."""
     # A column without categories has no first category.
     first = [(*_most_frequent(column, 1), (None, 0))[0] for column in schema.columns]
     counts = np.array([count for _, count in first], np.int64)
@@ -188,7 +188,7 @@ def _column_as_html(column: ColumnSchema) -> str:
 
 
 def number_of(n: int, one: str, many: str = "") -> str:
-    """Return a number with its noun."""
+    """Return a number with its noun, e.g. "1 row" or "2,000 rows"."""
     return f"1 {one}" if n == 1 else f"{n:,} {many or f'{one}s'}"
 
 
@@ -232,10 +232,17 @@ class UnknownValueWarning(UserWarning):
 
     __module__ = "onehot_fast"
 
-    def __init__(self, unseen: Iterable[UnseenValues]) -> None:
-        self.unseen: dict[object, UnseenValues] = {values.name: values for values in unseen}
-        columns = _some_columns(self.unseen.values())
-        super().__init__(f"unknown values become rows of zeros, in {columns}")
+    # The values of each column by its name. The message is the only argument of the class, as a
+    # copy or a pickle requires.
+    unseen: dict[object, UnseenValues]
+
+    @classmethod
+    def of(cls, unseen: Iterable[UnseenValues]) -> UnknownValueWarning:
+        """Return the warning about the unknown values of some columns."""
+        by_name = {values.name: values for values in unseen}
+        warning = cls(f"unknown values become rows of zeros, in {_some_columns(by_name.values())}")
+        warning.unseen = by_name
+        return warning
 
     def merge(self, other: UnknownValueWarning) -> UnknownValueWarning:
         """Return one warning for the rows of both warnings."""
@@ -244,7 +251,7 @@ class UnknownValueWarning(UserWarning):
             parts = [each.unseen[name].unknown for each in (self, other)]
             unknown = ColumnStatistics.merge(parts).most_frequent()
             both[name] = dataclasses.replace(self.unseen[name], unknown=unknown)
-        return UnknownValueWarning(both.values())
+        return UnknownValueWarning.of(both.values())
 
 
 class Check(Listing):
@@ -315,7 +322,7 @@ def with_all_unknown(
     columns: Iterable[ColumnSchema],
     read: Callable[[ColumnSchema], Column | Values],
 ) -> UnknownValueError:
-    """Return the error of one column, extended by the unknown values of all columns."""
+    """Return the error with a longer message, which names the unknown values of all columns."""
     checked = (column for column in columns if column.options.handle_unknown == "error")
     unseen = [unseen_values(column, read(column)) for column in checked]
     return UnknownValueError(f"{error}; unknown values of all columns: {_some_columns(unseen)}")
@@ -352,13 +359,13 @@ def check_default_columns(schema: Schema) -> None:
         if column.learned.n_declared is None and column.options.categories is None
     ]
     check_features(undeclared, MAX_FEATURES, FEWER_FEATURES)
-    suspects = [column for column in undeclared if is_like_identifier(column, schema.n_rows)]
+    n_rows = schema.n_rows
+    suspects = [described(each, n_rows) for each in undeclared if is_like_identifier(each, n_rows)]
     if suspects:
-        shown_suspects = suspects[:MAX_SUSPECTS_SHOWN]
-        more = len(suspects) - len(shown_suspects)
+        more = len(suspects) - MAX_SUSPECTS_SHOWN
         warn(
-            "; ".join(described(column, schema.n_rows) for column in shown_suspects)
-            + (f"; and {more} more columns" if more else "")
+            "; ".join(suspects[:MAX_SUSPECTS_SHOWN])
+            + (f"; and {more} more columns" if more > 0 else "")
             + ("; they may be identifiers" if suspects[1:] else ", so it may be an identifier")
             + ". Pass columns=[...] to choose the columns to encode; this also silences the warning"
         )
@@ -393,5 +400,5 @@ def is_like_identifier(column: ColumnSchema, n_rows: int) -> bool:
 
 
 def described(column: ColumnSchema, n_rows: int) -> str:
-    """Return the numbers of categories and rows of a column as text."""
+    """Return a sentence with the numbers of categories and rows of a column."""
     return f"column {column.name!r} has {len(column.known):,} categories in {n_rows:,} rows"

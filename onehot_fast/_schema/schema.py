@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,7 +37,7 @@ class ColumnOrder:
     absent: list[Hashable]  # columns seen in `fit`, but not encoded, that the table lacks
 
     def check_absent(self) -> None:
-        """Raise an error if the table lacks a column of the matrix."""
+        """Raise an error if the table lacks a column that a matrix must have."""
         if self.absent:
             raise ValueError(
                 f"the table lacks {_listed(self.absent)}, which fit saw and the matrix must have:"
@@ -109,15 +109,12 @@ class Schema:
 
     @cached_property
     def of_codes(self) -> Schema:
-        """The schema whose output columns are codes.
-
-        The look-up tables contain codes, so codes are computed in the same way as output columns.
-        """
+        """A copy of the schema whose look-up tables contain the codes of the output "codes"."""
         return dataclasses.replace(self, columns=tuple(map(_with_codes, self.columns)))
 
     @cached_property
     def of_categories(self) -> Schema:
-        """The schema for categorical columns, in which no category is dropped."""
+        """A copy of the schema for the output "category", which drops no category."""
         return dataclasses.replace(self, columns=tuple(map(_as_categorical, self.columns)))
 
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
@@ -125,7 +122,7 @@ class Schema:
         return [column_position(names, column.name) for column in self.columns]
 
     def column_of(self, name: Hashable) -> ColumnSchema:
-        """Return the column named `name`, or the only column of the schema, whatever its name."""
+        """Return the column named `name`. If the schema has only one column, return that column."""
         named = [column for column in self.columns if column.name == name]
         if named or len(self.columns) == 1:
             return (named or self.columns)[0]
@@ -181,37 +178,24 @@ class Schema:
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
         """Raise an error if two output columns, including kept columns, have the same name.
 
-        Names are only generated for columns whose names could equal another name.
+        The names are generated only if two of them could be equal.
         """
         others = set(kept)
-        suspects = _columns_with_related_prefixes(self.columns, others)
+        prefixes = [column.prefix for column in self.columns]
+        # If a name starts with a prefix, so does the name that follows the prefix in sorted order.
+        starts = sorted(prefixes + [name for name in others if isinstance(name, str)])
+        known = {*prefixes}
+        overlaps = any(b.startswith(a) for a, b in pairwise(starts) if a in known)
+        if not overlaps and all(column.has_distinct_names for column in self.columns):
+            return
         sources: dict[Hashable, str] = {}
         for column in self.columns:
-            if id(column) in suspects or not column.has_distinct_names:
-                for name, label in zip(column.names, column.labels, strict=True):
-                    is_special = isinstance(label, Special)
-                    meaning = f"{label.value} values" if is_special else f"category {label!r}"
-                    _add_name(sources, name, f"column {column.name!r}, {meaning}")
-        for other in others if sources else ():
+            for name, label in zip(column.names, column.labels, strict=True):
+                is_special = isinstance(label, Special)
+                meaning = f"{label.value} values" if is_special else f"category {label!r}"
+                _add_name(sources, name, f"column {column.name!r}, {meaning}")
+        for other in others:
             _add_name(sources, other, f"column {other!r}, which is not encoded")
-
-
-def _columns_with_related_prefixes(
-    columns: Iterable[ColumnSchema], kept: Iterable[Hashable]
-) -> set[int]:
-    """Return the ids of columns whose names could equal a kept name or another column's."""
-    starts: list[tuple[str, ColumnSchema | None]] = [(c.prefix, c) for c in columns]
-    starts += [(name, None) for name in kept if isinstance(name, str)]
-    related: set[int] = set()
-    open_columns: list[ColumnSchema] = []  # each prefix is a prefix of the next one
-    for start, column in sorted(starts, key=lambda pair: pair[0]):
-        while open_columns and not start.startswith(open_columns[-1].prefix):
-            open_columns.pop()
-        if open_columns:
-            related |= {id(open_columns[-1]), id(column)}
-        if column is not None:
-            open_columns.append(column)
-    return related
 
 
 def _add_name(sources: dict[Hashable, str], name: Hashable, source: str) -> None:
@@ -249,7 +233,10 @@ def _as_categorical(column: ColumnSchema) -> ColumnSchema:
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
-    """Return the categories of a column of `of_categories`: text if `as_text` or with specials."""
+    """Return the categories of a column of `Schema.of_categories`.
+
+    They are text if `as_text`, or if the column has a feature that is not a category.
+    """
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))
     return column.known.take(column.category_of_feature)

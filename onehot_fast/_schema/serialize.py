@@ -15,7 +15,7 @@ from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, plain
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
-from onehot_fast._schema.options import DROP_RULES, NAMES, NEVER_MISSING, DropValue, Options
+from onehot_fast._schema.options import DEFAULTS, DROP_RULES, NEVER_MISSING, DropValue, Options
 from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
 from onehot_fast._version import __version__
 
@@ -99,7 +99,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
         writer = document.get("written by", "an unknown release")
         raise ValueError(
             f"the document version must be at most {VERSION} for onehot_fast {__version__}, got"
-            f" {version!r} of {writer}; upgrade onehot_fast"
+            f" {version!r}, written by {writer}; upgrade onehot_fast"
         )
     return document
 
@@ -107,7 +107,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
 def loads(
     text: str | bytes,
 ) -> tuple[list[Hashable] | None, dict[str, Any], TableStatistics | None]:
-    """Return the columns, the options (as arguments of Encoder) and the statistics."""
+    """Return the arguments `columns` and options of `Encoder`, and the statistics of `fit`."""
     document = _read_document(text)
     with reading("the document"):
         encoded, chosen, fitted = document["columns"], document["options"], document["fitted"]
@@ -116,7 +116,7 @@ def loads(
     options = {}
     with reading("'options'"):
         for name, value in chosen.items():
-            if name not in (*NAMES, "remainder"):
+            if name not in DEFAULTS:
                 raise ValueError(f"option {shown(name)} does not exist")
             with reading(f"option {name!r}"):
                 options[name] = _option_from_json(name, value)
@@ -124,7 +124,7 @@ def loads(
 
 
 def _list(source: Json) -> list[Json]:
-    """Return the source; raise an error if it is not a list."""
+    """Return `source`; raise an error if it is not a list."""
     if not isinstance(source, list):
         raise TypeError(f"expected a list, got {with_article(source)}: {shown(source)}")
     return source
@@ -157,20 +157,9 @@ def _name_from_json(source: Json) -> Hashable:
 
 def _option_to_json(option: str, value: Any) -> Json:
     """Return the JSON form of an option, which may have a value per column."""
-    if not isinstance(value, Mapping):
-        return _value_to_json(option, value)
-    pairs = [[to_json(name), _value_to_json(option, chosen)] for name, chosen in value.items()]
-    return {"per column": pairs}
-
-
-def _option_from_json(option: str, source: Json) -> Any:
-    if not isinstance(source, dict):
-        return _value_from_json(option, source)
-    pairs = source["per column"]
-    return {_name_from_json(name): _value_from_json(option, value) for name, value in pairs}
-
-
-def _value_to_json(option: str, value: Any) -> Json:
+    if isinstance(value, Mapping):
+        pairs = [[to_json(name), _option_to_json(option, one)] for name, one in value.items()]
+        return {"per column": pairs}
     if option == "categories":
         return "auto" if value is None else [to_json(item) for item in value]
     if isinstance(value, DropValue):
@@ -178,6 +167,13 @@ def _value_to_json(option: str, value: Any) -> Json:
     if isinstance(value, np.dtype):
         return value.name if value.isnative else value.str
     return value
+
+
+def _option_from_json(option: str, source: Json) -> Any:
+    if not isinstance(source, dict):
+        return _value_from_json(option, source)
+    pairs = source["per column"]
+    return {_name_from_json(name): _value_from_json(option, value) for name, value in pairs}
 
 
 def _value_from_json(option: str, source: Json) -> Any:
@@ -240,7 +236,7 @@ def _state_from_json(source: Json) -> TableStatistics:
 
 
 def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None:
-    """Return the table that was passed to `fit` from JSON; check its encoded columns."""
+    """Return the `InputTable` from JSON; raise an error if it lacks an encoded column."""
     if source is None:
         return None
     names = [from_json(name) for name in _list(source["columns"])]

@@ -34,16 +34,6 @@ class ColumnStatistics:
     is_in_schema_order: bool = False
     types: frozenset[str] = frozenset()  # the results of `Table.type_of` for all parts
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return the fields as plain types and arrays, which other tools can load safely."""
-        return {**vars(self), "categories": self.categories.to_plain(), "types": sorted(self.types)}
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> ColumnStatistics:
-        """Return the statistics from the result of `to_plain`."""
-        categories = Categories.from_plain(plain["categories"])
-        return cls(**{**plain, "categories": categories, "types": frozenset(plain["types"])})
-
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
         """Return the statistics of the rows of all parts; there must be at least one part."""
@@ -64,7 +54,7 @@ class ColumnStatistics:
         return ColumnStatistics(categories, counts, n_declared, conflict, types=types)
 
     def is_same(self, other: ColumnStatistics) -> bool:
-        """Tell whether both have the same categories (including their types) and counts."""
+        """Tell whether `other` has the same categories, of the same types, and the same counts."""
         if (self.n_declared, self.conflict) != (other.n_declared, other.conflict):
             return False
         mine, others = (each.sorted_after(each.n_declared or 0) for each in (self, other))
@@ -106,7 +96,7 @@ class ColumnStatistics:
 
 @dataclass(frozen=True)
 class InputTable:
-    """The table that was passed to `fit`, with all its columns in order."""
+    """The columns of the table that was passed to `fit`, in order."""
 
     names: tuple[Hashable, ...]
     has_names: bool = True  # False for a plain array
@@ -124,16 +114,27 @@ class TableStatistics:
     input: InputTable | None = None  # None if only the encoded columns are known
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the fields as plain types and arrays: see `ColumnStatistics.to_plain`."""
-        columns = [column.to_plain() for column in self.columns]
+        """Return the fields as plain types and arrays, which other tools can load safely."""
+        columns = [
+            {
+                **vars(column),
+                "categories": column.categories.to_plain(),
+                "types": sorted(column.types),
+            }
+            for column in self.columns
+        ]
         return {**vars(self), "columns": columns, "input": self.input and vars(self.input)}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> TableStatistics:
         """Return the statistics from the result of `to_plain`."""
-        columns = tuple(map(ColumnStatistics.from_plain, plain["columns"]))
+        columns = []
+        for column in plain["columns"]:
+            categories = Categories.from_plain(column["categories"])
+            types = frozenset(column["types"])
+            columns.append(ColumnStatistics(**{**column, "categories": categories, "types": types}))
         source = plain["input"] and InputTable(**plain["input"])
-        return cls(**{**plain, "columns": columns, "input": source})
+        return cls(**{**plain, "columns": tuple(columns), "input": source})
 
     def merge(self, *others: TableStatistics) -> TableStatistics:
         """Return the statistics of the rows of this table and all others."""
@@ -150,16 +151,17 @@ class TableStatistics:
         return TableStatistics(self.names, merged, n_rows, _common_input(states))
 
     def in_order_of(self, names: tuple[Hashable, ...]) -> TableStatistics:
-        """Return a copy with the columns in the order of `names`, or self if the names differ."""
+        """Return a copy with its columns in the order of `names`, or self if the names differ."""
         by_name = dict(zip(self.names, self.columns, strict=True))
         if by_name.keys() != {*names}:
             return self
         return replace(self, names=names, columns=tuple(by_name[name] for name in names))
 
     def in_schema_order(self) -> TableStatistics:
-        """Return a copy with the categories as `ordered` returns them, for the schema to share.
+        """Return a copy with the categories in the order that `ordered` returns.
 
-        A column is unchanged if only some of its categories are declared.
+        The schema then shares their memory. A column is unchanged if only some of its categories
+        are declared.
         """
         columns = (
             column.ordered() if column.n_declared in (None, len(column.categories)) else column
@@ -168,7 +170,7 @@ class TableStatistics:
         return replace(self, columns=tuple(columns))
 
     def is_same(self, other: TableStatistics) -> bool:
-        """Tell whether both have the same names, numbers of rows, categories and counts."""
+        """Tell whether `other` has the same names, number of rows, categories and counts."""
         inputs = [None if each.input is None else each.input.names for each in (self, other)]
         if (self.names, self.n_rows, inputs[0]) != (other.names, other.n_rows, inputs[1]):
             return False
@@ -224,7 +226,10 @@ def counted(column: Column) -> ColumnStatistics:
 def learn_known(
     column: Column, known: Categories
 ) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
-    """Return statistics of values in `known`, and each category's position there, or -1."""
+    """Return the statistics of the values that are in `known`, and positions in `known`.
+
+    The positions are those of all categories of the column, or -1 if a category is unknown.
+    """
     found = counted(column)
     positions = known.find(found.categories)
     occurring = np.flatnonzero((positions >= 0) & (found.counts > 0))

@@ -189,8 +189,12 @@ def test_fields_of_a_structured_array():
     [
         ([["a"]], TypeError, r"not a table \(pass np\.array\(rows, object\)"),
         (np.zeros((1, 1, 1)), ValueError, r"the table must have .* got shape \(1, 1, 1\)"),
-        ({"a": [1], "b": [1, 2]}, ValueError, r"differ in length: {'a': 1, 'b': 2}"),
-        ({"a": 3, "b": [1], "c": "x"}, TypeError, r"of 'a', 'c' are scalars.* one row, pass \[3\]"),
+        ({"a": [1], "b": [1, 2]}, ValueError, r"must have the same length, got {'a': 1, 'b': 2}"),
+        (
+            {"a": 3, "b": [1], "c": "x"},
+            TypeError,
+            r"of 'a', 'c' are scalars.* one row, pass 'a': \[3\]",
+        ),
         ({"a": np.zeros((2, 2), "U1")}, ValueError, "column 'a': a column must have one"),
         ({"a": ["x", {}]}, TypeError, "column 'a': row 1 holds a dict"),
     ],

@@ -238,7 +238,9 @@ def document(categories: str = '["a", "b"]', **changed: Any) -> str:
 
 
 PICKLE = '"columns": [{"pickle": ""}], "options": {}, "fitted": null}'
-NEWER = "must be at most 3 for onehot_fast .* got 9 of onehot_fast 8.1; upgrade onehot_fast"
+NEWER = (
+    "must be at most 3 for onehot_fast .* got 9, written by onehot_fast 8.1; upgrade onehot_fast"
+)
 DEEP = '{"tuple": [' * 500 + "1" + "]}" * 500
 UNREADABLE = [
     ("[]", "must be a result of Encoder.to_json"),
@@ -248,7 +250,7 @@ UNREADABLE = [
     ("[" * 200_000, "must be JSON .maximum recursion"),
     ("encoder.json", r"Encoder.load\(path\) for a file"),
     (HEAD + '"version": 9, "written by": "onehot_fast 8.1"}', NEWER),
-    (HEAD + '"version": "2"}', "got '2' of an unknown release"),
+    (HEAD + '"version": "2"}', "got '2', written by an unknown release"),
     (HEAD + '"version": 1}', "not a complete encoder"),
     (HEAD + f'"version": 1, {PICKLE}', "'pickle' is not the tag"),
     *((document(f"[{value}, 1]"), "column 'c'") for value in (

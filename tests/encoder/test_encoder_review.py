@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 import warnings
 from collections import Counter
@@ -122,6 +124,18 @@ def test_one_warning_names_the_values_of_all_columns(library):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         encoder.transform(library.table(TRAIN))
+
+
+def test_a_warning_can_be_copied_and_pickled():
+    encoder = Encoder(handle_unknown="warn").fit({"size": ["S"]})
+    with pytest.warns(UnknownValueWarning) as caught:
+        encoder.transform({"size": ["XL", "XL"]})
+    warning = caught[0].message
+
+    for same in (copy.copy(warning), pickle.loads(pickle.dumps(warning))):
+        assert type(same) is UnknownValueWarning
+        assert str(same) == str(warning)
+        assert "'size': 'XL' (4 rows)" in str(same.merge(warning))
 
 
 def test_warnings_of_parts_can_be_merged(library):

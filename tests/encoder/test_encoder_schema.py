@@ -106,7 +106,7 @@ def test_merge_with_an_encoder_that_is_not_fitted():
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (Encoder(drop="last").fit({"p": ["a"]}), "must have equal options"),
+        (Encoder(drop="last").fit({"p": ["a"]}), "merge requires equal options"),
         (Encoder(drop="first").fit({"q": ["a"]}), r"the same columns, got \['p'\]"),
     ],
 )

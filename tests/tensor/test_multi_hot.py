@@ -128,7 +128,7 @@ def test_rows_of_many_kinds(dtype):
          ValueError, r"rows\[0\]\[0\] must be .*, got 7"),
         ({"rows": [["a"]]}, TypeError, "rows must contain integers.*pass categories="),
         ({"rows": np.zeros((1, 1))}, TypeError, "elements of dtype float64"),
-        ({"rows": ["a|b"]}, TypeError, "strings need sep=.* got a str"),
+        ({"rows": ["a|b"]}, TypeError, "or a str if you pass sep=.* got a str"),
         ({"rows": [3]}, TypeError, r"rows\[0\] must be a sequence .* got an int: 3"),
         ({"rows": "ab"}, TypeError, "rows must be .* got a str"),
         ({"rows": 3}, TypeError, "rows must be .* got an int"),
