@@ -15,6 +15,9 @@ INT64 = torch.iinfo(torch.int64)
 # torch supports few operations on uint16, uint32 and uint64. In the signed dtypes, 0 and 1 have the
 # same bits.
 SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+FLOAT8 = (
+    torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz
+)  # fmt: skip
 INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 INVALID_LABEL = (
@@ -96,7 +99,7 @@ def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, fl
 def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu") -> torch.Tensor:
     """Return a 0-D tensor that is filled on its device, without a copy from the CPU."""
     # Some versions of torch cannot fill float8 tensors.
-    fillable = torch.float32 if _is_float8(dtype) else dtype
+    fillable = torch.float32 if dtype in FLOAT8 else dtype
     return torch.full((), value, dtype=fillable, device=device).to(dtype)
 
 
@@ -158,14 +161,14 @@ def argmax(tensor: torch.Tensor, axis: int) -> torch.Tensor:
         tensor = tensor.view(torch.int64) ^ INT64.min  # keeps the order of the uint64 values
     elif tensor.dtype in SIGNED:
         tensor = tensor.to(torch.int64)
-    elif _is_float8(tensor.dtype):
+    elif tensor.dtype in FLOAT8:
         tensor = tensor.to(torch.float32)
     return tensor.argmax(axis)
 
 
 def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     """Tell for each row whether all elements are equal; 0.0 equals -0.0, and NaN equals NaN."""
-    if _is_float8(tensor.dtype):
+    if tensor.dtype in FLOAT8:
         tensor = tensor.to(torch.float32)
     tensor = tensor.view(SIGNED.get(tensor.dtype, tensor.dtype))
     first = tensor.narrow(axis, 0, min(1, tensor.shape[axis]))
@@ -173,10 +176,6 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
         is_same = is_same | (tensor.isnan() & first.isnan())
     return is_same.all(axis)
-
-
-def _is_float8(dtype: torch.dtype) -> bool:
-    return bool(dtype.is_floating_point and dtype.itemsize == 1)
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,7 @@ import torch
 
 from onehot_fast.adapter import check_choice, with_article
 
-from ._composition import INT64, argmax, read_labels
+from ._composition import FLOAT8, INT64, argmax, read_labels
 from ._composition import decode as decode_by_torch
 from ._composition import encode as encode_by_torch
 from ._operators import ALLOCATING, DECODING, FILLING
@@ -24,8 +24,7 @@ INTEGERS = (
 INDICES = (*INTEGERS, torch.float16, torch.float32, torch.float64)
 SMOOTHED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 VALUES = (
-    torch.bool, *INTEGERS, *SMOOTHED, torch.complex32, torch.complex64, torch.complex128,
-    torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz,
+    torch.bool, *INTEGERS, *SMOOTHED, *FLOAT8, torch.complex32, torch.complex64, torch.complex128
 )  # fmt: skip
 # Before torch 2.7, `torch.export` cannot be distinguished from `torch.compile`.
 IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
