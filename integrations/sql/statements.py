@@ -53,11 +53,9 @@ def to_sql(
         )
     _check_distinct([column.name for column in schema.columns], written)
     names = [_name(name, written) for name in written.aliases(schema.names)]
-    values = [
-        value
-        for column in schema.columns
-        for value in column_features(column, dialect, str(column.name))
-    ]
+    values: list[str] = []
+    for column in schema.columns:
+        values += column_features(column, dialect, str(column.name))
     items = INDENT.join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
     if table is None:
         return items
@@ -86,13 +84,10 @@ class _Writer(FeatureWriter[str]):
         self, column: ColumnSchema, dialect: Dialect, name: str, kind: str | None = None
     ) -> None:
         self.dialect, self.name = dialect, _name(name, dialect)
-        element = dialect.types.get(column.options.dtype.newbyteorder("=").name)
-        if element is None:
-            raise ValueError(
-                f"column {column.name!r}: {dialect.title} has no type for dtype"
-                f" {column.options.dtype}"
-            )
-        self.element = element
+        dtype = column.options.dtype.newbyteorder("=").name
+        if dtype not in dialect.types:
+            raise ValueError(f"column {column.name!r}: {dialect.title} has no type for {dtype}")
+        self.element = dialect.types[dtype]
         items = column.known.tolist()
         self.kind = _column_kind(column.name, items, dialect) if kind is None else kind
         super().__init__(column, [self._literal(item) for item in items])
@@ -109,8 +104,7 @@ class _Writer(FeatureWriter[str]):
         value = as_literal(item, kind) if kind else None
         if value is None or (kind == "text" and not is_unicode(value)):
             return None
-        written: str | None = getattr(dialect, str(kind))(value)
-        return written
+        return getattr(dialect, str(kind))(value)  # type: ignore[no-any-return]
 
     def is_missing(self) -> str:
         is_null = f"{self.name} IS NULL"
