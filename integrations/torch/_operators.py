@@ -117,7 +117,8 @@ def _fill_batched(info: Any, in_dims: Any, tensor: Any, *arguments: Any) -> Any:
 def _decode_by_kernel(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: Any
 ) -> torch.Tensor:
-    tensor = tensor.to(NOT_IN_NUMPY.get(tensor.dtype, tensor.dtype))
+    if tensor.dtype in NOT_IN_NUMPY:
+        tensor = tensor.to(NOT_IN_NUMPY[tensor.dtype])
     classes = onehot_fast.decode(
         tensor.detach().numpy(),
         axis,
