@@ -100,14 +100,14 @@ class Plan:
 
     @property
     def error(self) -> str | None:
-        """The name of the node that rejects values, or None; engines show it in their message."""
+        """The name of the node that rejects values, which engines show in their errors, or None."""
         rules = {"unknown": self.unknown, "missing": self.missing}
         kinds = [kind for kind, output in rules.items() if output == ERROR]
         return f"column {self.name!r}: {' or '.join(kinds)} value" if kinds else None
 
     @property
     def missing_value(self) -> str | None:
-        """How the input represents a missing value, or None if the input's type cannot."""
+        """The missing value of the input, as text for messages; None if the type has none."""
         if self.kind in FLOATS:
             return "NaN"
         return "''" if self.kind == TensorProto.STRING and "" not in self.keys else None
@@ -222,19 +222,23 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
     return TensorProto.DOUBLE
 
 
+def check_utf8(text: str, what: str) -> None:
+    """Raise an error that names `what` if a text cannot be stored as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{what} cannot be stored as UTF-8, which ONNX requires ({error})"
+        ) from None
+
+
 def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
     if needs_missing and "" in keys:
         raise ValueError(
             f"column {name!r}: ONNX represents a missing string as '', but '' is also a category:"
             " replace the empty strings or the missing values before fit"
         )
-    try:
-        "".join(keys).encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"column {name!r} has a category that cannot be stored as UTF-8, which ONNX requires"
-            f" ({error})"
-        ) from None
+    check_utf8("".join(keys), f"a category of column {name!r}")
     return TensorProto.STRING
 
 
@@ -286,7 +290,10 @@ def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
 def _look_up_floats(
     graph: Graph, values: str, kind: int, pairs: list[tuple[Any, int]], plan: Plan
 ) -> str:
-    """Look up floats as float32 if possible, because LabelEncoder lacks float64 before opset 4."""
+    """Add the nodes that map floats to codes.
+
+    Floats are looked up as float32 if possible, because LabelEncoder lacks float64 before opset 4.
+    """
     keys = np.array([float(key) for key, _ in pairs])
     with np.errstate(over="ignore"):
         narrow = keys.astype(np.float32)
@@ -320,7 +327,7 @@ def _look_up_floats(
 
 
 def _look_up(graph: Graph, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Add a LabelEncoder; leave out keys that are encoded like unknown values."""
+    """Add a LabelEncoder without the keys that are encoded like unknown values."""
     known = [(key, plan.code(output)) for key, output in pairs if output != plan.unknown]
     unknown = plan.code(plan.unknown)
     known = known or [(EMPTY_KEYS[kind], unknown)]  # at least one key is needed
@@ -364,7 +371,7 @@ def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -
     """Add the nodes that map codes to n_outputs columns of shape (N,); return their names."""
     if plan.error and not plan.n_outputs:
         raise ValueError(
-            f"{plan.error} cannot be rejected, because the column has no features: pass"
+            f"column {plan.name!r} has no features, so the model cannot reject its values: pass"
             " output='matrix', or set handle_unknown='ignore' and handle_missing='ignore'"
         )
     if plan.error:

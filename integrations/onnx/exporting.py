@@ -21,6 +21,7 @@ from ._nodes import (
     Graph,
     Plan,
     check_dtype,
+    check_utf8,
     encode_columns,
     encode_rows,
     encode_values,
@@ -186,12 +187,7 @@ def _check_names(inputs: list[str], outputs: list[str]) -> None:
                 f"two inputs or outputs would be named {name!r}, but names must be unique in ONNX:"
                 " rename the column, set another prefix= of the encoder or pass another output="
             )
-        try:
-            name.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(
-                f"the name {name!r} cannot be stored as UTF-8, which ONNX requires ({error})"
-            ) from None
+        check_utf8(name, f"the name {name!r}")
         taken.add(name)
     if "" in taken:
         raise ValueError("a column or a feature has an empty name, which ONNX does not allow")
@@ -253,7 +249,7 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
 
 
 def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Return values in a dtype; raise an error if a dtype other than float would change a value."""
+    """Return the categories as `dtype`; raise an error if a value changes, unless it is rounded."""
     try:
         with np.errstate(all="ignore"):
             values = categories.astype(dtype)

@@ -21,6 +21,7 @@ YEARS = range(-62_135_596_800, 253_402_300_800)
 # A string whose literal has the same meaning with all settings of Spark's parser.
 SPARK_PLAIN = re.compile(r"[^\\'$\x00-\x1f\x7f-\x9f]*")
 POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
+SURROGATE = re.compile("[\ud800-\udfff]")
 # Characters that BigQuery does not allow in column names.
 BIGQUERY_NEVER = re.compile(r"""[!"$()*,./;?@[\\\]^`{}~]""")
 BIGNUMERIC_MAX, BIGNUMERIC_SCALE = Decimal(f"{2**255 - 1}E-38"), 38
@@ -32,7 +33,7 @@ MANTISSA_BITS = 53  # of float64
 
 
 def escaped(value: str, quote: str) -> str:
-    """Return a string in quotes, for dialects in which a backslash starts an escape sequence."""
+    """Return a string in quotes, with special characters as backslash escapes."""
     plain = {quote: f"\\{quote}", "\\": "\\\\"}
     letters = (
         f"\\u{ord(c):04x}" if c < " " or "\x7f" <= c <= "\x9f" else plain.get(c, c) for c in value
@@ -42,11 +43,7 @@ def escaped(value: str, quote: str) -> str:
 
 def is_unicode(value: str) -> bool:
     """Tell whether a string has no lone surrogates, which no engine can store."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return SURROGATE.search(value) is None
 
 
 class Dialect:
@@ -87,11 +84,11 @@ class Dialect:
         return '"' + name.replace('"', '""') + '"'
 
     def aliases(self, names: Sequence[str]) -> Sequence[str]:
-        """Return the names of the features, changed as far as the engine requires."""
+        """Return the names of the features, without the characters that the engine forbids."""
         return names
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return a column as comparisons need it: the collation of a text column has no effect."""
+        """Return the SQL of a column for comparisons that ignore the collation of texts."""
         if kind != "text":
             return name
         return f"({self._as_text(name)}{self.collate})" if self.collate else self._as_text(name)
@@ -117,7 +114,7 @@ class Dialect:
         return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
 
     def error(self, message: str, column: str) -> str:
-        """Return a call that fails with a message and the value of a column."""
+        """Return the SQL that raises an error with a message and the value of a column."""
         shown = f"COALESCE({self._as_text(column)}, 'NULL')"
         return self.error_call.format(self.text(message), shown)
 
@@ -341,7 +338,7 @@ class SQLite(Dialect):
         return None if number is None else self.float(number)
 
     def float(self, value: float) -> str | None:
-        """Return a literal, or a quotient or product of integers that is exactly the float."""
+        """Return a literal, or a quotient or product of whole numbers that equals the float."""
         if math.isinf(value):
             return "9e999" if value > 0 else "-9e999"
         digits = re.sub(r"e.*|\D", "", repr(value)).strip("0")
@@ -367,12 +364,12 @@ def _scale(value: Decimal) -> int:
 
 
 def _clock(value: int, digits: int = 6) -> str | None:
-    """Format attoseconds since 1970 for SQL; return None if `digits` decimals are too few."""
+    """Return attoseconds since 1970 as a SQL time, or None if `digits` decimals are too few."""
     seconds, rest = divmod(value, ATTOSECONDS)
     if seconds not in YEARS:
         raise ValueError(
-            f"a time {seconds:,} seconds from 1970 cannot be written in SQL, which only"
-            " supports the years from 1 to 9999"
+            f"a category is a time {seconds:,} seconds after 1970, but SQL supports only the years"
+            " from 1 to 9999"
         )
     clock = str(np.datetime64(seconds, "s")).replace("T", " ")
     if not rest:

@@ -72,7 +72,8 @@ def column_features(
 ) -> list[str]:
     """Return one SQL expression per feature of a column that the query calls `name`.
 
-    `kind` is that of the values, see `FeatureWriter.kind_of`; by default that of the categories.
+    `kind` is the kind of the column's values, a result of `FeatureWriter.kind_of`. The default is
+    the kind of the categories.
     """
     return _Writer(column, DIALECTS[dialect], name, kind).features()
 
@@ -145,7 +146,7 @@ class _Writer(FeatureWriter[str]):
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
-    """Return the kind of a column's categories, if any; raise ValueError if SQL lacks the type."""
+    """Return the common kind of the categories; raise an error if SQL has no type for it."""
     every = [(FeatureWriter.kind_of(item), item) for item in items]
     kinds = {kind: item for kind, item in every if kind in SUPPORTED}
     unsupported = next((item for kind, item in every if kind not in SUPPORTED), None)
@@ -155,10 +156,8 @@ def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str |
     if dialect.mixes_kinds and "zoned" in kinds:
         raise _unsupported(name, dialect, "has no type for times with a time zone")
     if len(kinds) > 1 and not kinds.keys() <= (STORED if dialect.mixes_kinds else {*NUMBERS}):
-        listed = ", ".join(sorted(map(str, kinds)))
-        raise _unsupported(
-            name, dialect, f"has no column type that can hold {listed} values in one column"
-        )
+        listed = " and ".join(sorted(map(str, kinds)))
+        raise _unsupported(name, dialect, f"has no column type that holds {listed} values")
     return next((kind for kind in NUMBERS if kind in kinds), next(iter(kinds), None))
 
 

@@ -21,7 +21,7 @@ FLOAT8 = (
 INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 INVALID_LABEL = (
-    "one_hot: a label is negative or not below num_classes;"
+    "one_hot: a label is negative, or num_classes or larger;"
     " call one_hot(tensor.cpu(), ...) to see the label and its position"
 )
 SEVERAL_CLASSES = (
@@ -133,9 +133,10 @@ def _broadcastable(
 def decode(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
 ) -> torch.Tensor:
-    """Return the index of `on_value` in each row, or else `default`.
+    """Return the index of `on_value` in each row, or `default` for a row without `on_value`.
 
-    Bits are compared. A row without `on_value` must have equal elements, and needs a `default`.
+    Elements are compared bit by bit. If a row has no `on_value`, the row is invalid if `default` is
+    None or if its elements differ.
     """
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
@@ -144,7 +145,6 @@ def decode(
     n_hot = is_hot.sum(axis)
     if multiple == "error":
         torch._assert_async((n_hot <= 1).all(), SEVERAL_CLASSES)
-    # A row without a hot element is invalid if there is no default, or if its elements differ.
     is_valid = n_hot > 0 if default is None else (n_hot > 0) | _is_constant(tensor, axis)
     torch._assert_async(is_valid.all(), NO_CLASS)
     filler = -1 if default is None else default
@@ -179,7 +179,7 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of elements as integers; complex parts lie along a new last dimension."""
+    """Return the bits of elements as integers; complex numbers get a last dimension of 2 parts."""
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

@@ -282,7 +282,7 @@ def _check_out(out: torch.Tensor, tensor: torch.Tensor, shape: list[int]) -> Non
 
 
 def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
-    """Return the ignored values that labels can have; for uint64, as int64 of the same bits."""
+    """Return the ignored labels that `dtype` may have; uint64 becomes int64 of the same bits."""
     several = [*ignore_index] if isinstance(ignore_index, Sequence) else [ignore_index]
     indices = [_whole(index, "ignore_index") for index in several if index is not None]
     if dtype == torch.uint64:
