@@ -8,7 +8,7 @@ operators are the fastest in onnxruntime, and they support every dtype.
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeAlias
@@ -43,9 +43,9 @@ DTYPES = {
 EXACT = 2**53
 
 
-def ml_version(attributes: Container[str]) -> int:
-    """Return the ai.onnx.ml opset that these attributes need: 4 for a keys tensor, otherwise 2."""
-    return 4 if "keys_tensor" in attributes else 2
+def ml_version(node: onnx.NodeProto) -> int:
+    """Return the ai.onnx.ml opset that a node needs: 4 for a keys tensor, otherwise 2."""
+    return 4 if any(each.name == "keys_tensor" for each in node.attribute) else 2
 
 
 class Graph:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import helper
 
 import onehot_fast
 from onehot_fast import Column, Encoder
@@ -206,7 +206,7 @@ def _input_info(plan: Plan, dimension: str | int) -> onnx.ValueInfoProto:
 
 def _model(graph: onnx.GraphProto, opset: int, features: list[str]) -> onnx.ModelProto:
     """Return the model of a graph, checked by ONNX."""
-    versions = {"": opset, ML: max(ml_version({a.name for a in n.attribute}) for n in graph.node)}
+    versions = {"": opset, ML: max(map(ml_version, graph.node))}
     opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
     model = helper.make_model(
         graph,
@@ -227,10 +227,7 @@ def _name_in(names: Sequence[Hashable], wanted: str) -> Hashable:
 
 def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
     """Return a column as a 1-D array that fits the declared type of an input."""
-    kind = needed.type.tensor_type.elem_type
-    dtype = (
-        np.dtype(object) if kind == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(kind)
-    )
+    dtype = helper.tensor_dtype_to_np_dtype(needed.type.tensor_type.elem_type)
     values = _of_type(needed.name, column.categories, dtype)
     is_missing = column.codes < 0
     if not is_missing.any():

@@ -16,14 +16,7 @@ import torch
 
 import onehot_fast
 
-from ._composition import (
-    FLOAT8,
-    INTEGER_OF_SIZE,
-    decode,
-    encode_into,
-    scalar,
-    smoothed_values,
-)
+from ._composition import FLOAT8, INTEGER_OF_SIZE, decode, encode_into, scalar, smoothed_values
 
 POLICIES = (
     "int axis, int[] ignore_index, str negative_indices, str out_of_range, float label_smoothing"
