@@ -179,7 +179,8 @@ def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
     missing = {*outputs[is_missing].tolist()} or {unknown}
     if len(missing) > 1:
         raise ValueError(
-            f"column {name!r} encodes None and NaN differently, but ONNX cannot tell them apart"
+            f"column {name!r} encodes None and NaN differently, but ONNX cannot tell them apart:"
+            " replace None by NaN before fit"
         )
     known = Categories.of([items[i] for i in np.flatnonzero(~is_missing)])
     kind = _kind_of(name, known, bool(is_missing.any()))

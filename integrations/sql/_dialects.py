@@ -284,8 +284,8 @@ class BigQuery(Dialect):
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
         if BIGQUERY_NEVER.search(name[1:-1]):
             raise ValueError(
-                f"BigQuery does not allow some of the characters in the column name {name}: rename"
-                " the column before fit"
+                f"the column name {name} has characters that BigQuery does not allow: rename the"
+                " column before fit"
             )
         return name
 
