@@ -17,15 +17,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type
 
 from onehot_fast import Column, Encoder, Special
-from onehot_fast.adapter import (
-    ColumnSchema,
-    Schema,
-    Strings,
-    Table,
-    Values,
-    check_choice,
-    with_article,
-)
+from onehot_fast.adapter import ColumnSchema, Schema, Strings, Table, check_choice, with_article
 
 from ._workers import Output, element
 
@@ -75,7 +67,7 @@ class SparkTable(Table):
         """Tell whether a column contains strings or bytes."""
         return type(self._types[position]).__name__ in TEXTS
 
-    def read(self, position: int) -> Column | Values:
+    def read(self, position: int) -> Column:
         """Return a column of missing values, or raise an error if its type cannot be encoded."""
         kind = self._types[position]
         if type(kind).__name__ not in ENCODABLE:
@@ -178,8 +170,8 @@ def new_fields(
     if output in CODES:
         names = [str(column.name) for column in columns] if names is None else names
     elif names is None or isinstance(names, str):
-        kind, metadata = _array_type(output, columns), _group_metadata(schema.names)
-        joined = T.StructField(names or FEATURES, kind, False, metadata)
+        group = _group_metadata(schema.names)
+        joined = T.StructField(names or FEATURES, _array_type(output, columns), False, group)
         return [*([] for _ in columns), [joined]]
     if isinstance(names, str) or len(names) != len(columns):
         raise ValueError(

@@ -18,14 +18,7 @@ from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import (
-    ColumnSchema,
-    DecodedLayout,
-    PassThrough,
-    Schema,
-    integration,
-    with_article,
-)
+from onehot_fast.adapter import ColumnSchema, DecodedLayout, PassThrough, integration, with_article
 
 from ._columns import (
     CODES,
@@ -42,14 +35,7 @@ from ._columns import (
 )
 from ._learn import learn as learn
 from ._learn import positional
-from ._workers import (
-    CachedEncoder,
-    Output,
-    decode_batch,
-    element,
-    encode_batch,
-    replace_columns,
-)
+from ._workers import CachedEncoder, Output, decode_batch, element, encode_batch, replace_columns
 
 __all__ = ["encode"]
 
@@ -152,7 +138,7 @@ def encode(
     is_joined = names is None or isinstance(names, str)
     groups = [[*range(len(columns))]] if is_joined else [[i] for i in range(len(columns))]
     if without_python:
-        expressions = new_columns(source, encoder.schema, inputs, output, groups)
+        expressions = new_columns(source, encoder, inputs, output, groups)
         selected = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
         return _select(source, selected, fields)
     if output not in CODES:
@@ -285,7 +271,7 @@ def _check_substitutes(name: Hashable, kind: pa.DataType, substitutes: dict[str,
 
 def new_columns(
     source: DataFrame,
-    schema: Schema,
+    encoder: Encoder,
     inputs: Sequence[int],
     output: Output,
     groups: Sequence[Sequence[int]],
@@ -293,10 +279,10 @@ def new_columns(
     """Return SQL expressions: one per feature, or one array or vector per group of columns."""
     if output in CODES:
         raise ValueError(f"output={output!r} needs Python workers: pass without_python=False")
-    _check_size(schema)
-    dtypes = [spark_dtype(column) for column in schema.columns]
-    features = []
-    for column, i in zip(schema.columns, inputs, strict=True):
+    _check_size(encoder)
+    columns = encoder.schema.columns
+    dtypes, features = [spark_dtype(column) for column in columns], []
+    for column, i in zip(columns, inputs, strict=True):
         field = source.schema.fields[i]
         kind = _kind(column, field.dataType)
         features.append(integration("sql").column_features(column, "spark", field.name, kind))
@@ -311,13 +297,14 @@ def new_columns(
     return arrays
 
 
-def _check_size(schema: Schema) -> None:
+def _check_size(encoder: Encoder) -> None:
     """Raise an error if an encoder is too large for SQL expressions."""
-    n_categories = sum(len(column.known) for column in schema.columns)
-    if schema.n_features > MAX_FEATURES or n_categories > MAX_CATEGORIES:
+    n_features = encoder.n_features
+    n_categories = sum(len(column.known) for column in encoder.schema.columns)
+    if n_features > MAX_FEATURES or n_categories > MAX_CATEGORIES:
         raise ValueError(
             f"without_python=True supports at most {MAX_FEATURES} features and {MAX_CATEGORIES}"
-            f" categories, but the encoder has {schema.n_features} features and {n_categories}"
+            f" categories, but the encoder has {n_features} features and {n_categories}"
             " categories: pass without_python=False, or fit the encoder with max_categories="
         )
 
@@ -327,8 +314,8 @@ def _kind(column: ColumnSchema, dtype: T.DataType) -> str:
     kind = next((kind for types, kind in KINDS.items() if isinstance(dtype, types)), None)
     if kind is None:
         raise TypeError(
-            f"column {column.name!r} has Spark type {dtype.simpleString()}, whose values SQL and"
-            " the encoder compare differently: pass without_python=False"
+            f"column {column.name!r} has Spark type {dtype.simpleString()}, which SQL compares"
+            " differently than the encoder does: pass without_python=False"
         )
     return kind
 
