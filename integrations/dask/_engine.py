@@ -124,18 +124,16 @@ def _array_part(
         return matrix
     if np.can_cast(matrix.dtype, dtype):
         return matrix.astype(dtype)
-    table = read_table(part)
-    others = []
-    for position, (name, column) in enumerate(part.items()):
-        values = None if name in (encoder.columns or ()) else table.numbers(position)
-        if values is not None and not np.can_cast(values.dtype, dtype):
-            state = "has nulls" if column.isna().any() else f"has dtype {column.dtype}"
-            others.append((name, state))
-    found = ", ".join(f"column {name!r} {state}" for name, state in others)
+    table, encoded = read_table(part), {*(encoder.columns or ())}
+    positions = (i for i, name in enumerate(part.columns) if name not in encoded)
+    others = ((i, table.numbers(i)) for i in positions)
+    position = next(i for i, x in others if x is not None and not np.can_cast(x.dtype, dtype))
+    name, column = part.columns[position], part.iloc[:, position]
+    state = "has nulls" if column.isna().any() else f"has dtype {column.dtype}"
     raise ValueError(
-        f"{found} in a partition, but the matrix has dtype {dtype}, the common dtype of the columns"
-        " in the schema: convert the columns before you call transform, e.g."
-        f' frame.astype({{"{others[0][0]}": "float64"}})'
+        f"column {name!r} {state} in a partition, but the matrix has dtype {dtype}, the common"
+        " dtype of the columns in the schema: convert the column before you call transform, e.g."
+        f" frame.astype({{{name!r}: 'float64'}})"
     )
 
 

@@ -155,12 +155,7 @@ class DaskSeriesAccessor:
         return self._array("csc", categories, dtype, num_threads, options)
 
     def _array(
-        self,
-        form: str,
-        categories: Any,
-        dtype: Any,
-        num_threads: int | None,
-        options: ColumnKeywords,
+        self, form: str, categories: Any, dtype: Any, num_threads: int | None, options: Any
     ) -> da.Array:
         """Return an Array whose blocks have the format `form`."""
         frame, encoder = self._fitted(categories, dtype, options)

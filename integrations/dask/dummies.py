@@ -9,14 +9,7 @@ from dask.dataframe.utils import make_meta
 from pandas.api.types import is_object_dtype
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import (
-    ColumnSchema,
-    code_column,
-    integration,
-    part_of_table,
-    read_table,
-    read_values,
-)
+from onehot_fast.adapter import code_column, integration, part_of_table, read_table, read_values
 
 from ._engine import as_frame, on_partitions
 
@@ -101,28 +94,19 @@ def get_dummies(
 
 
 def _dummies_part(
-    part: pd.DataFrame,
-    encoder: Encoder,
-    dtypes: Any,
-    is_series: bool,
-    options: dict[str, Any],
+    part: pd.DataFrame, encoder: Encoder, dtypes: Any, is_series: bool, options: dict[str, Any]
 ) -> pd.DataFrame:
     """Encode a partition with one indicator column for each category of all partitions."""
     with part_of_table():
-        coded: Any = part.copy(deep=False)
+        categorical: Any = part.copy(deep=False)
         for column in encoder.schema.columns:
-            coded[column.name] = _categorized(part, column, dtypes)
-        data = coded[coded.columns[0]] if is_series else coded
+            codes = code_column(column, read_values(part[column.name])).outputs()
+            dtype = dtypes[column.name]
+            is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)
+            levels = pd.Index(column.known.to_array(), dtype=None if is_inferred else dtype)
+            categorical[column.name] = pd.Categorical.from_codes(
+                codes, dtype=pd.CategoricalDtype(levels), validate=False
+            )
+        data = categorical[categorical.columns[0]] if is_series else categorical
         dummies: pd.DataFrame = integration("pandas").get_dummies(data, **options)
         return dummies
-
-
-def _categorized(part: Any, column: ColumnSchema, dtypes: Any) -> Any:
-    """Return a column of a partition as a Categorical with the categories of all partitions."""
-    coded = code_column(column, read_values(part[column.name]))
-    dtype = dtypes[column.name]
-    is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)
-    levels = pd.Index(column.known.to_array(), dtype=None if is_inferred else dtype)
-    return pd.Categorical.from_codes(
-        coded.outputs(), dtype=pd.CategoricalDtype(levels), validate=False
-    )

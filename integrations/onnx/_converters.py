@@ -15,16 +15,7 @@ from sklearn import preprocessing
 from onehot_fast import Encoder
 from onehot_fast.adapter import EncodedLayout, PassThrough, integration
 
-from ._nodes import (
-    ML,
-    Graph,
-    Plan,
-    encode_rows,
-    encode_values,
-    input_names,
-    ml_version,
-    plan_encoder,
-)
+from ._nodes import Graph, Plan, encode_rows, encode_values, input_names, ml_version, plan_encoder
 
 
 def _register() -> None:
@@ -105,7 +96,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     graph.name_output(graph.node("Concat", parts, axis=1), operator.outputs[0].full_name)
     for node in graph.nodes:
         attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
-        version = ml_version(attributes) if node.domain == ML else None
+        version = ml_version(node) if node.domain else None
         name = scope.get_unique_operator_name(node.name or node.op_type)
         container.add_node(
             node.op_type, [*node.input], [*node.output], node.domain, version, name, **attributes

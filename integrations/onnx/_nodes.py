@@ -8,7 +8,7 @@ operators are the fastest in onnxruntime, and they support every dtype.
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeAlias
@@ -43,9 +43,9 @@ DTYPES = {
 EXACT = 2**53
 
 
-def ml_version(attributes: Container[str]) -> int:
-    """Return the ai.onnx.ml opset that these attributes need: 4 for a keys tensor, otherwise 2."""
-    return 4 if "keys_tensor" in attributes else 2
+def ml_version(node: onnx.NodeProto) -> int:
+    """Return the ai.onnx.ml opset that a node needs: 4 for a keys tensor, otherwise 2."""
+    return 4 if any(each.name == "keys_tensor" for each in node.attribute) else 2
 
 
 class Graph:
@@ -100,14 +100,14 @@ class Plan:
 
     @property
     def error(self) -> str | None:
-        """The name of the node that rejects values, or None; engines show it in their message."""
+        """The name of the node that rejects values, which engines show in their errors, or None."""
         rules = {"unknown": self.unknown, "missing": self.missing}
         kinds = [kind for kind, output in rules.items() if output == ERROR]
         return f"column {self.name!r}: {' or '.join(kinds)} value" if kinds else None
 
     @property
     def missing_value(self) -> str | None:
-        """How the input represents a missing value, or None if the input's type cannot."""
+        """The missing value of the input, as text for messages; None if the type has none."""
         if self.kind in FLOATS:
             return "NaN"
         return "''" if self.kind == TensorProto.STRING and "" not in self.keys else None
@@ -179,7 +179,8 @@ def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
     missing = {*outputs[is_missing].tolist()} or {unknown}
     if len(missing) > 1:
         raise ValueError(
-            f"column {name!r} encodes None and NaN differently, but ONNX cannot tell them apart"
+            f"column {name!r} encodes None and NaN differently, but ONNX cannot tell them apart:"
+            " replace None by NaN before fit"
         )
     known = Categories.of([items[i] for i in np.flatnonzero(~is_missing)])
     kind = _kind_of(name, known, bool(is_missing.any()))
@@ -222,19 +223,23 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
     return TensorProto.DOUBLE
 
 
+def check_utf8(text: str, what: str) -> None:
+    """Raise an error that names `what` if a text cannot be stored as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{what} cannot be stored as UTF-8, which ONNX requires ({error})"
+        ) from None
+
+
 def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
     if needs_missing and "" in keys:
         raise ValueError(
             f"column {name!r}: ONNX represents a missing string as '', but '' is also a category:"
             " replace the empty strings or the missing values before fit"
         )
-    try:
-        "".join(keys).encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"column {name!r} has a category that cannot be stored as UTF-8, which ONNX requires"
-            f" ({error})"
-        ) from None
+    check_utf8("".join(keys), f"a category of column {name!r}")
     return TensorProto.STRING
 
 
@@ -286,7 +291,10 @@ def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
 def _look_up_floats(
     graph: Graph, values: str, kind: int, pairs: list[tuple[Any, int]], plan: Plan
 ) -> str:
-    """Look up floats as float32 if possible, because LabelEncoder lacks float64 before opset 4."""
+    """Add the nodes that map floats to codes.
+
+    Floats are looked up as float32 if possible, because LabelEncoder lacks float64 before opset 4.
+    """
     keys = np.array([float(key) for key, _ in pairs])
     with np.errstate(over="ignore"):
         narrow = keys.astype(np.float32)
@@ -320,7 +328,7 @@ def _look_up_floats(
 
 
 def _look_up(graph: Graph, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Add a LabelEncoder; leave out keys that are encoded like unknown values."""
+    """Add a LabelEncoder without the keys that are encoded like unknown values."""
     known = [(key, plan.code(output)) for key, output in pairs if output != plan.unknown]
     unknown = plan.code(plan.unknown)
     known = known or [(EMPTY_KEYS[kind], unknown)]  # at least one key is needed
@@ -364,7 +372,7 @@ def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -
     """Add the nodes that map codes to n_outputs columns of shape (N,); return their names."""
     if plan.error and not plan.n_outputs:
         raise ValueError(
-            f"{plan.error} cannot be rejected, because the column has no features: pass"
+            f"column {plan.name!r} has no features, so the model cannot reject its values: pass"
             " output='matrix', or set handle_unknown='ignore' and handle_missing='ignore'"
         )
     if plan.error:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import helper
 
 import onehot_fast
 from onehot_fast import Column, Encoder
@@ -21,6 +21,7 @@ from ._nodes import (
     Graph,
     Plan,
     check_dtype,
+    check_utf8,
     encode_columns,
     encode_rows,
     encode_values,
@@ -186,12 +187,7 @@ def _check_names(inputs: list[str], outputs: list[str]) -> None:
                 f"two inputs or outputs would be named {name!r}, but names must be unique in ONNX:"
                 " rename the column, set another prefix= of the encoder or pass another output="
             )
-        try:
-            name.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(
-                f"the name {name!r} cannot be stored as UTF-8, which ONNX requires ({error})"
-            ) from None
+        check_utf8(name, f"the name {name!r}")
         taken.add(name)
     if "" in taken:
         raise ValueError("a column or a feature has an empty name, which ONNX does not allow")
@@ -210,7 +206,7 @@ def _input_info(plan: Plan, dimension: str | int) -> onnx.ValueInfoProto:
 
 def _model(graph: onnx.GraphProto, opset: int, features: list[str]) -> onnx.ModelProto:
     """Return the model of a graph, checked by ONNX."""
-    versions = {"": opset, ML: max(ml_version({a.name for a in n.attribute}) for n in graph.node)}
+    versions = {"": opset, ML: max(map(ml_version, graph.node))}
     opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
     model = helper.make_model(
         graph,
@@ -231,10 +227,7 @@ def _name_in(names: Sequence[Hashable], wanted: str) -> Hashable:
 
 def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
     """Return a column as a 1-D array that fits the declared type of an input."""
-    kind = needed.type.tensor_type.elem_type
-    dtype = (
-        np.dtype(object) if kind == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(kind)
-    )
+    dtype = helper.tensor_dtype_to_np_dtype(needed.type.tensor_type.elem_type)
     values = _of_type(needed.name, column.categories, dtype)
     is_missing = column.codes < 0
     if not is_missing.any():
@@ -253,7 +246,7 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
 
 
 def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Return values in a dtype; raise an error if a dtype other than float would change a value."""
+    """Return the categories as `dtype`; raise an error if a value changes, unless it is rounded."""
     try:
         with np.errstate(all="ignore"):
             values = categories.astype(dtype)

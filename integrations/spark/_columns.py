@@ -1,10 +1,10 @@
-"""Read the schema of a Spark DataFrame, and plan the names, types and order of result columns."""
+"""Read the schema of a DataFrame, and plan the names, types and order of the result's columns."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, get_args
 
 import numpy as np
@@ -13,28 +13,11 @@ import pyarrow as pa
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
-from pyspark.sql import types as spark_types
+from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    IntegerType,
-    LongType,
-    StructField,
-    StructType,
-    UserDefinedType,
-)
 
 from onehot_fast import Column, Encoder, Special
-from onehot_fast.adapter import (
-    ColumnSchema,
-    Schema,
-    Strings,
-    Table,
-    Values,
-    check_choice,
-    with_article,
-)
+from onehot_fast.adapter import ColumnSchema, Schema, Strings, Table, check_choice, with_article
 
 from ._workers import Output, element
 
@@ -72,7 +55,7 @@ def as_frame(table: Any) -> DataFrame:
 
 
 class SparkTable(Table):
-    """The names and types of a DataFrame. No rows are read, so all values count as missing."""
+    """A table with the names and types of a DataFrame, in which all values are missing."""
 
     library = "spark"
 
@@ -84,7 +67,7 @@ class SparkTable(Table):
         """Tell whether a column contains strings or bytes."""
         return type(self._types[position]).__name__ in TEXTS
 
-    def read(self, position: int) -> Column | Values:
+    def read(self, position: int) -> Column:
         """Return a column of missing values, or raise an error if its type cannot be encoded."""
         kind = self._types[position]
         if type(kind).__name__ not in ENCODABLE:
@@ -111,7 +94,7 @@ def spark_dtype(column: ColumnSchema) -> np.dtype[Any]:
     return nearest
 
 
-def spark_type(dtype: np.dtype[Any]) -> spark_types.DataType:
+def spark_type(dtype: np.dtype[Any]) -> T.DataType:
     """Return the Spark type of a dtype that `spark_dtype` returned."""
     return from_arrow_type(pa.from_numpy_dtype(dtype))
 
@@ -135,45 +118,23 @@ def category_type(column: ColumnSchema) -> pa.DataType:
         ) from error
 
 
-def group_metadata(names: Sequence[str]) -> dict[str, Any]:
-    """Return the Spark ML metadata with the names of the elements of a vector or array."""
-    group: dict[str, Any] = {"num_attrs": len(names)}
-    if len(names) <= MAX_NAMES:
-        group["attrs"] = {"binary": [{"idx": i, "name": name} for i, name in enumerate(names)]}
-    return {"ml_attr": group}
-
-
-def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
-    """Return the metadata from which Spark ML reads the category of each code of a column."""
-    reserved = [f"({each.value})" for each in RESERVED]
-    own = column.known.take(np.flatnonzero(~column.is_infrequent))
-    n_codes = len(reserved) + len(own)
-    attribute: dict[str, Any] = {"name": str(column.name), "type": "nominal", "num_vals": n_codes}
-    if n_codes <= MAX_NAMES:
-        texts = reserved + own.text_labels()
-        if len(set(texts)) == n_codes:  # Spark rejects duplicates
-            attribute = {**attribute, "vals": texts}
-            del attribute["num_vals"]
-    return {"ml_attr": attribute}
-
-
-class PlannedSchema(StructType):
-    """The schema of a result; pickling it drops the metadata and replaces vectors by structs.
+class PlannedSchema(T.StructType):
+    """The schema of a result. Its pickle has structs instead of vectors, and no metadata.
 
     To unpickle the class of vectors, a worker would have to import Spark ML, pandas and SciPy.
     """
 
     @classmethod
     def typeName(cls) -> str:
-        return StructType.typeName()
+        return T.StructType.typeName()
 
     def __reduce__(self) -> Any:
         plain = []
         for field in self.fields:
             kind = field.dataType
-            kind = kind.sqlType() if isinstance(kind, UserDefinedType) else kind
-            plain.append(StructField(field.name, kind, field.nullable))
-        return StructType, (plain,)
+            kind = kind.sqlType() if isinstance(kind, T.UserDefinedType) else kind
+            plain.append(T.StructField(field.name, kind, field.nullable))
+        return T.StructType, (plain,)
 
 
 def check_output(output: str) -> None:
@@ -186,76 +147,106 @@ def check_output(output: str) -> None:
     if output in LOCAL_OUTPUTS:
         raise ValueError(
             f"output must be one of {', '.join(map(repr, OUTPUTS))} for a Spark DataFrame, got"
-            f" {output!r}; for output={output!r}, pass frame.toArrow() or frame.toPandas()"
+            f" {output!r}; to get {output!r}, pass frame.toArrow() or frame.toPandas()"
         )
     check_choice(output, "output", OUTPUTS)
 
 
 def new_fields(
     encoder: Encoder, output: Output, names: str | Sequence[str] | None
-) -> tuple[list[StructField], Sequence[int]]:
-    """Return the new fields, and `starts`, the positions of the first new field of each column.
+) -> list[list[T.StructField]]:
+    """Return a list of the new fields of each encoded column, then a list of the last fields.
 
-    Fields ``starts[i]:starts[i + 1]`` replace column i; fields from ``starts[-1]`` come last.
+    The last list is empty unless one field holds all features.
     """
     schema, columns = encoder.schema, encoder.schema.columns
+    if output == "columns":
+        if names is not None:
+            raise ValueError(
+                f"names must be None for output='columns', got {names!r}; to change the names of"
+                " the features, set prefix= of the encoder"
+            )
+        return [*map(_feature_fields, columns), []]
     if output in CODES:
-        n_codes = sum(encoder.cardinalities.values())
-        is_large = output == "indices" and n_codes > np.iinfo(np.int32).max
-        kinds: list[DataType] = [LongType() if is_large else IntegerType()] * len(columns)
-        metadata = [codes_metadata(each) if output == "codes" else {} for each in columns]
         names = [str(column.name) for column in columns] if names is None else names
-    else:
-        dtypes = [spark_dtype(column) for column in columns]
-        if output == "columns":
-            if names is not None:
-                raise ValueError(
-                    f"names must be None for output='columns', got {names!r}; to change the names"
-                    " of the features, set prefix= of the encoder"
-                )
-            return [
-                StructField(name, kind, False, {"ml_attr": {"name": name, "type": "binary"}})
-                for column, kind in zip(columns, map(spark_type, dtypes), strict=True)
-                for name in column.names
-            ], schema.starts
-        if names is None or isinstance(names, str):
-            kind, group = _array_type(output, dtypes), group_metadata(schema.names)
-            return [StructField(names or FEATURES, kind, False, group)], [0] * (len(columns) + 1)
-        kinds = [_array_type(output, [dtype]) for dtype in dtypes]
-        # VectorAssembler prepends the name of the column to the names of its elements.
-        metadata = [group_metadata(column.text_labels) for column in columns]
+    elif names is None or isinstance(names, str):
+        group = _group_metadata(schema.names)
+        joined = T.StructField(names or FEATURES, _array_type(output, columns), False, group)
+        return [*([] for _ in columns), [joined]]
     if isinstance(names, str) or len(names) != len(columns):
         raise ValueError(
             f"names must be {'' if output in CODES else 'a str or '}a list with one name for each"
             f" of the columns {[column.name for column in columns]!r}, got"
             f" {names if isinstance(names, str) else [*names]!r}"
         )
-    triples = zip(names, kinds, metadata, strict=True)
-    return [StructField(name, kind, False, each) for name, kind, each in triples], range(
-        len(columns) + 1
-    )
+    largest = sum(encoder.cardinalities.values())
+    fields = []
+    for column, name in zip(columns, names, strict=True):
+        if output in CODES:
+            is_large = output == "indices" and largest > np.iinfo(np.int32).max
+            kind: T.DataType = T.LongType() if is_large else T.IntegerType()
+            metadata = _codes_metadata(column) if output == "codes" else {}
+        else:
+            # VectorAssembler prepends the name of the column to the names of its elements.
+            kind, metadata = _array_type(output, [column]), _group_metadata(column.text_labels)
+        fields.append([T.StructField(name, kind, False, metadata)])
+    return [*fields, []]
 
 
-def _array_type(output: Output, dtypes: Sequence[np.dtype[Any]]) -> DataType:
-    return VectorUDT() if output == "vector" else ArrayType(spark_type(element(dtypes)), False)
+def _feature_fields(column: ColumnSchema) -> list[T.StructField]:
+    """Return a field for each feature of a column."""
+    kind = spark_type(spark_dtype(column))
+    return [
+        T.StructField(name, kind, False, {"ml_attr": {"name": name, "type": "binary"}})
+        for name in column.names
+    ]
 
 
-def order_of(
-    schema: Schema, names: Sequence[str], starts: Sequence[int], n_new: int, keep: bool
-) -> list[int]:
-    """Return the order of the result's columns: positions in `names`, or ``~j`` for new field j."""
+def _array_type(output: Output, columns: Sequence[ColumnSchema]) -> T.DataType:
+    """Return the type of a vector or array of the features of some columns."""
+    dtype = element(map(spark_dtype, columns))
+    return VectorUDT() if output == "vector" else T.ArrayType(spark_type(dtype), False)
+
+
+def _group_metadata(names: Sequence[str]) -> dict[str, Any]:
+    """Return the Spark ML metadata with the names of the elements of a vector or array."""
+    group: dict[str, Any] = {"num_attrs": len(names)}
+    if len(names) <= MAX_NAMES:
+        group["attrs"] = {"binary": [{"idx": i, "name": name} for i, name in enumerate(names)]}
+    return {"ml_attr": group}
+
+
+def _codes_metadata(column: ColumnSchema) -> dict[str, Any]:
+    """Return the metadata from which Spark ML reads the category of each code of a column."""
+    reserved = [f"({each.value})" for each in RESERVED]
+    own = column.known.take(np.flatnonzero(~column.is_infrequent))
+    n_codes = len(reserved) + len(own)
+    attribute: dict[str, Any] = {"name": str(column.name), "type": "nominal", "num_vals": n_codes}
+    if n_codes <= MAX_NAMES:
+        texts = reserved + own.text_labels()
+        if len(set(texts)) == n_codes:  # Spark rejects duplicates
+            del attribute["num_vals"]
+            attribute["vals"] = texts
+    return {"ml_attr": attribute}
+
+
+def order_of(schema: Schema, names: Sequence[str], n_new: Sequence[int], keep: bool) -> list[int]:
+    """Return the order of the result's columns: positions in `names`, or ``~j`` for new field j.
+
+    `n_new` has the length of each list that `new_fields` returns.
+    """
+    spans = pairwise(accumulate(n_new, initial=0))
+    *replacements, last = [[~j for j in range(*span)] for span in spans]
     if keep:
-        return [*range(len(names)), *(~j for j in range(n_new))]
+        return [*range(len(names)), *chain(*replacements, last)]
     columns = schema.column_order(names)
     columns.warn_if_absent()
-    new_at = dict(zip(schema.positions_in(names), pairwise(starts), strict=True))
-    order = []
-    for position in columns.positions:
-        order += [~j for j in range(*new_at[position])] if position in new_at else [position]
-    return [*order, *(~j for j in range(starts[-1], n_new))]
+    new_at = dict(zip(schema.positions_in(names), replacements, strict=True))
+    parts = (new_at.get(position, [position]) for position in columns.positions)
+    return [*chain(*parts), *last]
 
 
-def check_names(fields: Sequence[StructField], new: Sequence[StructField]) -> None:
+def check_names(fields: Sequence[T.StructField], new: Sequence[T.StructField]) -> None:
     """Raise an error if a new name is duplicated or cannot be stored by Java."""
     counts = Counter(field.name for field in fields)
     for name in (field.name for field in new):
@@ -274,14 +265,14 @@ def check_names(fields: Sequence[StructField], new: Sequence[StructField]) -> No
 
 
 def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
-    """Find the array or vector column with all features; return its position, or None if absent."""
+    """Return the position of the array or vector column with all features, or None if absent."""
     if set(schema.names) <= set(frame.columns):
         return None
     found = []
     for i, field in enumerate(frame.schema.fields):
         attributes = (field.metadata or {}).get("ml_attr", {}).get("attrs", {})
         names = [attribute.get("name") for attribute in attributes.get("binary", [])]
-        if isinstance(field.dataType, ArrayType | VectorUDT) and names == [*schema.names]:
+        if isinstance(field.dataType, T.ArrayType | VectorUDT) and names == [*schema.names]:
             found.append(i)
     if len(found) > 1:
         names = [frame.columns[i] for i in found]

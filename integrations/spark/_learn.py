@@ -32,14 +32,13 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
     frame = as_frame(table)
     encoder.partial_fit(SparkTable(frame))
     names = list(encoder.columns or ())
+    part = Encoder(**{**encoder.get_params(), "columns": names})
     if not names:
-        return Encoder(**{**encoder.get_params(), "columns": []}).partial_fit(
-            SparkTable(frame, frame.count())
-        )
+        return part.partial_fit(SparkTable(frame, frame.count()))
     positions = [frame.columns.index(str(name)) for name in names]
     if _spark_counts(frame, positions, encoder):
         return encoder.partial_fit(CountedTable(frame, positions))
-    part = Encoder(**{**encoder.get_params(), "columns": names}).partial_fit(SparkTable(frame))
+    part.partial_fit(SparkTable(frame))
     columns = positional(frame, positions)
     states = columns.mapInArrow(lambda batches: learn_batches(part, batches), STATE)
     return encoder.merge(*(pickle.loads(state) for state in collected(states)))
@@ -61,7 +60,7 @@ def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) 
 
 
 class CountedTable(SparkTable):
-    """The distinct strings of columns of a DataFrame, with their numbers of rows from Spark."""
+    """The distinct strings of some columns of a DataFrame, which Spark has counted."""
 
     def __init__(self, frame: DataFrame, positions: list[int]) -> None:
         pairs = ", ".join(f"{position}, c{position}" for position in positions)
@@ -72,7 +71,7 @@ class CountedTable(SparkTable):
         self._counted = counted
 
     def read(self, position: int) -> Column:
-        """Return the distinct values of a column, with their counts."""
+        """Return the distinct values of a column and the number of rows of each value."""
         is_of_column = pc.field("column") == position
         present = self._counted.filter(is_of_column & pc.field("value").is_valid())
         column = read_values(present["value"]).encode()

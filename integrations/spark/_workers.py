@@ -83,6 +83,7 @@ def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _state(encoder: Encoder) -> pa.RecordBatch:
+    """Return the pickled encoder as the only row of a batch."""
     payload = pickle.dumps(encoder, 5)
     ends = np.array([0, len(payload)], np.int32)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(payload)]
@@ -130,7 +131,7 @@ def encode_batch(
     groups: Sequence[Sequence[int]],
     num_threads: int | None,
 ) -> Sequence[pa.Array]:
-    """Return the new columns of a batch; `inputs` are the columns to encode.
+    """Return the new columns of a batch; `inputs` has the positions of the columns to encode.
 
     For vectors and arrays, `groups` has the indices of the encoder's columns in each new column.
     """
@@ -167,7 +168,8 @@ def decode_batch(
 ) -> list[pa.Array]:
     """Return the decoded columns, of the given types, for the rows of a batch.
 
-    `inputs` are the feature columns or, if `is_joined`, one array or vector column.
+    `inputs` has the positions of the feature columns, or of one array or vector column if
+    `is_joined`.
     """
     encoder = cached.encoder
     encoded: Any = {
@@ -181,7 +183,7 @@ def decode_batch(
     return [_typed(decoded[column.name], kind) for column, kind in columns]
 
 
-def element(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+def element(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
     """Return the dtype of an array whose elements are the features of several columns."""
     common = np.result_type(np.bool_, *dtypes)
     return np.dtype(np.int8) if common.kind == "b" else common
@@ -238,7 +240,7 @@ def _typed(values: AnyArray, kind: pa.DataType) -> pa.Array:
 def _matrix(column: pa.Array, n_features: int) -> AnyArray:
     """Return a column of arrays or vectors as a matrix (n_rows, n_features)."""
     if column.null_count:
-        raise ValueError("each row must hold an array or vector of features, got null")
+        raise ValueError("each row must hold an array or vector of features, but a row is null")
     n_rows = len(column)
     is_vector = pa.types.is_struct(column.type)
     values = column.field("values") if is_vector else column

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,11 @@ from pyspark.ml.functions import array_to_vector, vector_to_array
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as spark_types
+from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import StructField
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import (
-    ColumnSchema,
-    DecodedLayout,
-    PassThrough,
-    Schema,
-    integration,
-    with_article,
-)
+from onehot_fast.adapter import ColumnSchema, DecodedLayout, PassThrough, integration, with_article
 
 from ._columns import (
     CODES,
@@ -42,19 +35,12 @@ from ._columns import (
 )
 from ._learn import learn as learn
 from ._learn import positional
-from ._workers import (
-    CachedEncoder,
-    Output,
-    decode_batch,
-    element,
-    encode_batch,
-    replace_columns,
-)
+from ._workers import CachedEncoder, Output, decode_batch, element, encode_batch, replace_columns
 
 __all__ = ["encode"]
 
-# The types of arrays that workers return as vectors, which Java converts to arrays, and the dtypes
-# of their elements.
+# The types of arrays that workers return as vectors, and the dtypes of the elements. Java converts
+# the vectors to arrays.
 FROM_VECTORS = {"array<float>": "float32", "array<double>": "float64"}
 # The limits of SQL expressions: Spark takes longer to prepare a larger plan than to run it, and
 # compares each row with one category after the other.
@@ -62,15 +48,15 @@ MAX_FEATURES = 200
 MAX_CATEGORIES = 1000
 # The kinds of values, as in `FeatureWriter.kind_of`, of Spark's types.
 KINDS: dict[Any, str] = {
-    spark_types.StringType: "text",
-    spark_types.CharType: "text",
-    spark_types.VarcharType: "text",
-    spark_types.BinaryType: "bytes",
-    spark_types.BooleanType: "boolean",
-    spark_types.IntegralType: "integer",
-    spark_types.FloatType: "float",
-    spark_types.DoubleType: "float",
-    spark_types.DateType: "date",
+    T.StringType: "text",
+    T.CharType: "text",
+    T.VarcharType: "text",
+    T.BinaryType: "bytes",
+    T.BooleanType: "boolean",
+    T.IntegralType: "integer",
+    T.FloatType: "float",
+    T.DoubleType: "float",
+    T.DateType: "date",
 }
 
 
@@ -146,13 +132,13 @@ def encode(
         raise TypeError(f"encoder must be an Encoder, got {with_article(encoder)}")
     frame, columns = as_frame(table), encoder.schema.columns
     inputs = encoder.schema.positions_in(frame.columns)
-    new, starts = new_fields(encoder, output, names)
-    order = order_of(encoder.schema, frame.columns, starts, len(new), keep)
-    source, inputs, order, fields = _planned(frame, inputs, order, new)
+    new = new_fields(encoder, output, names)
+    order = order_of(encoder.schema, frame.columns, [*map(len, new)], keep)
+    source, inputs, order, fields = _planned(frame, inputs, order, [*chain(*new)])
     is_joined = names is None or isinstance(names, str)
     groups = [[*range(len(columns))]] if is_joined else [[i] for i in range(len(columns))]
     if without_python:
-        expressions = new_columns(source, encoder.schema, inputs, output, groups)
+        expressions = new_columns(source, encoder, inputs, output, groups)
         selected = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
         return _select(source, selected, fields)
     if output not in CODES:
@@ -166,29 +152,25 @@ def encode(
         groups=groups,
         num_threads=num_threads,
     )
-    from_vectors = {
-        j: FROM_VECTORS[field.dataType.simpleString()]
-        for j, (i, field) in enumerate(zip(order, fields, strict=True))
-        if i < 0 and field.dataType.simpleString() in FROM_VECTORS
-    }
-    is_dense = output in ("columns", "array") and len(from_vectors) < len(new)
+    is_dense = output in ("columns", "array")
     row_bytes = encoder.n_features * encoder.schema.dtype.itemsize if is_dense else 0
-    if not from_vectors:
+    kinds = [
+        field.dataType.simpleString() if i < 0 else ""
+        for i, field in zip(order, fields, strict=True)
+    ]
+    if not FROM_VECTORS.keys() & {*kinds}:
         return _mapped(source, work, row_bytes, order, fields)
-    sent = [
-        StructField(f"c{j}", VectorUDT() if j in from_vectors else field.dataType, field.nullable)
-        for j, field in enumerate(fields)
-    ]
-    encoded = _mapped(source, work, row_bytes, order, sent)
-    converted = [
-        vector_to_array(F.col(name), from_vectors[j]) if j in from_vectors else F.col(name)
-        for j, name in enumerate(encoded.columns)
-    ]
-    return _select(encoded, converted, fields)
+    sent, converted = [], []
+    for j, (kind, field) in enumerate(zip(kinds, fields, strict=True)):
+        column, is_vector = F.col(f"c{j}"), kind in FROM_VECTORS
+        dtype = VectorUDT() if is_vector else field.dataType
+        sent.append(T.StructField(f"c{j}", dtype, field.nullable))
+        converted.append(vector_to_array(column, FROM_VECTORS[kind]) if is_vector else column)
+    return _select(_mapped(source, work, row_bytes, order, sent), converted, fields)
 
 
 def count_rows(table: Any) -> int:
-    """Return the number of rows of a DataFrame; Spark computes the DataFrame to count them."""
+    """Let Spark compute a DataFrame, and return its number of rows."""
     return as_frame(table).count()
 
 
@@ -205,29 +187,25 @@ def inverse_transform(
 ) -> DataFrame:
     """Return the decoded DataFrame; see `onehot_fast.adapter.Engine`.
 
-    The features are columns with the names of the features, or one array or vector column with the
-    names in its metadata. A substitute that is a `Special` becomes null.
+    `encoded` has one column per feature, or one array or vector column whose metadata name the
+    features. If `missing`, `unknown` or `infrequent` is a `Special`, such values become null.
     """
     frame, schema = as_frame(encoded), encoder.schema
     substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
     substitutes = {n: None if isinstance(v, Special) else v for n, v in substitutes.items()}
-    types = [category_type(column) for column in schema.columns]
+    types, new = [category_type(column) for column in schema.columns], []
     for column, kind in zip(schema.columns, types, strict=True):
         _check_substitutes(column.name, kind, substitutes)
+        new.append(T.StructField(str(column.name), from_arrow_type(kind)))
     in_one = encoded_in_one(frame, schema)
     if in_one is None:
         layout = DecodedLayout(schema, frame.columns)
-        inputs = layout.features
-        parts = layout.columns
+        inputs, parts = layout.features, layout.columns
         order = [each.position if isinstance(each, PassThrough) else ~each for each in parts]
     else:
         inputs = [in_one]
         new_positions = [~i for i in range(len(types))]
         order = [*range(in_one), *new_positions, *range(in_one + 1, len(frame.columns))]
-    new = [
-        StructField(str(column.name), from_arrow_type(kind))
-        for column, kind in zip(schema.columns, types, strict=True)
-    ]
     source, inputs, order, fields = _planned(frame, inputs, order, new)
     work = partial(
         decode_batch,
@@ -241,9 +219,9 @@ def inverse_transform(
 
 
 def _planned(
-    frame: DataFrame, inputs: Sequence[int], order: Sequence[int], new: Sequence[StructField]
-) -> tuple[DataFrame, list[int], list[int], list[StructField]]:
-    """Select the columns in use; return the frame, its `inputs` and `order`, and the new schema."""
+    frame: DataFrame, inputs: Sequence[int], order: Sequence[int], new: Sequence[T.StructField]
+) -> tuple[DataFrame, list[int], list[int], list[T.StructField]]:
+    """Return a frame of the columns in use, its `inputs` and `order`, and the result's fields."""
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
     check_names(fields, new)
     needed = sorted({i for i in [*inputs, *order] if i >= 0} or {0})
@@ -257,9 +235,9 @@ def _mapped(
     work: Any,
     row_bytes: int,
     order: Sequence[int],
-    fields: Sequence[StructField],
+    fields: Sequence[T.StructField],
 ) -> DataFrame:
-    """Apply `work` to the batches of each partition; see `replace_columns`."""
+    """Return a lazy DataFrame of the batches that `replace_columns` yields."""
     names = [field.name for field in fields]
     return source.mapInArrow(
         lambda batches: replace_columns(batches, work, row_bytes, order, names),
@@ -268,7 +246,7 @@ def _mapped(
 
 
 def _select(
-    frame: DataFrame, columns: Sequence[Column], fields: Sequence[StructField]
+    frame: DataFrame, columns: Sequence[Column], fields: Sequence[T.StructField]
 ) -> DataFrame:
     """Select columns, with the names and metadata of the fields."""
     return frame.select(
@@ -293,18 +271,18 @@ def _check_substitutes(name: Hashable, kind: pa.DataType, substitutes: dict[str,
 
 def new_columns(
     source: DataFrame,
-    schema: Schema,
+    encoder: Encoder,
     inputs: Sequence[int],
     output: Output,
     groups: Sequence[Sequence[int]],
 ) -> list[Column]:
-    """Return SQL expressions: one per feature, or an array or vector per group of columns."""
+    """Return SQL expressions: one per feature, or one array or vector per group of columns."""
     if output in CODES:
         raise ValueError(f"output={output!r} needs Python workers: pass without_python=False")
-    _check_size(schema)
-    dtypes = [spark_dtype(column) for column in schema.columns]
-    features = []
-    for column, i in zip(schema.columns, inputs, strict=True):
+    _check_size(encoder)
+    columns = encoder.schema.columns
+    dtypes, features = [spark_dtype(column) for column in columns], []
+    for column, i in zip(columns, inputs, strict=True):
         field = source.schema.fields[i]
         kind = _kind(column, field.dataType)
         features.append(integration("sql").column_features(column, "spark", field.name, kind))
@@ -319,27 +297,25 @@ def new_columns(
     return arrays
 
 
-def _check_size(schema: Schema) -> None:
+def _check_size(encoder: Encoder) -> None:
     """Raise an error if an encoder is too large for SQL expressions."""
-    n_categories = sum(len(column.known) for column in schema.columns)
-    for n, limit, what in [
-        (schema.n_features, MAX_FEATURES, "features"),
-        (n_categories, MAX_CATEGORIES, "categories"),
-    ]:
-        if n > limit:
-            raise ValueError(
-                f"without_python=True supports at most {limit} {what}, but the encoder has {n}:"
-                " pass without_python=False, or fit the encoder with max_categories="
-            )
+    n_features = encoder.n_features
+    n_categories = sum(len(column.known) for column in encoder.schema.columns)
+    if n_features > MAX_FEATURES or n_categories > MAX_CATEGORIES:
+        raise ValueError(
+            f"without_python=True supports at most {MAX_FEATURES} features and {MAX_CATEGORIES}"
+            f" categories, but the encoder has {n_features} features and {n_categories}"
+            " categories: pass without_python=False, or fit the encoder with max_categories="
+        )
 
 
-def _kind(column: ColumnSchema, dtype: spark_types.DataType) -> str:
-    """Return the kind, a value of `KINDS`, of a Spark type; raise TypeError if it has none."""
+def _kind(column: ColumnSchema, dtype: T.DataType) -> str:
+    """Return the kind of the values of a Spark type; raise TypeError if SQL cannot encode them."""
     kind = next((kind for types, kind in KINDS.items() if isinstance(dtype, types)), None)
     if kind is None:
         raise TypeError(
             f"column {column.name!r} has Spark type {dtype.simpleString()}, which SQL compares"
-            " differently than the encoder: pass without_python=False"
+            " differently than the encoder does: pass without_python=False"
         )
     return kind
 

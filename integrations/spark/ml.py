@@ -12,6 +12,7 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from pyspark.sql import DataFrame
 
 from onehot_fast import Encoder
+from onehot_fast.adapter import check_options
 from onehot_fast.encoder import HandleUnknown
 
 from ._columns import CODES, check_output
@@ -159,23 +160,10 @@ class OneHotEncoder(
         super().__init__()
         self._set(**self._input_kwargs)
 
-    @keyword_only
-    def setParams(
-        self,
-        *,
-        inputCols: list[str] | None = None,
-        outputCol: str | None = None,
-        outputCols: list[str] | None = None,
-        handleUnknown: str = "error",
-        handleMissing: str = "ignore",
-        minFrequency: float | None = None,
-        maxCategories: int | None = None,
-        drop: str | None = None,
-        dtype: str = "bool",
-        output: str = "vector",
-    ) -> OneHotEncoder:
+    def setParams(self, **params: Any) -> OneHotEncoder:
         """Set parameters by name; see the class."""
-        self._set(**self._input_kwargs)
+        check_options(params, [param.name for param in self.params])
+        self._set(**params)
         return self
 
     def _fit(self, dataset: DataFrame) -> OneHotEncoderModel:

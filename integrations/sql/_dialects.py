@@ -21,6 +21,7 @@ YEARS = range(-62_135_596_800, 253_402_300_800)
 # A string whose literal has the same meaning with all settings of Spark's parser.
 SPARK_PLAIN = re.compile(r"[^\\'$\x00-\x1f\x7f-\x9f]*")
 POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
+SURROGATE = re.compile("[\ud800-\udfff]")
 # Characters that BigQuery does not allow in column names.
 BIGQUERY_NEVER = re.compile(r"""[!"$()*,./;?@[\\\]^`{}~]""")
 BIGNUMERIC_MAX, BIGNUMERIC_SCALE = Decimal(f"{2**255 - 1}E-38"), 38
@@ -28,10 +29,11 @@ BIGNUMERIC_MAX, BIGNUMERIC_SCALE = Decimal(f"{2**255 - 1}E-38"), 38
 SQLITE_DIGITS = 15
 # Powers of two larger than 2**62 are not 64-bit integers, so SQLite divides by 2**62 repeatedly.
 STEP = 62
+MANTISSA_BITS = 53  # of float64
 
 
 def escaped(value: str, quote: str) -> str:
-    """Return a string in quotes, for dialects in which a backslash starts an escape sequence."""
+    """Return a string in quotes, with special characters as backslash escapes."""
     plain = {quote: f"\\{quote}", "\\": "\\\\"}
     letters = (
         f"\\u{ord(c):04x}" if c < " " or "\x7f" <= c <= "\x9f" else plain.get(c, c) for c in value
@@ -41,11 +43,7 @@ def escaped(value: str, quote: str) -> str:
 
 def is_unicode(value: str) -> bool:
     """Tell whether a string has no lone surrogates, which no engine can store."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return SURROGATE.search(value) is None
 
 
 class Dialect:
@@ -66,8 +64,9 @@ class Dialect:
     zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
     # The type of the literals 1 and 0 if features of this type need no cast, otherwise "".
     literal_type = ""
-    true, false = "TRUE", "FALSE"
+    true, false, nan = "TRUE", "FALSE", "CAST('NaN' AS DOUBLE)"
     second_digits = 9  # after the decimal point
+    # Other integers are written as decimals.
     integers = range(-(2**127), 2**128)
     bytes_literal = "unhex('{}')"
     # Appended to a text column, so that its own collation does not affect comparisons.
@@ -85,11 +84,11 @@ class Dialect:
         return '"' + name.replace('"', '""') + '"'
 
     def aliases(self, names: Sequence[str]) -> Sequence[str]:
-        """Return the names of the features, changed as far as the engine requires."""
+        """Return the names of the features, without the characters that the engine forbids."""
         return names
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return a column as comparisons need it: the collation of a text column has no effect."""
+        """Return the SQL of a column for comparisons that ignore the collation of texts."""
         if kind != "text":
             return name
         return f"({self._as_text(name)}{self.collate})" if self.collate else self._as_text(name)
@@ -99,11 +98,9 @@ class Dialect:
         # If a list contains a float, the engine would compare all decimals of the list as floats.
         is_decimal = kind == "decimal"
         floats = [each for each in literals if is_decimal and self.double_type in each]
-        if not floats:
-            return self._is_listed(column, literals, kind)
         exact = [each for each in literals if each not in floats]
         lists = [self._is_listed(column, each, kind) for each in (exact, floats) if each]
-        return f"({' OR '.join(lists)})" if exact else lists[0]
+        return lists[0] if len(lists) == 1 else f"({' OR '.join(lists)})"
 
     def _is_listed(self, column: str, literals: Sequence[str], kind: str | None) -> str:
         """Return the condition that a column equals one of the literals, which have one type."""
@@ -117,13 +114,9 @@ class Dialect:
         return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
 
     def error(self, message: str, column: str) -> str:
-        """Return a call that fails with a message and the value of a column."""
+        """Return the SQL that raises an error with a message and the value of a column."""
         shown = f"COALESCE({self._as_text(column)}, 'NULL')"
         return self.error_call.format(self.text(message), shown)
-
-    @property
-    def nan(self) -> str:
-        return f"CAST('NaN' AS {self.double_type})"
 
     def _as_text(self, column: str) -> str:
         return f"CAST({column} AS {self.string_type})"
@@ -138,11 +131,14 @@ class Dialect:
         return self.true if value else self.false
 
     def integer(self, value: int) -> str | None:
-        return str(value) if value in self.integers else None
+        return str(value) if value in self.integers else self.decimal(Decimal(value))
 
     def decimal(self, value: Decimal) -> str | None:
         if value.is_infinite():  # a DOUBLE column can hold it; a DECIMAL column never equals it
             return self.float(float(value))
+        return self._finite_decimal(value)
+
+    def _finite_decimal(self, value: Decimal) -> str | None:
         held = as_literal(value, "decimal38")
         return None if held is None else f"{held:f}"
 
@@ -173,6 +169,8 @@ class Postgres(Dialect):
         "float64": "DOUBLE PRECISION",
     }  # fmt: skip
     double_type, string_type = "DOUBLE PRECISION", "TEXT"
+    nan = "CAST('NaN' AS DOUBLE PRECISION)"
+    integers = INT64
     bytes_literal = "decode('{}', 'hex')"
     collate = ' COLLATE "C"'
     typed_nan = (
@@ -204,9 +202,6 @@ class Postgres(Dialect):
         quoted = "'" + value.replace("'", "''") + "'"
         # The meaning of a backslash depends on `standard_conforming_strings`, except in E''.
         return f"E{quoted}".replace("\\", "\\\\") if "\\" in value else quoted
-
-    def integer(self, value: int) -> str | None:
-        return str(value) if value in INT64 else self.decimal(Decimal(value))
 
     def decimal(self, value: Decimal) -> str | None:
         if value.is_infinite():
@@ -264,6 +259,8 @@ class BigQuery(Dialect):
         "uint64": "NUMERIC",
     }  # fmt: skip
     boolean_type, double_type, string_type = "BOOL", "FLOAT64", "STRING"
+    nan = "CAST('NaN' AS FLOAT64)"
+    integers = INT64
     naive_type, zoned_type = "DATETIME", "TIMESTAMP"
     bytes_literal = "FROM_HEX('{}')"
     error_call = "ERROR(CONCAT({}, {}))"
@@ -287,8 +284,8 @@ class BigQuery(Dialect):
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
         if BIGQUERY_NEVER.search(name[1:-1]):
             raise ValueError(
-                f"BigQuery does not allow some of the characters in the column name {name}: rename"
-                " the column before fit"
+                f"the column name {name} has characters that BigQuery does not allow: rename the"
+                " column before fit"
             )
         return name
 
@@ -299,12 +296,7 @@ class BigQuery(Dialect):
     def text(self, value: str) -> str | None:
         return escaped(value, "'")
 
-    def integer(self, value: int) -> str | None:
-        return str(value) if value in INT64 else self.decimal(Decimal(value))
-
-    def decimal(self, value: Decimal) -> str | None:
-        if value.is_infinite():
-            return self.float(float(value))
+    def _finite_decimal(self, value: Decimal) -> str | None:
         is_held = value.copy_abs() <= BIGNUMERIC_MAX and _scale(value) <= BIGNUMERIC_SCALE
         return f"BIGNUMERIC '{value:f}'" if is_held else None
 
@@ -317,7 +309,8 @@ class SQLite(Dialect):
         ("float16", "float32", "float64"), "REAL"
     )
     literal_type = "INTEGER"
-    true, false = "1", "0"
+    true, false, nan = "1", "0", "NULL"
+    integers = INT64
     bytes_literal = "X'{}'"
     error_call = ""
     max_columns = 2000
@@ -331,40 +324,31 @@ class SQLite(Dialect):
     def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
         return None
 
-    @property
-    def nan(self) -> str:
-        return "NULL"
-
     def text(self, value: str) -> str | None:
         if "\0" in value:  # a NUL would end the statement
             return f"CAST({self.bytes(value.encode())} AS TEXT)"
         return "'" + value.replace("'", "''") + "'"
 
     def integer(self, value: int) -> str | None:
-        if value not in INT64:
-            return self.decimal(Decimal(value))
         # SQLite would read -2**63 as the negation of 2**63, which is a float.
-        return str(value) if value != INT64[0] else f"({value + 1} - 1)"
+        return f"({value + 1} - 1)" if value == INT64[0] else super().integer(value)
 
     def decimal(self, value: Decimal) -> str | None:
         number = as_literal(value, "float")
         return None if number is None else self.float(number)
 
     def float(self, value: float) -> str | None:
-        """Return a literal, or a quotient or product of integers that is exactly the float."""
+        """Return a literal, or a quotient or product of whole numbers that equals the float."""
         if math.isinf(value):
             return "9e999" if value > 0 else "-9e999"
         digits = re.sub(r"e.*|\D", "", repr(value)).strip("0")
-        if len(digits) <= SQLITE_DIGITS and 1e-20 < abs(value) < 1e20:
+        if len(digits) <= SQLITE_DIGITS and (not value or 1e-20 < abs(value) < 1e20):
             return repr(value)
-        whole, divisor = value.as_integer_ratio()
-        exponent = 1 - divisor.bit_length()
-        if not exponent and whole:
-            exponent = (whole & -whole).bit_length() - 1
-            whole >>= exponent
+        mantissa, exponent = math.frexp(value)
+        exponent -= MANTISSA_BITS
         steps = [STEP] * (abs(exponent) // STEP) + [abs(exponent) % STEP]
-        sign = "*" if exponent > 0 else "/"
-        return f"({whole}.0{''.join(f' {sign} {2**step}.0' for step in steps if step)})"
+        factors = "".join(f" {'*' if exponent > 0 else '/'} {2**step}.0" for step in steps)
+        return f"({int(mantissa * 2**MANTISSA_BITS)}.0{factors})"
 
     def date(self, value: datetime.date) -> str:
         return f"'{value.isoformat()}'"
@@ -380,12 +364,12 @@ def _scale(value: Decimal) -> int:
 
 
 def _clock(value: int, digits: int = 6) -> str | None:
-    """Format attoseconds since 1970 for SQL; return None if `digits` decimals are too few."""
+    """Return attoseconds since 1970 as a SQL time, or None if `digits` decimals are too few."""
     seconds, rest = divmod(value, ATTOSECONDS)
     if seconds not in YEARS:
         raise ValueError(
-            f"a time {seconds:,} seconds from 1970 cannot be written in SQL, which only"
-            " supports the years from 1 to 9999"
+            f"a category is a time {seconds:,} seconds after 1970, but SQL supports only the years"
+            " from 1 to 9999"
         )
     clock = str(np.datetime64(seconds, "s")).replace("T", " ")
     if not rest:

@@ -53,11 +53,9 @@ def to_sql(
         )
     _check_distinct([column.name for column in schema.columns], written)
     names = [_name(name, written) for name in written.aliases(schema.names)]
-    values = [
-        value
-        for column in schema.columns
-        for value in column_features(column, dialect, str(column.name))
-    ]
+    values: list[str] = []
+    for column in schema.columns:
+        values += column_features(column, dialect, str(column.name))
     items = INDENT.join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
     if table is None:
         return items
@@ -74,7 +72,8 @@ def column_features(
 ) -> list[str]:
     """Return one SQL expression per feature of a column that the query calls `name`.
 
-    `kind` is that of the values, see `FeatureWriter.kind_of`; by default that of the categories.
+    `kind` is the kind of the column's values, a result of `FeatureWriter.kind_of`. The default is
+    the kind of the categories.
     """
     return _Writer(column, DIALECTS[dialect], name, kind).features()
 
@@ -86,13 +85,10 @@ class _Writer(FeatureWriter[str]):
         self, column: ColumnSchema, dialect: Dialect, name: str, kind: str | None = None
     ) -> None:
         self.dialect, self.name = dialect, _name(name, dialect)
-        element = dialect.types.get(column.options.dtype.newbyteorder("=").name)
-        if element is None:
-            raise ValueError(
-                f"column {column.name!r}: {dialect.title} has no type for dtype"
-                f" {column.options.dtype}"
-            )
-        self.element = element
+        dtype = column.options.dtype.newbyteorder("=").name
+        if dtype not in dialect.types:
+            raise ValueError(f"column {column.name!r}: {dialect.title} has no type for {dtype}")
+        self.element = dialect.types[dtype]
         items = column.known.tolist()
         self.kind = _column_kind(column.name, items, dialect) if kind is None else kind
         super().__init__(column, [self._literal(item) for item in items])
@@ -109,8 +105,7 @@ class _Writer(FeatureWriter[str]):
         value = as_literal(item, kind) if kind else None
         if value is None or (kind == "text" and not is_unicode(value)):
             return None
-        written: str | None = getattr(dialect, str(kind))(value)
-        return written
+        return getattr(dialect, str(kind))(value)  # type: ignore[no-any-return]
 
     def is_missing(self) -> str:
         is_null = f"{self.name} IS NULL"
@@ -151,7 +146,7 @@ class _Writer(FeatureWriter[str]):
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
-    """Return the kind of a column's categories, if any; raise ValueError if SQL lacks the type."""
+    """Return the common kind of the categories; raise an error if SQL has no type for it."""
     every = [(FeatureWriter.kind_of(item), item) for item in items]
     kinds = {kind: item for kind, item in every if kind in SUPPORTED}
     unsupported = next((item for kind, item in every if kind not in SUPPORTED), None)
@@ -161,10 +156,8 @@ def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str |
     if dialect.mixes_kinds and "zoned" in kinds:
         raise _unsupported(name, dialect, "has no type for times with a time zone")
     if len(kinds) > 1 and not kinds.keys() <= (STORED if dialect.mixes_kinds else {*NUMBERS}):
-        listed = ", ".join(sorted(map(str, kinds)))
-        raise _unsupported(
-            name, dialect, f"has no column type that can hold {listed} values in one column"
-        )
+        listed = " and ".join(sorted(map(str, kinds)))
+        raise _unsupported(name, dialect, f"has no column type that holds {listed} values")
     return next((kind for kind in NUMBERS if kind in kinds), next(iter(kinds), None))
 
 

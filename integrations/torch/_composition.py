@@ -15,10 +15,13 @@ INT64 = torch.iinfo(torch.int64)
 # torch supports few operations on uint16, uint32 and uint64. In the signed dtypes, 0 and 1 have the
 # same bits.
 SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+FLOAT8 = (
+    torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz
+)  # fmt: skip
 INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 INVALID_LABEL = (
-    "one_hot: a label is negative or not below num_classes;"
+    "one_hot: a label is negative, or num_classes or larger;"
     " call one_hot(tensor.cpu(), ...) to see the label and its position"
 )
 SEVERAL_CLASSES = (
@@ -96,7 +99,7 @@ def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, fl
 def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu") -> torch.Tensor:
     """Return a 0-D tensor that is filled on its device, without a copy from the CPU."""
     # Some versions of torch cannot fill float8 tensors.
-    fillable = torch.float32 if _is_float8(dtype) else dtype
+    fillable = torch.float32 if dtype in FLOAT8 else dtype
     return torch.full((), value, dtype=fillable, device=device).to(dtype)
 
 
@@ -130,9 +133,10 @@ def _broadcastable(
 def decode(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
 ) -> torch.Tensor:
-    """Return the index of `on_value` in each row, or else `default`.
+    """Return the index of `on_value` in each row, or `default` for a row without `on_value`.
 
-    Bits are compared. A row without `on_value` must have equal elements, and needs a `default`.
+    Elements are compared bit by bit. If a row has no `on_value`, the row is invalid if `default` is
+    None or if its elements differ.
     """
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
@@ -141,7 +145,6 @@ def decode(
     n_hot = is_hot.sum(axis)
     if multiple == "error":
         torch._assert_async((n_hot <= 1).all(), SEVERAL_CLASSES)
-    # A row without a hot element is invalid if there is no default, or if its elements differ.
     is_valid = n_hot > 0 if default is None else (n_hot > 0) | _is_constant(tensor, axis)
     torch._assert_async(is_valid.all(), NO_CLASS)
     filler = -1 if default is None else default
@@ -158,14 +161,14 @@ def argmax(tensor: torch.Tensor, axis: int) -> torch.Tensor:
         tensor = tensor.view(torch.int64) ^ INT64.min  # keeps the order of the uint64 values
     elif tensor.dtype in SIGNED:
         tensor = tensor.to(torch.int64)
-    elif _is_float8(tensor.dtype):
+    elif tensor.dtype in FLOAT8:
         tensor = tensor.to(torch.float32)
     return tensor.argmax(axis)
 
 
 def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     """Tell for each row whether all elements are equal; 0.0 equals -0.0, and NaN equals NaN."""
-    if _is_float8(tensor.dtype):
+    if tensor.dtype in FLOAT8:
         tensor = tensor.to(torch.float32)
     tensor = tensor.view(SIGNED.get(tensor.dtype, tensor.dtype))
     first = tensor.narrow(axis, 0, min(1, tensor.shape[axis]))
@@ -175,12 +178,8 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     return is_same.all(axis)
 
 
-def _is_float8(dtype: torch.dtype) -> bool:
-    return bool(dtype.is_floating_point and dtype.itemsize == 1)
-
-
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of elements as integers; complex parts lie along a new last dimension."""
+    """Return the bits of elements as integers; complex numbers get a last dimension of 2 parts."""
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

@@ -16,50 +16,36 @@ import torch
 
 import onehot_fast
 
-from ._composition import INTEGER_OF_SIZE, decode, encode_into, scalar, smoothed_values
+from ._composition import FLOAT8, INTEGER_OF_SIZE, decode, encode_into, scalar, smoothed_values
 
 POLICIES = (
     "int axis, int[] ignore_index, str negative_indices, str out_of_range, float label_smoothing"
+)
+# The dtypes that NumPy lacks, and dtypes that hold all of their values.
+NOT_IN_NUMPY = {torch.complex32: torch.complex64} | dict.fromkeys(
+    (torch.bfloat16, *FLOAT8), torch.float32
 )
 
 
 @cache
 def _element(dtype: torch.dtype, value: float) -> npt.NDArray[Any]:
-    """Return a value of `dtype` as a 0-D array; see `_stored` for its NumPy dtype."""
-    return np.asarray(_stored(scalar(value, dtype)).numpy())
+    """Return a value of `dtype` as a 0-D array; see `_as_numpy` for its NumPy dtype."""
+    return _as_numpy(scalar(value, dtype))
 
 
-def _stored(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the tensor, viewed as integers of the same size if NumPy lacks its dtype."""
-    if tensor.dtype in NUMPY_DTYPES:
-        return tensor
-    return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
-
-
-NUMPY_DTYPES = frozenset(
-    (
-        torch.bool, torch.uint8, torch.int8, torch.uint16, torch.int16, torch.uint32, torch.int32,
-        torch.uint64, torch.int64, torch.float16, torch.float32, torch.float64, torch.complex64,
-        torch.complex128,
-    )
-)  # fmt: skip
+def _as_numpy(tensor: torch.Tensor) -> npt.NDArray[Any]:
+    """Return a tensor as an array of the same memory: of integers if NumPy lacks its dtype."""
+    if tensor.dtype in NOT_IN_NUMPY:
+        tensor = tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
+    return np.asarray(tensor.numpy())
 
 
 def _encode(
-    tensor: torch.Tensor,
-    num_classes: int,
-    dtype: torch.dtype,
-    axis: int,
-    ignore_index: list[int],
-    negative_indices: Any,
-    out_of_range: Any,
-    label_smoothing: float,
-    out: npt.NDArray[Any] | None = None,
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any, out: Any = None
 ) -> npt.NDArray[Any]:
     """Encode a CPU tensor with the kernels of the package, and return the NumPy array."""
-    hot, cold = (1.0, 0.0)
-    if label_smoothing:
-        hot, cold = smoothed_values(label_smoothing, num_classes)
+    axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
+    hot, cold = smoothed_values(label_smoothing, num_classes)
     if tensor.dtype == torch.uint64:
         ignore_index = [index % 2**64 for index in ignore_index]
     return onehot_fast.one_hot(
@@ -80,10 +66,9 @@ def _allocate_by_kernel(tensor: Any, num_classes: int, dtype: Any, *policies: An
     return encoded if encoded.dtype == dtype else encoded.view(dtype)
 
 
-def _fill_by_kernel(tensor: Any, num_classes: int, *rest: Any) -> None:
-    *policies, out = rest
-    memory = _stored(out.detach()).numpy()
-    _encode(tensor, num_classes, out.dtype, *[*policies, memory])
+def _fill_by_kernel(tensor: Any, num_classes: int, *policies_and_out: Any) -> None:
+    *policies, out = policies_and_out
+    _encode(tensor, num_classes, out.dtype, *policies, out=_as_numpy(out.detach()))
 
 
 def _empty(
@@ -125,8 +110,8 @@ def _fill_batched(info: Any, in_dims: Any, tensor: Any, *arguments: Any) -> Any:
 def _decode_by_kernel(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: Any
 ) -> torch.Tensor:
-    if tensor.dtype not in NUMPY_DTYPES:
-        tensor = tensor.to(torch.complex64 if tensor.dtype.is_complex else torch.float32)
+    if tensor.dtype in NOT_IN_NUMPY:
+        tensor = tensor.to(NOT_IN_NUMPY[tensor.dtype])
     classes = onehot_fast.decode(
         tensor.detach().numpy(),
         axis,

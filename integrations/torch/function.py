@@ -10,7 +10,7 @@ import torch
 
 from onehot_fast.adapter import check_choice, with_article
 
-from ._composition import INT64, argmax, read_labels
+from ._composition import FLOAT8, INT64, argmax, read_labels
 from ._composition import decode as decode_by_torch
 from ._composition import encode as encode_by_torch
 from ._operators import ALLOCATING, DECODING, FILLING
@@ -24,8 +24,7 @@ INTEGERS = (
 INDICES = (*INTEGERS, torch.float16, torch.float32, torch.float64)
 SMOOTHED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 VALUES = (
-    torch.bool, *INTEGERS, *SMOOTHED, torch.complex32, torch.complex64, torch.complex128,
-    torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz,
+    torch.bool, *INTEGERS, *SMOOTHED, *FLOAT8, torch.complex32, torch.complex64, torch.complex128
 )  # fmt: skip
 # Before torch 2.7, `torch.export` cannot be distinguished from `torch.compile`.
 IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
@@ -283,7 +282,7 @@ def _check_out(out: torch.Tensor, tensor: torch.Tensor, shape: list[int]) -> Non
 
 
 def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
-    """Return the ignored values that labels can have; for uint64, as int64 of the same bits."""
+    """Return the ignored labels that `dtype` may have; uint64 becomes int64 of the same bits."""
     several = [*ignore_index] if isinstance(ignore_index, Sequence) else [ignore_index]
     indices = [_whole(index, "ignore_index") for index in several if index is not None]
     if dtype == torch.uint64:

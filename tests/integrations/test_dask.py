@@ -177,7 +177,7 @@ def test_a_partition_of_another_dtype_never_changes_values(tmp_path):
     paths = [str(tmp_path / name) for name in ("0.parquet", "1.parquet")]
     for path, rows in zip(paths, (whole, with_null), strict=True):
         rows.to_parquet(path)
-    message = r"""column 'z' has nulls in a partition.*astype\({"z": "float64"}\)"""
+    message = r"""column 'z' has nulls in a partition.*astype\({'z': 'float64'}\)"""
     for broken in (in_partitions([whole, with_null]), dd.read_parquet(paths)):
         for output in ("numpy", "csr"):
             with pytest.raises(ValueError, match=message):

@@ -122,7 +122,7 @@ def test_openvino_encodes_texts(output: str) -> None:
         (
             ["a"],
             {"columns": ["size", "b"], "drop": {"size": "first"}},
-            "unknown value cannot be rejected, because the column has no features",
+            "column 'size' has no features, so the model cannot reject its values",
         ),
         (["a"], {"columns": []}, "encodes no column"),
         (["a"], {"columns": [""]}, "has an empty name"),
