@@ -28,13 +28,6 @@ TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary",
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
     pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
 } | {pa.bool_().id, pa.float16().id, pa.float32().id, pa.float64().id}  # fmt: skip
-LIST_TYPES = (
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_fixed_size_list,
-    pa.types.is_list_view,
-    pa.types.is_large_list_view,
-)
 
 
 def as_column(column: Any) -> ArrowColumn:
@@ -172,7 +165,7 @@ class ColumnReader:
         return _hashed(column) if plain is None else plain
 
     def _read_dictionary(self, column: ArrowColumn) -> Column:
-        """Return codes for one array of categories, merged from the dictionaries of all chunks."""
+        """Return the codes of all chunks, with one array of categories for all dictionaries."""
         chunks = chunks_of(column)
         arrays = [_core_array(chunk) for chunk in chunks]
         identities = [array.dictionary.identity for array in arrays]
@@ -246,7 +239,7 @@ def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
 def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
     """Return the ``len(lists) + 1`` offsets of lists, and the concatenated elements."""
     lists = storage(lists)
-    if not any(is_type(lists.type) for is_type in LIST_TYPES):
+    if not hasattr(lists.type, "value_field"):  # only types of lists have this attribute
         raise TypeError(
             f"rows must be lists, or strings if sep= is given, got the Arrow type {lists.type}"
         )

@@ -88,7 +88,7 @@ def _is_object_type(kind: pa.DataType) -> bool:
 
 
 def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
-    """Return the value of each code (missing if negative); pyarrow cannot decode every type."""
+    """Return the value of each code, or a missing value if the code is negative."""
     if codes.dtype.kind == "i" and (codes < 0).any():
         kind = values.dtype.kind
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
@@ -124,11 +124,11 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
 
 
 def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return the categories in the type to which a column is cast before both are compared.
+    """Return the categories in an Arrow type to which a column can be cast for a comparison.
 
     If the conversion is exact, numbers and Booleans become float64, and timestamps and durations
-    get the unit nanosecond. Casting a column to these types rarely changes a value, which would be
-    an error in pyarrow.
+    get the unit nanosecond. pyarrow raises an error if a cast changes a value of the column; with
+    these types, this is rare.
     """
     values = common_values(categories, owner)
     kind = values.type

@@ -295,7 +295,7 @@ def feature_fields(names: Iterable[str], dtype: np.dtype[Any]) -> list[pa.Field]
 def nested(
     column: ColumnSchema, layout: Layout, num_threads: int | None = None
 ) -> tuple[pa.DataType, Callable[[CodedColumn], pa.Array]]:
-    """Return the type of one array with all features, and a function that writes the array."""
+    """Return the type of an array with all features of a column, and a function that writes it."""
     if layout == "dictionary":
         return _dictionary(column, num_threads)
     dtype = column.options.dtype

@@ -195,7 +195,8 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
     if (lengths != width).any():
         row = int(np.argmax(lengths != width))
         raise ValueError(
-            f"column {column.name!r}, row {row}: must have {width} elements, got {lengths[row]}"
+            f"column {column.name!r}, row {row}: a list must have {width} elements, got"
+            f" {lengths[row]}"
         )
     cells = _cells(elements, f"column {column.name!r}").reshape(len(lengths), width)
     return classes_of(column, cells, len(lengths), 1)

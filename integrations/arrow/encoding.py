@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -173,27 +172,24 @@ class EncodePlan:
         order = schema.column_order(names)
         order.warn_if_absent()
         self._coders = [ColumnCoder(column) for column in schema.columns]
-        self._writers: list[Callable[[Rows, Sequence[CodedColumn]], list[Any]]] = []
-        fields: list[pa.Field] = []
-        parts: Iterable[Any]
+        self._num_threads = num_threads
+        self._parts: Sequence[Any]
         if layout == "columns":
-            parts = EncodedLayout(schema, names).columns
+            self._parts = EncodedLayout(schema, names).columns
         else:
             index_of = {position: index for index, position in enumerate(self._positions)}
-            parts = (index_of.get(i, PassThrough(i)) for i in order.positions)
-        for part in parts:
+            self._parts = [index_of.get(i, PassThrough(i)) for i in order.positions]
+            self._nested = [nested(column, layout, num_threads) for column in schema.columns]
+        fields: list[pa.Field] = []
+        for part in self._parts:
             if isinstance(part, PassThrough):
                 fields.append(source.field(part.position))
-                self._writers.append(partial(_kept, part.position))
             elif isinstance(part, int):
-                kind, write = nested(schema.columns[part], layout, num_threads)
-                name = names[self._positions[part]]
+                name, (kind, _) = names[self._positions[part]], self._nested[part]
                 fields.append(pa.field(name, kind, nullable=layout == "dictionary"))
-                self._writers.append(partial(_nested, part, write))
             else:
                 for column in schema.columns[part.columns]:
                     fields += output_fields(column)
-                self._writers.append(partial(_features, part.columns, part.dtype, num_threads))
         changed = {names[position] for position in self._positions}
         self.schema: Any = pa.schema(fields, metadata_without(source.metadata, changed))
         kinds = [source.field(position).type for position in self._positions]
@@ -207,20 +203,13 @@ class EncodePlan:
 
         n_bytes = self._n_hashed * rows.num_rows * HASH_BYTES
         coded = map_columns(code, range(len(self._coders)), n_bytes)
-        return [column for write in self._writers for column in write(rows, coded)]
-
-
-def _kept(position: int, rows: Rows, coded: Sequence[CodedColumn]) -> list[Any]:
-    return [rows.column(position)]
-
-
-def _nested(
-    index: int, write: Callable[[CodedColumn], Any], rows: Rows, coded: Sequence[CodedColumn]
-) -> list[Any]:
-    return [write(coded[index])]
-
-
-def _features(
-    columns: slice, dtype: Any, num_threads: int | None, rows: Rows, coded: Sequence[CodedColumn]
-) -> list[Any]:
-    return output_arrays(coded[columns], dtype, num_threads)
+        columns: list[Any] = []
+        for part in self._parts:
+            if isinstance(part, PassThrough):
+                columns.append(rows.column(part.position))
+            elif isinstance(part, int):
+                _, write = self._nested[part]
+                columns.append(write(coded[part]))
+            else:
+                columns += output_arrays(coded[part.columns], part.dtype, self._num_threads)
+        return columns

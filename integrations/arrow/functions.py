@@ -226,5 +226,7 @@ def _column(encoder: Any, column: Any) -> ColumnSchema:
     if column is None and len(columns) == 1:
         return next(iter(columns.values()))
     if column is None or column not in columns:
-        raise ValueError(f"column must be one of the encoder's {list(columns)!r}, got {column!r}")
+        raise ValueError(
+            f"column must be one of the encoder's columns, {list(columns)!r}, got {column!r}"
+        )
     return columns[column]

@@ -19,7 +19,7 @@ from onehot_fast.adapter import (
     read_arrow,
 )
 
-from ._read import ColumnReader, as_column, read_integers
+from ._read import as_column, read_column, read_integers
 from ._values import storage
 from ._write import (
     LAYOUTS,
@@ -133,7 +133,7 @@ def _read(
         shape: Any = onehot_fast.infer_shape((0,), depth)
         n_classes = int(shape[1])
         return CodedColumn(codes, None, n_classes), range(n_classes)
-    column = ColumnReader().read(values).encode()
+    column = read_column(values).encode()
     if categories is None and pa.types.is_dictionary(storage(values).type):
         known = column.categories
         return CodedColumn(column.codes, None, len(known)), known
@@ -227,7 +227,7 @@ class OneHotArray:
         """Return the matrix, read-only if it shares the memory of the Arrow array."""
         matrix = self._matrix
         if copy is False and (matrix is None or (dtype is not None and dtype != self._dtype)):
-            raise ValueError("the matrix of this result cannot be returned without a copy")
+            raise ValueError("this result cannot become an array without a copy: pass copy=None")
         if matrix is None:
             matrix, copy = _matrix_of(self._arrow, self.shape[1], self._dtype), False
         if copy or (dtype is not None and dtype != self._dtype):

@@ -106,7 +106,9 @@ class _Writer(FeatureWriter[nw.Expr]):
         self.value, self.is_float = value, dtype.is_float()
         self.element: Any = DTYPES.get(column.options.dtype.newbyteorder("=").name)
         if self.element is None:
-            raise TypeError(f"dtype must be supported by narwhals, got {column.options.dtype}")
+            raise TypeError(
+                f"dtype must be one of {', '.join(DTYPES)} in narwhals, got {column.options.dtype}"
+            )
         super().__init__(column, [_literal(item, column, dtype) for item in column.known.tolist()])
 
     def is_missing(self) -> nw.Expr:
@@ -169,4 +171,7 @@ def _literal(item: Any, column: ColumnSchema, dtype: Any) -> Any:
             return None
         moment = EPOCH + datetime.timedelta(microseconds=attoseconds // ATTOSECONDS)
         return moment.replace(tzinfo=zone)
-    raise TypeError(f"column {column.name!r} has dtype {dtype}, for which narwhals has no literals")
+    raise TypeError(
+        f"column {column.name!r} has dtype {dtype}, which narwhals cannot compare with categories:"
+        " cast the column, or encode the frame with Encoder.transform"
+    )

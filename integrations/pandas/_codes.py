@@ -1,4 +1,4 @@
-"""Read the codes and levels of a Series, and its values as NumPy, Arrow or Python objects."""
+"""Convert a Series to codes and levels, and its values to NumPy, Arrow or Python objects."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -33,7 +33,7 @@ MAX_INSPECTED_ROWS = 2048
 
 
 def code_series(series: "pd.Series[Any]") -> Coding:
-    """Return a Series as codes and levels: the categories, as in ``pandas.Categorical(series)``."""
+    """Return the codes of a Series, and its levels: the categories of ``pandas.Categorical``."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         each_once = pd.Categorical.from_codes(np.arange(len(dtype.categories)), dtype=dtype)
@@ -85,7 +85,7 @@ def _sorted(column: Column) -> tuple[CodedColumn, npt.NDArray[np.int64]]:
 
 
 def _code_integers(values: npt.NDArray[Any]) -> Coding:
-    """Return the codes of integers, by hashing, or by subtracting a base if the range is small."""
+    """Return the codes and levels of integers; integers in a small range are not hashed."""
     unsigned = np.dtype(f"u{values.itemsize}")
     low, high = values.min(), values.max()
     if int(high) - int(low) >= MAX_RANGE:
@@ -107,7 +107,7 @@ def _code_integers(values: npt.NDArray[Any]) -> Coding:
 
 
 def _code_texts(series: "pd.Series[Any]") -> Coding | None:
-    """Return the codes of Arrow or Python strings, or None for other values."""
+    """Return the codes and levels of Arrow or Python strings, or None for other values."""
     dtype = series.dtype
     if dtype == np.dtype(object):
         some = np.asarray(series.array, dtype=object)[:MAX_INSPECTED_ROWS]
@@ -131,7 +131,7 @@ def _code_texts(series: "pd.Series[Any]") -> Coding | None:
 
 
 def _code_dictionary(series: "pd.Series[Any]") -> Coding:
-    """Return the codes of an Arrow dictionary, whose indices and values may be null."""
+    """Return the codes and levels of an Arrow dictionary, whose indices and values may be null."""
     import pyarrow as pa
 
     array: Any = pa_array(series)
@@ -204,12 +204,6 @@ def numpy_values(index: "pd.Index[Any]") -> npt.NDArray[Any]:
     return index.to_numpy(object)
 
 
-def python_texts(series: "pd.Series[Any]") -> npt.NDArray[np.object_]:
-    """Return nullable Python strings as objects; a missing string becomes None."""
-    texts: npt.NDArray[np.object_] = cast(Any, series.array).to_numpy(object, na_value=None)
-    return texts
-
-
 def category_codes(series: "pd.Series[Any]") -> Codes:
     """Return the codes of a categorical Series as a view, unlike ``.cat.codes``."""
     return np.ascontiguousarray(cast(pd.Categorical, series.array).codes)
@@ -228,7 +222,7 @@ def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
 
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
-    """Remove missing values, which Arrow allows, from `values`, and set their codes to -1."""
+    """Return codes and values without missing values, which Arrow allows; their code is -1."""
     is_missing = pd.isna(values)
     if not is_missing.any():
         return codes, values

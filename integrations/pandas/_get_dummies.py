@@ -117,7 +117,7 @@ def get_dummies(
 def _encode_table(
     data: pd.DataFrame, prefix: Any, prefix_sep: Any, columns: Any, options: _Options
 ) -> pd.DataFrame:
-    """Return the frame with its categorical columns replaced by indicators at the end."""
+    """Return the columns that are not encoded, followed by the indicator columns."""
     chosen, rest = _split(data, columns)
     for name, values in (("prefix", prefix), ("prefix_sep", prefix_sep)):
         if is_list_like(values):
@@ -201,7 +201,7 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
 
 
 def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
-    """Return the look-up table for `dummy_na` (missing values have an output) and `drop_first`."""
+    """Return the look-up table of a column after applying `dummy_na` and `drop_first`."""
     lut = column.lut_from(0)
     missing = column.n_outputs if options.dummy_na else -1
     outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
@@ -209,7 +209,7 @@ def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
 
 
 def _result_dtype(source: Any, options: _Options) -> AnyDtype:
-    """Return the dtype of the indicators of a variable whose dtype, if any, is `source`."""
+    """Return the dtype of indicators; `source` is the dtype of the encoded data, or None."""
     if options.dtype is not None:
         dtype = pandas_dtype(options.dtype)
         if is_object_dtype(dtype):

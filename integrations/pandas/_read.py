@@ -1,7 +1,7 @@
 """Read pandas data: frames as tables, columns as codes or values, and lists as labels."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from ._codes import (
     is_encodable,
     numpy_values,
     pa_array,
-    python_texts,
     python_values,
     without_missing,
 )
@@ -114,7 +113,7 @@ def read_column(values: Any) -> Column | Values:
     if is_arrow_string(dtype):
         return Values(arrow_chunks(pa_array(series)))
     if isinstance(dtype, pd.StringDtype):
-        return Values([python_texts(series)])
+        return Values([cast(Any, series.array).to_numpy(object, na_value=None)])
     if is_arrow_dictionary(dtype):
         coded, levels = code_series(series)
         codes, values = without_missing(coded.outputs(), numpy_values(levels))

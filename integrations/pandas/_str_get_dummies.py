@@ -1,8 +1,8 @@
 """`str_get_dummies`, a faster drop-in for `pandas.Series.str.get_dummies`.
 
 This module follows the two ways in which pandas splits strings. Strings in Arrow memory are split
-at the separator, and an empty piece is a tag. Other strings are split as by ``Series.str.split``
-and empty pieces are dropped; a row then has each tag that it contains between two separators.
+at the separator, and an empty piece is a tag. Other strings are split as ``Series.str.split`` does,
+and empty pieces are dropped. A row then has every tag that occurs in it between two separators.
 """
 
 import re
@@ -21,7 +21,7 @@ from pandas.api.types import (
 )
 
 from onehot_fast import Column, multi_hot
-from onehot_fast.adapter import Rows
+from onehot_fast.adapter import Categories, Rows
 from onehot_fast.adapter import Strings as TextArray
 
 from ._codes import Codes, arrow_chunks, code_series, is_arrow_string, pa_array
@@ -198,11 +198,11 @@ def _split_texts(texts: Sequence[str], sep: str, *, keep_empty: bool = False) ->
 
 
 def _sorted_rows(rows: Rows) -> Rows:
+    """Return the rows with sorted categories."""
     codes, labels, _ = rows.elements
-    order = labels.argsort()
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return Rows(rows.offsets, Column(rank[codes], labels.take(order), source="dictionary"))
+    tags, rank = Categories.of(labels).sorted()
+    column = Column(rank.astype(np.int32)[codes], tags.values, source="dictionary")
+    return Rows(rows.offsets, column)
 
 
 def _distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":

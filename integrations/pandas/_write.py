@@ -100,7 +100,7 @@ def wrap(
 
 
 def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
-    """Yield the parts of each frame: a run of input columns or decoded columns, or one part."""
+    """Yield the parts that become one frame: adjacent input or decoded columns, or one part."""
 
     def run_of(item: tuple[int, Part]) -> object:
         i, part = item
@@ -122,7 +122,7 @@ def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFra
 
 
 def _fitted_array(part: Decoded) -> Any:
-    """Return the distinct values in the dtype seen in `fit` or, if necessary, an inferred dtype."""
+    """Return the distinct values in the dtype seen in `fit`, or else in an inferred dtype."""
     array = _new_array(part.distinct)
     names = part.types_in("pandas")
     if not names or part.schema is None:
@@ -152,7 +152,7 @@ def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
 
 
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
-    """Convert columns of texts at once; return None if one has other values or a fitted dtype."""
+    """Convert the strings of all columns at once; return None if this is not possible."""
     # pandas infers no text dtype from missing values alone, and by default none before 3.0.
     rows = [
         part.positions

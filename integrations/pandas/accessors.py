@@ -149,7 +149,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
 
 def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
-    """Return the label of each output: its level, or e.g. "(missing)" for a special value."""
+    """Return the label of each feature: a level, or e.g. "(missing)" for missing values."""
     outputs = column.lut_from(0)[:-1]
     level_of = np.full(column.n_outputs, -1)
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)

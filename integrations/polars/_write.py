@@ -141,7 +141,7 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
 
 
 def _decoded_series(part: Decoded) -> pl.Series:
-    """Return the distinct values in the dtype seen in `fit` or, if necessary, an inferred dtype."""
+    """Return the distinct values in the dtype seen in `fit`, or else in an inferred dtype."""
     series = numpy_series(str(part.name), part.distinct)
     names = part.types_in("polars")
     if not names or part.schema is None or series.dtype == pl.Object:
@@ -211,7 +211,7 @@ def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:
 
 
 def _time_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a dtype of times; a unit that polars lacks becomes the next finer one that it has."""
+    """Return a dtype of times with the same unit or, if polars lacks it, the next finer unit."""
     unit, _ = np.datetime_data(dtype)
     if dtype.kind == "M" and unit in ("Y", "M", "W"):
         unit = "D"

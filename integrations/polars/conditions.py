@@ -36,7 +36,10 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     for column, position in zip(schema.columns, positions, strict=True):
         dtype = dtypes.dtypes()[position]
         if dtype.is_nested() or dtype == pl.Object:
-            raise TypeError(f"column {column.name!r} has dtype {dtype}, unsupported in expressions")
+            raise TypeError(
+                f"column {column.name!r} has dtype {dtype}, which expressions cannot encode: cast"
+                " the column, or select its fields or elements"
+            )
         written = _Writer(column, dtype).features()
         features += [each.alias(name) for each, name in zip(written, column.names, strict=True)]
     return features

@@ -153,7 +153,7 @@ def _declared(
 
 
 def _like_encoded(layout: Layout, options: Mapping[str, Any], series: pl.Series) -> pl.Series:
-    """For an Enum, return one encoded row, which tells polars the dtype; otherwise `series`."""
+    """Return one encoded row, whose dtype polars reads, or `series` itself if it is no Enum."""
     if series.dtype != pl.Enum:
         return series
     return _encode_enum(layout, 1, options, pl.Series(series.name, [None], series.dtype))

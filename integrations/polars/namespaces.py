@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any, Unpack, overload
+from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,8 @@ from ._write import label_frame, output_frame
 from .expr import DeclaredKeywords, Layout, encode_expr
 
 __all__ = ["DataFrameNamespace", "LazyFrameNamespace", "SeriesNamespace", "onehot"]
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 
 @pl.api.register_series_namespace("onehot")
@@ -270,20 +272,12 @@ def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None)
 
 @overload
 def onehot(
-    data: pl.DataFrame,
+    data: Frame,
     columns: Any = None,
     *,
     num_threads: int | None = None,
     **options: Unpack[TableKeywords],
-) -> pl.DataFrame: ...
-@overload
-def onehot(
-    data: pl.LazyFrame,
-    columns: Any = None,
-    *,
-    num_threads: int | None = None,
-    **options: Unpack[TableKeywords],
-) -> pl.LazyFrame: ...
+) -> Frame: ...
 @overload
 def onehot(
     data: pl.Series,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from operator import is_
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,7 +33,7 @@ NAN_APART = "return_and_ignore_missing_for_infrequent"
 
 
 class CategoryCodes(NamedTuple):
-    """The rows of a feature as codes, and a look-up table to positions in `categories_`."""
+    """The codes of a feature's rows, and a look-up table to positions in `categories_`."""
 
     codes: AnyArray  # indices into `lut`, negative for missing values
     lut: Positions  # code → position in `categories_`, or len(categories_) for an unknown value;
@@ -42,7 +41,8 @@ class CategoryCodes(NamedTuple):
     has_unknown: bool
 
     def map(self, function: Callable[[Positions], AnyArray]) -> AnyArray:
-        """Apply a function to each row's category position, or to `lut` if `lut` is shorter."""
+        """Return ``function(positions)`` for the category positions of all rows."""
+        # The function treats each position alone, so call it for the shorter array.
         if len(self.codes) < len(self.lut):
             return function(self.lut.take(self.codes))
         return function(self.lut).take(self.codes, axis=0)
@@ -50,7 +50,7 @@ class CategoryCodes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CategoryLookup:
-    """The categories of a fitted feature, with a hash table."""
+    """A hash table from the values of a fitted feature to positions in its categories."""
 
     categories: AnyArray  # the element of `categories_`
     present: Categories  # the categories that are not missing
@@ -60,9 +60,10 @@ class CategoryLookup:
 
     @classmethod
     def of(cls, categories: AnyArray) -> CategoryLookup:
-        """Return a look-up of the categories of a feature, which must all have one type.
+        """Return the hash table for the categories of a feature.
 
-        Raises SklearnFallback for duplicates, unsorted numbers or a missing value that is not last.
+        Raise SklearnFallback for categories of several types, for duplicates, and for a missing
+        value that is not last.
         """
         present, none, nan = categories, len(categories), len(categories)
         # pandas.NA has no truth value.
@@ -71,18 +72,18 @@ class CategoryLookup:
         if len(present) and present[-1] is None:
             present, none = present[:-1], len(present) - 1
         kind, known = python_type(present) if len(present) else None, Categories.of(present)
-        if kind is str:
-            is_valid = len(set(present.tolist())) == len(present)
-        else:
-            numbers: Any = known.values
-            is_valid = known.family == "number" and bool((numbers[1:] > numbers[:-1]).all())
-            is_valid = is_valid and (kind is not float or bool(np.isfinite(numbers).all()))
+        values: Any = present.tolist() if kind is str else known.values
+        is_valid = kind is str or known.family == "number"
+        if kind is float:
+            is_valid = is_valid and bool(np.isfinite(values).all())
         if kind is None or not is_valid:
+            raise SklearnFallback
+        if len(set(values) if kind is str else np.unique(values)) < len(values):
             raise SklearnFallback
         return cls(categories, known, kind, none, nan)
 
     def code(self, column: InputColumn) -> CategoryCodes:
-        """Return the rows of a column as codes, with a look-up table of category positions."""
+        """Look up the rows of a column; return codes and a look-up table to positions."""
         source, dtype = column.source, column.dtype
         if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
             codes = source.lookup(self.present)
@@ -102,7 +103,7 @@ class CategoryLookup:
         return CategoryCodes(encoded.codes, lut, has_unknown)
 
     def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CategoryCodes:
-        """Convert codes of `present.lookup`: -1 is a missing value, -2 an unknown value."""
+        """Convert the result of ``lookup``, in which -1 means missing and -2 means unknown."""
         lowest = int(codes.min())
         has_unknown, lut = lowest < -1, self._luts[0]
         if lowest == -1 or (has_unknown and bool((codes == -1).any())):
@@ -118,7 +119,7 @@ class CategoryLookup:
 
     @cached_property
     def _luts(self) -> tuple[Positions, Positions]:
-        """Two look-up tables: one for columns whose missing value is NaN, one for None."""
+        """The look-up table for columns whose missing value is NaN, and the one for None."""
         known = np.arange(len(self.present) + 2, dtype=np.int32)
         known[-2:] = len(self.categories), self.nan
         other = known.copy()
@@ -130,7 +131,7 @@ class CategoryLookup:
         return self.none if missing is None else self.nan
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
-        """Tell whether looking up values of this dtype and type finds what scikit-learn finds."""
+        """Tell whether a look-up of values with this dtype and type gives scikit-learn's result."""
         both = dtype, self.categories.dtype
         if kind is not self.type or self.type is str:
             return kind is self.type
@@ -140,7 +141,7 @@ class CategoryLookup:
 
 
 class CategoryEncoder(BaseEncoder):
-    """A base class that encodes common inputs and falls back to scikit-learn's own methods."""
+    """A base class that encodes common inputs, and calls scikit-learn's methods for others."""
 
     # If a subclass overrides one of these methods, scikit-learn's `transform` must run and call it.
     STEPS: ClassVar[tuple[str, ...]] = "_check_X", "_transform", "_map_infrequent_categories"
@@ -205,15 +206,16 @@ class CategoryEncoder(BaseEncoder):
     def _fit(
         self, X: Any, handle_unknown: str = "error", ensure_all_finite: Any = True, **options: Any
     ) -> dict[str, Any]:
-        """Learn the categories like scikit-learn's `_fit`."""
-        if ensure_all_finite == "allow-nan" and options in ({}, {NAN_APART: True}):
+        """Learn the categories, and return what scikit-learn's `_fit` returns."""
+        is_common = ensure_all_finite == "allow-nan" and options in ({}, {NAN_APART: True})
+        if is_common and not self._overrides("_check_X"):
             with suppress(SklearnFallback):
                 return self._fit_columns(X, handle_unknown, bool(options))
         return super()._fit(X, handle_unknown, ensure_all_finite, **options)
 
     def _fit_columns(self, X: Any, handle_unknown: str, is_nan_apart: bool) -> dict[str, Any]:
         """Learn the categories without scikit-learn; raise SklearnFallback for rare inputs."""
-        (_, columns), declared = self._read(X), self.categories
+        (_, columns), declared = read_table(X), self.categories
         if isinstance(declared, str):
             learned = [learn(column.encode()) for column in columns]
         elif len(declared) == len(columns):
@@ -227,8 +229,8 @@ class CategoryEncoder(BaseEncoder):
         self._check_infrequent_enabled()
         validate_data(self, X=X, reset=True, skip_check_array=True)
         fitted = {"n_samples": len(rows[0].codes)}
-        nan_at = {i: len(c) - 1 for i, c in enumerate(self.categories_) if _is_nan(c[-1])}
-        nan_at = nan_at if is_nan_apart else {}
+        ends = enumerate(self.categories_) if is_nan_apart else ()
+        nan_at = {i: len(known) - 1 for i, known in ends if _is_nan(known[-1])}
         if self._infrequent_enabled:
             counts = [*map(count_categories, self.categories_, rows)]
             self._fit_infrequent_category_mapping(fitted["n_samples"], counts, nan_at)
@@ -237,12 +239,12 @@ class CategoryEncoder(BaseEncoder):
         return fitted | ({"missing_indices": nan_at} if is_nan_apart else {})
 
     def _look_up(self, X: Any) -> list[CategoryCodes]:
-        """Return the rows of each feature as codes; make new look-ups if `categories_` changed."""
+        """Return the coded rows of each feature; build hash tables if `categories_` changed."""
         lookups, categories = getattr(self, "_lookups", []), self.categories_
         known = [each.categories for each in lookups]
-        if len(known) != len(categories) or not all(map(is_, known, categories)):
+        if [*map(id, known)] != [*map(id, categories)]:
             lookups = self._lookups = [*map(CategoryLookup.of, categories)]
-        names, columns = self._read(X)
+        names, columns = read_table(X)
         if len(columns) != len(lookups):
             raise SklearnFallback
         rows = [each.code(column) for each, column in zip(lookups, columns, strict=True)]
@@ -252,12 +254,6 @@ class CategoryEncoder(BaseEncoder):
         if names != (None if fitted is None else tuple(fitted.tolist())):
             validate_data(self, X=X, reset=False, skip_check_array=True)
         return rows
-
-    def _read(self, X: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
-        """Return the column names, if any, and the columns of a table."""
-        if self._overrides("_check_X"):
-            raise SklearnFallback
-        return read_table(X)
 
     def _overrides(self, *names: str) -> bool:
         """Tell whether a user's subclass overrides one of the named methods."""
@@ -269,7 +265,7 @@ class CategoryEncoder(BaseEncoder):
 
 
 def learn(column: EncodedColumn) -> tuple[AnyArray, CategoryCodes]:
-    """Return the sorted categories of a column, with a missing value last, and the coded rows."""
+    """Return the sorted categories of a column (a missing value is last), and its coded rows."""
     values, has_missing = column.values, column.has_missing
     used = np.flatnonzero(CodedColumn(column.codes, None, len(values)).counts())
     used = used[Categories.of(values.take(used)).argsort()]
@@ -292,7 +288,11 @@ def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, Categor
         raise SklearnFallback from error
     if categories.ndim != 1:
         raise SklearnFallback
-    return categories, CategoryLookup.of(categories).code(column)
+    known = CategoryLookup.of(categories)
+    values: Any = known.present.values
+    if known.type is not str and (values[1:] < values[:-1]).any():
+        raise SklearnFallback  # scikit-learn raises an error for unsorted numbers
+    return categories, known.code(column)
 
 
 def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[np.int64]:

@@ -1,9 +1,9 @@
-"""Read the columns of a table as scikit-learn would convert them, and wrap CSR matrices."""
+"""Read the columns of a table as scikit-learn would convert them, and write CSR matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from sklearn import get_config
 from sklearn.utils import check_array
 
 from onehot_fast import Column, adapter
-from onehot_fast.adapter import Strings, Values, read_values, reader_of
+from onehot_fast.adapter import CodedColumn, Strings, Values, read_values, reader_of, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
@@ -56,7 +56,7 @@ class InputColumn(NamedTuple):
 
     source: Column | Values
     dtype: DType  # the dtype of the column as an array in scikit-learn
-    missing: float | None = np.nan  # NaN or None, unless the objects in `array` decide
+    missing: float | None = np.nan  # NaN or None; not used if `array` holds objects
     array: AnyArray | None = None  # the column, if it is an array
 
     def encode(self) -> EncodedColumn:
@@ -79,7 +79,7 @@ class InputColumn(NamedTuple):
         return EncodedColumn(codes, values, self.dtype, self.missing_value(codes))
 
     def missing_value(self, codes: AnyArray) -> float | None:
-        """Return the missing value of the column, whose code is -1: NaN or None."""
+        """Return NaN or None: the value in all rows with code -1."""
         if self.array is None or self.array.dtype != OBJECT:
             return self.missing
         types = set(map(type, self.array[codes == -1].tolist()))
@@ -144,12 +144,17 @@ def python_type(values: AnyArray | Strings) -> type | None:
     return types.pop() if len(types) == 1 and types <= {*KIND_TYPES.values()} else None
 
 
-def wrap_csr(parts: tuple[AnyArray, AnyArray, AnyArray], shape: tuple[int, int]) -> Any:
-    """Return ``(data, indices, indptr)`` as the array or matrix that scikit-learn would return."""
+def csr_format() -> Literal["csr", "csr_matrix"]:
+    """Return "csr" if scikit-learn is configured to return sparse arrays, else "csr_matrix"."""
     # New in scikit-learn 1.9; older versions always return a matrix.
-    is_array = get_config().get("sparse_interface") == "sparray"
-    container = sparse.csr_array if is_array else sparse.csr_matrix
-    matrix = container(parts, shape=shape, copy=False)
+    return "csr" if get_config().get("sparse_interface") == "sparray" else "csr_matrix"
+
+
+def csr_rows(columns: Sequence[CodedColumn], dtype: DType) -> Any:
+    """Return the one-hot rows of columns as the CSR array or matrix that scikit-learn returns."""
+    container = sparse.csr_array if csr_format() == "csr" else sparse.csr_matrix
+    shape = len(columns[0].codes), sum(column.n_outputs for column in columns)
+    matrix = container(write.sparse_parts("csr", columns, dtype), shape=shape, copy=False)
     # The kernels write sorted indices without duplicates, so SciPy need not check.
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
@@ -218,7 +223,7 @@ def _check_series(series: Any) -> AnyArray:
 
 
 def _read_library_column(series: Any) -> InputColumn:
-    """Return a polars or Arrow column as scikit-learn sees it, converted to objects."""
+    """Return a polars or Arrow column as the objects to which scikit-learn converts it."""
     if _is_text(series):
         return InputColumn(read_values(series), OBJECT, None)
     values = series.to_numpy()

@@ -14,13 +14,6 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_values
 
 __all__ = ["check_one_hot_encoder", "from_sklearn", "to_sklearn"]
 
-# handle_unknown of scikit-learn → handle_unknown of Encoder.
-UNKNOWN = {
-    "error": "error",
-    "ignore": "ignore",
-    "warn": "warn",
-    "infrequent_if_exist": "infrequent",
-}
 AS_INFREQUENT = (
     ": scikit-learn would encode missing values as infrequent; use"
     " set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
@@ -38,7 +31,10 @@ def from_sklearn(encoder: Any) -> Encoder:
     """Return the Encoder of a fitted OneHotEncoder; see `onehot_fast.Encoder.from_sklearn`."""
     check_one_hot_encoder(encoder)
     if encoder.feature_name_combiner != "concat":
-        raise ValueError("feature_name_combiner must be 'concat': Encoder cannot call a function")
+        raise ValueError(
+            "feature_name_combiner must be 'concat', because an Encoder cannot call a function, got"
+            f" {encoder.feature_name_combiner!r}"
+        )
     is_named, n_columns = hasattr(encoder, "feature_names_in_"), len(encoder.categories_)
     names = [*encoder.feature_names_in_] if is_named else [f"x{i}" for i in range(n_columns)]
     columns = {name: _options_of(encoder, i, name) for i, name in enumerate(names)}
@@ -46,7 +42,9 @@ def from_sklearn(encoder: Any) -> Encoder:
         option: {name: column[option] for name, column in columns.items()}
         for option in ("categories", "drop", "handle_missing", "min_frequency")
     }
-    options |= {"handle_unknown": UNKNOWN[encoder.handle_unknown], "dtype": encoder.dtype}
+    rule = encoder.handle_unknown
+    rule = "infrequent" if rule == "infrequent_if_exist" else rule
+    options |= {"handle_unknown": rule, "dtype": encoder.dtype}
     shown = [column["shown"] for column in columns.values()]
     rows = np.full((max(map(len, shown), default=0), n_columns), None, object)
     for i, categories in enumerate(shown):
@@ -58,12 +56,15 @@ def from_sklearn(encoder: Any) -> Encoder:
 
 
 def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
-    """Return Encoder options of a column; "shown" has the frequent categories if some are rare."""
+    """Return the `Encoder` options of a column, and as "shown" the categories to put into rows."""
     categories, rule = encoder.categories_[i], encoder.handle_unknown
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
     is_missing = read_values(items).encode().codes < 0
     if is_missing[:-1].any():
-        raise ValueError(f"column {name!r} has several categories that are missing values")
+        raise ValueError(
+            f"column {name!r} has several missing values as categories, but an Encoder treats them"
+            " as one: replace None by NaN, and fit again"
+        )
     has_missing = bool(is_missing[-1:].any())
     dropped = None if encoder.drop_idx_ is None else encoder.drop_idx_[i]
     drops_missing = dropped is not None and bool(is_missing[dropped])
@@ -73,8 +74,8 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
             raise ValueError(f"column {name!r}{AS_INFREQUENT}")
         if has_missing and not (drops_missing and dropped not in infrequent):
             raise ValueError(
-                f"column {name!r}: the output for infrequent categories comes after the output for"
-                " missing values, but Encoder cannot return the outputs in this order"
+                f"column {name!r}: an Encoder places the feature for missing values last, but"
+                " scikit-learn places the feature for infrequent categories last"
             )
     handle_missing = "error" if rule == "error" else "ignore"
     if has_missing:
@@ -136,11 +137,11 @@ def _rule(column: ColumnSchema, is_complete: bool) -> str:
     """Return scikit-learn's handle_unknown for a column; raise ValueError if none is equivalent."""
     name, options, specials = column.name, column.options, set(column.specials)
     if not len(column.known):
-        raise ValueError(f"column {name!r} has no categories")
+        raise ValueError(f"column {name!r} has no categories, but scikit-learn needs at least one")
     if specials > {Special.MISSING} or Special.UNKNOWN in specials or column.propagates_missing:
-        reason = "places the output for missing values before the one for infrequent values"
+        reason = "places the feature for missing values before the one for infrequent values"
         reason = "cannot encode missing values as NaN" if column.propagates_missing else reason
-        reason = "has no output for unknown values" if Special.UNKNOWN in specials else reason
+        reason = "has no feature for unknown values" if Special.UNKNOWN in specials else reason
         raise ValueError(f"column {name!r}: scikit-learn's OneHotEncoder {reason}")
     has_infrequent = bool(column.is_infrequent.any())
     unknown = options.handle_unknown
@@ -177,7 +178,10 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
     of_binary = [*map(_first_of_two, columns)]
     if [positions.tolist() for positions in dropped] == of_binary:
         return "if_binary"
-    raise ValueError("scikit-learn can only drop in all columns, no columns, or all binary columns")
+    raise ValueError(
+        "scikit-learn can drop a category of all columns, of no column, or of all binary columns:"
+        " pass another drop="
+    )
 
 
 def _first_of_two(column: ColumnSchema) -> list[int]:

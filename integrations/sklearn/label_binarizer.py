@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,20 +19,20 @@ from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import multi_hot
-from onehot_fast.adapter import Categories, CodedColumn, Rows, read_values, reader_of, write
+from onehot_fast.adapter import CodedColumn, Rows, read_values, reader_of, write
 
-from ._category_encoder import CategoryCodes, learn
+from ._category_encoder import CategoryCodes, CategoryLookup, learn
 from ._columns import (
     OBJECT,
     VERSION,
     AnyArray,
     DType,
-    EncodedColumn,
     InputColumn,
     SklearnFallback,
+    csr_format,
+    csr_rows,
     python_type,
     read_array,
-    wrap_csr,
 )
 from ._originals import LabelBinarizer as SklearnLabelBinarizer
 from ._originals import MultiLabelBinarizer as SklearnMultiLabelBinarizer
@@ -80,16 +80,18 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         own = type(self)
         if (own.fit, own.transform) != (LabelBinarizer.fit, LabelBinarizer.transform):
             return self.fit(y).transform(y)  # a subclass overrides them
-        labels = self._learn(y)
+        learned = self._learn(y)
         with suppress(SklearnFallback):
-            if labels is not None:
-                return self._binarize(labels, self.classes_)
+            if learned is not None:
+                n_classes = len(self.classes_)
+                return self._matrix(*learned, np.arange(n_classes), n_classes)
         return super().transform(y)
 
     def transform(self, y: Any) -> Any:
         check_is_fitted(self)
         with suppress(SklearnFallback):
-            return self._binarize(self._read(y), self.classes_)
+            # Unusual labels, which `_binarize` rejects, may leave no `classes_`.
+            return self._binarize(y, getattr(self, "classes_", ()))
         return super().transform(y)
 
     def inverse_transform(self, Y: Any, threshold: float | None = None) -> Any:
@@ -101,52 +103,56 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
             return self.classes_[Y.indices]
         return super().inverse_transform(Y, threshold)
 
-    def _learn(self, y: Any) -> Labels | None:
-        """Learn the classes; return the labels, or None if scikit-learn had to read them."""
+    def _learn(self, y: Any) -> tuple[CategoryCodes, DType | None] | None:
+        """Learn the classes; return the coded labels, or None if scikit-learn had to read them."""
         with suppress(SklearnFallback):
-            labels = self._read(y)
-            self.y_type_: str = labels.target_type
+            column, dtype = self._read(y)
+            self.classes_, rows = learn_labels(column)
+            self.y_type_: str = "multiclass" if len(self.classes_) > 2 else "binary"
             self.sparse_input_ = False
-            self.classes_: AnyArray = labels.classes
-            return labels
+            return rows, dtype
         super().fit(y)
         return None
 
-    def _read(self, y: Any) -> Labels:
-        """Return the labels; raise SklearnFallback if scikit-learn must check them."""
-        low, high = self.neg_label, self.pos_label
-        if not (type(low) is type(high) is int and -INT64_END <= low < high < INT64_END):
-            raise SklearnFallback
-        is_sparse = self.sparse_output
-        if type(is_sparse) is not bool or (is_sparse and (low != 0 or high == 0)):
-            raise SklearnFallback
-        return read_labels(y)
+    def _read(self, y: Any) -> tuple[InputColumn, DType | None]:
+        """Return the result of `read_labels` if all options have common values."""
+        low, high, is_sparse = self.neg_label, self.pos_label, self.sparse_output
+        is_integer = type(low) is type(high) is int and -INT64_END <= low < high < INT64_END
+        if is_integer and type(is_sparse) is bool and (low == 0 or not is_sparse):
+            return read_labels(y)
+        raise SklearnFallback
 
-    def _binarize(self, labels: Labels, declared: Any) -> Any:
+    def _binarize(self, y: Any, declared: Any) -> Any:
+        """Return the matrix of labels for the declared classes."""
+        column, dtype = self._read(y)
+        labels, rows = learn_labels(column)
+        classes = as_classes(declared, dtype)
+        found = CategoryLookup.of(classes).code(read_array(labels))
+        return self._matrix(rows, dtype, found.lut.take(found.codes), len(classes))
+
+    def _matrix(
+        self, rows: CategoryCodes, dtype: DType | None, columns: AnyArray, n_classes: int
+    ) -> Any:
         """Return one row per label, with `pos_label` in the column of its class.
 
+        `columns` has the column of each distinct label, or `n_classes` if the label is unknown.
         Two classes have one column, for the second class. A single class has one column without
         `pos_label`.
         """
-        classes = _as_classes(declared, labels)
-        n = len(classes)
-        if not n or len(np.unique(classes)) < n or (classes != classes).any():
-            raise SklearnFallback
-        columns = Categories.of(classes).find(Categories.of(labels.classes))
-        if n < 3 and labels.target_type == "binary":
-            columns, n = np.where(columns == 1, 0, -1), 1
-        lut = np.append(columns, -1).astype(np.int32).take(labels.rows.lut)
-        column = CodedColumn(labels.rows.codes, lut, n)
+        n, columns = n_classes, np.where(columns < n_classes, columns, -1)
+        if n_classes < 3 and len(columns) < 3:
+            n, columns = 1, np.where(columns == 1, 0, -1)
+        lut = np.append(columns, -1).astype(np.int32).take(rows.lut)
+        column = CodedColumn(rows.codes, lut, n)
         if self.sparse_output:
-            parts = write.sparse_parts("csr", [column], np.int64)
-            parts[0].fill(self.pos_label)
-            return wrap_csr(parts, (len(column.codes), n))
-        dtype = labels.dtype
+            matrix = csr_rows([column], np.dtype(np.int64))
+            matrix.data.fill(self.pos_label)
+            return matrix
         dtype = dtype if dtype is not None and dtype.kind in KEPT_KINDS else np.dtype(np.int64)
         # As in scikit-learn, an integer outside a narrow dtype wraps around. scikit-learn raises
         # an error only if there is a single class.
         on, off = np.array([self.pos_label, self.neg_label], np.int64).astype(dtype)
-        if len(classes) == 1 and off != self.neg_label:
+        if n_classes == 1 and off != self.neg_label:
             raise SklearnFallback
         return write.rows([column], dtype, on=on, off=off)
 
@@ -222,11 +228,8 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
         """Return the indicator matrix of rows of codes; `positions` maps a code to a column."""
         lut, n_classes = np.append(positions, -1).astype(np.int32), len(self.classes_)
         classes = CodedColumn(codes, lut, n_classes).outputs()
-        form: Any = "csr" if self.sparse_output else "numpy"
-        matrix = multi_hot(classes, n_classes, offsets=offsets, dtype=np.int64, output=form)
-        if form == "numpy":
-            return matrix
-        return wrap_csr((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
+        form: Any = csr_format() if self.sparse_output else "numpy"
+        return multi_hot(classes, n_classes, offsets=offsets, dtype=np.int64, output=form)
 
 
 def label_binarize(
@@ -265,26 +268,16 @@ def label_binarize(
     binarizer = LabelBinarizer(
         neg_label=neg_label, pos_label=pos_label, sparse_output=sparse_output
     )
-    with suppress(SklearnFallback):
-        return binarizer._binarize(binarizer._read(y), classes)
+    with suppress(SklearnFallback, ValueError):  # ValueError if `classes` has unequal lists
+        return binarizer._binarize(y, classes)
     return sklearn_label_binarize(y, classes=classes, **binarizer.get_params())
 
 
-class Labels(NamedTuple):
-    """The labels of all rows, one per row, without missing labels."""
+def read_labels(y: Any) -> tuple[InputColumn, DType | None]:
+    """Return labels as a column, and the dtype of their array, or None if they are not an array.
 
-    rows: CategoryCodes  # `rows.lut` maps the code of a label to its position in `classes`
-    classes: AnyArray  # the sorted labels; strings have a NumPy string dtype
-    dtype: DType | None  # the dtype of the input array, or None for a list
-
-    @property
-    def target_type(self) -> str:
-        """The result of `sklearn.utils.multiclass.type_of_target`."""
-        return "multiclass" if len(self.classes) > 2 else "binary"
-
-
-def read_labels(y: Any) -> Labels:
-    """Return the labels; raise SklearnFallback if scikit-learn must check them."""
+    Raise SklearnFallback if scikit-learn must check the labels.
+    """
     values, dtype = y, getattr(y, "dtype", None)
     if type(y) in (list, tuple):
         values = _uniform(y)
@@ -294,50 +287,54 @@ def read_labels(y: Any) -> Labels:
     if type(values) is np.ndarray:
         values = values.reshape(-1) if values.shape[1:] == (1,) else values
         if values.ndim == 1 and values.size:
-            return _as_labels(read_array(values).encode(), dtype)
-    elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1:
+            return read_array(values), dtype
+    elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1 and len(values):
         # scikit-learn's `check_array` reads columns that have other values than strings.
         with suppress(TypeError, ValueError):
-            return _as_labels(InputColumn(read_values(values), OBJECT, None).encode(), None)
+            return InputColumn(read_values(values), OBJECT, None), None
     raise SklearnFallback
 
 
-def _as_classes(declared: Any, labels: Labels) -> AnyArray:
-    """Return classes as an array; raise SklearnFallback unless they have the type of the labels."""
-    if not isinstance(declared, np.ndarray | list):
+def learn_labels(column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
+    """Return the sorted distinct labels, strings in a NumPy string dtype, and the coded rows."""
+    encoded = column.encode()
+    classes, rows = learn(encoded)
+    if encoded.has_missing:
         raise SklearnFallback
-    try:
-        classes = np.asarray(declared)
-    except ValueError as error:  # lists of several lengths
-        raise SklearnFallback from error
-    if classes.dtype == OBJECT and classes.ndim == 1 and python_type(classes) is str:
-        classes = _as_text(classes)
-    dtype, kind = labels.dtype, python_type(labels.classes)
-    # scikit-learn compares values of different types as NumPy does.
-    if classes.ndim != 1 or classes.dtype == OBJECT or python_type(classes) is not kind:
-        raise SklearnFallback
-    if VERSION >= (1, 9) and dtype is not None and dtype.kind in "iu":
-        classes = classes.astype(dtype, copy=False)
-    if np.result_type(classes, labels.classes).kind == "f" and kind is not float:
-        raise SklearnFallback
-    return classes
+    return _checked(classes), rows
 
 
-def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
-    """Convert a column; raise SklearnFallback unless it has text, Booleans or whole numbers."""
-    classes, rows = learn(column)
-    is_text = python_type(classes) is str
-    if column.has_missing or (column.dtype == OBJECT and not is_text):
+def as_classes(declared: Any, dtype: DType | None) -> AnyArray:
+    """Return declared classes as an array, for labels in an array of the given dtype."""
+    classes = np.asarray(declared)
+    if classes.ndim != 1:
         raise SklearnFallback
-    # Floats are labels if they are whole numbers that fit in int64.
-    is_float = classes.dtype.kind == "f"
-    if is_float and not ((classes == np.trunc(classes)) & (np.abs(classes) < INT64_END)).all():
-        raise SklearnFallback
-    return Labels(rows, _as_text(classes) if is_text else classes, dtype)
+    classes = _checked(classes)
+    is_integer = dtype is not None and dtype.kind in "iu" and classes.dtype.kind in "iu"
+    return classes.astype(dtype, copy=False) if is_integer and VERSION >= (1, 9) else classes
+
+
+def _checked(classes: AnyArray) -> AnyArray:
+    """Return classes with strings in NumPy's fixed-width dtype, which compares fast.
+
+    Raise SklearnFallback unless the classes are strings, Booleans or whole numbers.
+    """
+    if python_type(classes) is str:
+        texts = classes.tolist()
+        if not any(text.endswith("\0") for text in texts):  # NumPy would remove the NUL
+            return np.asarray(texts)
+    elif classes.dtype.kind in "biu" or (classes.dtype.kind == "f" and _are_whole(classes)):
+        return classes
+    raise SklearnFallback
+
+
+def _are_whole(numbers: AnyArray) -> bool:
+    """Tell whether all floats are whole numbers that fit in int64."""
+    return bool(((numbers == np.trunc(numbers)) & (np.abs(numbers) < INT64_END)).all())
 
 
 def _uniform(y: Sequence[Any]) -> AnyArray:
-    """Return a list as an array; raise SklearnFallback if it mixes types or has uncommon types."""
+    """Return a list as an array; raise SklearnFallback for mixed or uncommon types."""
     kind = type(y[0]) if y else None
     if kind is str:  # a later step checks that all elements are strings
         return np.array(y, object)
@@ -347,22 +344,14 @@ def _uniform(y: Sequence[Any]) -> AnyArray:
     return numbers
 
 
-def _as_text(categories: AnyArray) -> AnyArray:
-    """Return strings in NumPy's fixed-width dtype, which compares faster than objects."""
-    texts = categories.tolist()
-    if any(text.endswith("\0") for text in texts):  # NumPy would remove the NUL
-        raise SklearnFallback
-    return np.asarray(texts)
-
-
 def _as_rows(y: Any) -> Any:
-    """Return rows as Python objects; iterating over Arrow and polars yields other objects."""
+    """Convert Arrow or polars rows to Python objects; return other rows unchanged."""
     to_list = getattr(y, "to_pylist", getattr(y, "to_list", None))
     return y if reader_of(y) is None or to_list is None else to_list()
 
 
 def _indicated(yt: Any) -> tuple[AnyArray, AnyArray] | None:
-    """Return how many labels each row has, and their columns; None if a value is not 0 or 1."""
+    """Return each row's number of labels and each label's column, or None for other values."""
     if sparse.issparse(yt):
         matrix = yt.tocsr()
         # As in scikit-learn, an explicitly stored zero is a label.

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from onehot_fast.adapter import CodedColumn, write
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import FLOATS, VERSION, AnyArray, DType, wrap_csr
+from ._columns import FLOATS, VERSION, AnyArray, DType, csr_rows
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from .conversion import check_one_hot_encoder
 
@@ -106,7 +106,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         is_ambiguous = self.drop is not None and self.handle_unknown != "error"
         if with_unknown and (is_ambiguous or self.handle_unknown == "warn"):
             # Before 1.8 scikit-learn says "all zeros" in both cases.
-            zeros = self._unknown == "ignore" or VERSION < (1, 8)
+            zeros = self._writes_zeros or VERSION < (1, 8)
             name = "all zeros" if zeros else "the infrequent category."
             warnings.warn(
                 f"Found unknown categories in columns {with_unknown} during transform. These"
@@ -117,11 +117,10 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         columns = [*map(self._coded_column, range(len(rows)), rows)]
         if not self.sparse_output:
             return write.rows(columns, dtype)
-        shape = len(rows[0].codes), sum(self._n_features_outs)
-        return wrap_csr(write.sparse_parts("csr", columns, dtype), shape)
+        return csr_rows(columns, dtype)
 
     def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
-        """Return the rows of a feature as codes of output columns."""
+        """Return the rows of a feature as codes, and a look-up table to its output columns."""
         n_outputs = int(self._n_features_outs[i])
         if len(rows.codes) >= len(rows.lut):
             return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_outputs)
@@ -136,7 +135,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         if self._infrequent_enabled and self._infrequent_indices[i] is not None:
             groups = self._default_to_infrequent_mappings[i]
             outputs = groups.take(positions, mode="clip").astype(np.int32)
-            if self._unknown != "ignore":
+            if not self._writes_zeros:
                 unknown_output = groups[self._infrequent_indices[i][0]]
         if has_unknown:
             is_unknown = positions == len(self.categories_[i])
@@ -163,12 +162,12 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return dtype if dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS) else None
 
     @property
-    def _unknown(self) -> str:
-        """How `transform` handles unknown values."""
-        if self.handle_unknown == "warn":
-            # Before 1.8 scikit-learn writes zeros, although its documentation says otherwise.
-            return "infrequent_if_exist" if VERSION >= (1, 8) else "ignore"
-        return str(self.handle_unknown)
+    def _writes_zeros(self) -> bool:
+        """Whether `transform` always encodes an unknown value as zeros."""
+        # Before 1.8 "warn" does, too, although scikit-learn's documentation says otherwise.
+        return self.handle_unknown == "ignore" or (
+            self.handle_unknown == "warn" and VERSION < (1, 8)
+        )
 
 
 def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
@@ -204,7 +203,7 @@ def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
 
 
 def _positions(ones: Any, starts: AnyArray) -> AnyArray:
-    """Return the first output that is 1 for each feature and row, or -1 if there is none."""
+    """Return which output of each feature is 1 in each row, or -1 if none of them is 1."""
     # The order is reversed, so that the first of several outputs is written last.
     rows = np.repeat(np.arange(ones.shape[0]), np.diff(ones.indptr))[::-1]
     features = np.searchsorted(starts, ones.indices[::-1], "right") - 1

@@ -51,8 +51,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         encoded = empty((len(rows[0].codes), len(self.encodings_)), dtype)
         for i, codes in enumerate(rows):
             part = slice(i * len(means), (i + 1) * len(means))
-            encode = partial(_encode, self.encodings_[part], means, codes.has_unknown)
-            encoded[:, part] = codes.map(encode)
+            encoded[:, part] = codes.map(partial(_encode, self.encodings_[part], means))
         return encoded
 
     def _fit_encodings_all(self, X: Any, y: Any) -> Any:
@@ -68,12 +67,8 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         rows = getattr(self, "_fitted_rows", None)
         if rows is None:
             return super()._transform(X, *args, **kwargs)
-        positions = np.empty((len(rows[0].codes), len(rows)), np.int32)
-        is_known = np.ones(positions.shape, bool)
-        for i, codes in enumerate(rows):
-            positions[:, i] = codes.lut.take(codes.codes)
-            if codes.has_unknown:
-                is_known[:, i] = positions[:, i] < len(self.categories_[i])
+        positions = np.column_stack([codes.lut.take(codes.codes) for codes in rows])
+        is_known = positions < np.array([*map(len, self.categories_)], np.int32)
         positions[~is_known] = 0  # as scikit-learn marks them
         return positions, is_known
 
@@ -97,13 +92,8 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
             X_out[row_indices, part] = np.column_stack(encodings[part]).take(positions, axis=0)
 
 
-def _encode(
-    encodings: Sequence[AnyArray], means: AnyArray, has_unknown: bool, positions: Positions
-) -> AnyArray:
+def _encode(encodings: Sequence[AnyArray], means: AnyArray, positions: Positions) -> AnyArray:
     """Return the encodings of each position, and `means` for an unknown value."""
-    encoded = np.empty((len(positions), len(encodings)))
-    for i, values in enumerate(encodings):
-        encoded[:, i] = values.take(positions, mode="clip")
-    if has_unknown:
-        encoded[positions == len(encodings[0])] = means
+    encoded = np.stack([values.take(positions, mode="clip") for values in encodings], axis=1)
+    encoded[positions == len(encodings[0])] = means
     return encoded

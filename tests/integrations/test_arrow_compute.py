@@ -233,7 +233,7 @@ def test_the_length_of_a_batch_is_checked():
     [
         ({"encoder": Encoder()}, RuntimeError, "not fitted"),
         ({"encoder": 7}, TypeError, "categories must be"),
-        ({"column": "n"}, ValueError, "one of the encoder's .'size'., got 'n'"),
+        ({"column": "n"}, ValueError, "one of the encoder's columns, .'size'., got 'n'"),
         (
             {"encoder": Encoder(["size", "n"]).fit(TABLE)},
             ValueError,

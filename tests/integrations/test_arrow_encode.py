@@ -299,7 +299,12 @@ def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
         ({"size": ["L"]}, "struct", TypeError, "'size' must be a struct"),
         ({"size": [{"size_L": True}]}, "struct", ValueError, "exactly one field 'size_S'"),
         ({"size": ["L"]}, "tensor", TypeError, "must be lists"),
-        ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: must have 2 elements, got 1"),
+        (
+            {"size": [[1, 0], [1]]},
+            "tensor",
+            ValueError,
+            "row 1: a list must have 2 elements, got 1",
+        ),
         ({"size": [["a", "b"]]}, "tensor", TypeError, "must hold Booleans"),
         ({"size": ["L", "M"]}, "dictionary", ValueError, "'M' is not the label of a feature"),
         ({"other": ["L"]}, "tensor", ValueError, "no column 'size'"),

@@ -38,7 +38,7 @@ THEIRS = st.fixed_dictionaries(
     }
 )
 REASONS = (
-    "several|no columns|infrequent|distinguishes None|like unknown values|has no output"
+    "several|no columns|infrequent|distinguishes None|like unknown values|has no feature"
     "|cannot encode|has no categories"
 )
 
@@ -153,7 +153,10 @@ def test_missing_values_are_a_feature(kind: Any, drop: Any) -> None:
             r"set_params\(handle_unknown='ignore'\)",
         ),
         (preprocessing.OneHotEncoder(feature_name_combiner=str), "feature_name_combiner"),
-        (preprocessing.OneHotEncoder(categories=[["a", "b", None, np.nan]]), "several categories"),
+        (
+            preprocessing.OneHotEncoder(categories=[["a", "b", None, np.nan]]),
+            "several missing values",
+        ),
     ],
     ids=["infrequent", "names", "missing"],
 )
@@ -167,16 +170,16 @@ def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"handle_unknown": "indicator"}, "has no output for unknown values"),
+        ({"handle_unknown": "indicator"}, "has no feature for unknown values"),
         ({"handle_missing": "indicator"}, "scikit-learn distinguishes None from NaN"),
         (
             {"min_frequency": 2, "handle_unknown": "infrequent"},
             "encode missing values as infrequent",
         ),
-        ({"min_frequency": 2, "handle_missing": "indicator"}, "places the output"),
+        ({"min_frequency": 2, "handle_missing": "indicator"}, "places the feature"),
         ({}, r"set_params\(handle_missing='error'\) with handle_unknown='error'"),
         ({"handle_unknown": {"k": "ignore"}}, "handle_missing"),
-        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "in all columns, no columns"),
+        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "of all columns, of no column"),
         ({"handle_unknown": "ignore", "categories": {"k": []}}, "has no categories"),
         (
             {"handle_unknown": "ignore", "drop": "last", "min_frequency": 2},
