@@ -184,8 +184,8 @@ def read_table(table: Any) -> Table:
         return read
     if engine_of(table) is not None:
         raise TypeError(
-            f"{with_article(table)} is split into parts, which only fit, partial_fit, transform and"
-            " inverse_transform of an Encoder accept; pass one part, or collect the table first"
+            f"{with_article(table)} is split into parts, which only methods of an Encoder"
+            " accept; pass one part, or collect the table first"
         )
     if hasattr(table, "tocoo"):
         raise TypeError(f"{with_article(table)} is not a table: sparse input is not supported")

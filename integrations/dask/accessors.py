@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, NoReturn, Unpack
 
 import dask.array as da
 import dask.dataframe as dd
@@ -43,6 +43,10 @@ class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
     >>> frame.onehot(encoder).columns.tolist()
     ['price', 'size_L', 'size_S', 'sold']
     """
+
+    def to_arrow(self, *arguments: Any, **options: Any) -> NoReturn:
+        """Raise a TypeError, because Arrow tables are not lazy."""
+        raise TypeError("an Arrow table is not lazy: use frame.compute().onehot.to_arrow()")
 
 
 @register_series_accessor("onehot")

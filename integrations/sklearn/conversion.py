@@ -15,8 +15,8 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_values
 __all__ = ["check_one_hot_encoder", "from_sklearn", "to_sklearn"]
 
 AS_INFREQUENT = (
-    ": scikit-learn would encode missing values as infrequent; use"
-    " set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
+    ": scikit-learn would encode missing values as infrequent; call"
+    " encoder.set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
 )
 
 

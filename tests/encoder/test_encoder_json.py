@@ -339,7 +339,7 @@ def places(document: Any) -> list[tuple[Any, Any]]:
 
 @given(st.data())
 def test_a_changed_document_is_read_or_rejected(data):
-    """Errors are only ValueError and TypeError."""
+    """Reading a document raises only ValueError."""
     document = json.loads(DOCUMENT.to_json())
     for _ in range(data.draw(st.integers(1, 2))):
         container, key = data.draw(st.sampled_from(places(document)))
