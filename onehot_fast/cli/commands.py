@@ -6,10 +6,9 @@ import codecs
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import fields
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import click
 import pyarrow as pa
@@ -17,17 +16,14 @@ from click.shell_completion import get_completion_class, shell_complete
 
 import onehot_fast
 from onehot_fast.adapter import reports
-from onehot_fast.cli.csv_reader import TextOptions
+from onehot_fast.cli.csv_reader import Input
 from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.errors import CommandError, Exit, PipeClosed, one_line, printable, writing
 from onehot_fast.cli.inspection import run_inspect
-from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.places import FORMATS, Format, parse_format
-from onehot_fast.cli.source import Input, open_source
+from onehot_fast.cli.source import open_source
 from onehot_fast.encoder import HandleUnknown
-
-T = TypeVar("T")
 
 # The environment variable with which a shell asks for completions.
 COMPLETE = "_ONEHOT_FAST_COMPLETE"
@@ -174,9 +170,9 @@ def _option(*names: str, **settings: Any) -> click.Option:
     return click.Option(names, **settings)
 
 
-# The parameters of options are named like the fields of `TextOptions` and `Output`, or like the
-# parameters of `run_encode`, `run_decode` and `run_inspect`.
-SOURCE = click.Argument(["source"], metavar="IN", type=click.Path())
+# The parameters of options are named like the fields of `Input`, or like the parameters of
+# `resolved_output`, `run_encode`, `run_decode` and `run_inspect`.
+SOURCE = click.Argument(["input_path"], metavar="IN", type=click.Path())
 TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
                  help="A file, a folder, or - (standard output).")  # fmt: skip
 QUIET = _option("-q", "--quiet", "is_quiet", is_flag=True, help="Show no progress and no notes.")
@@ -256,21 +252,9 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def _take(kind: type[T], options: dict[str, Any]) -> T:
-    """Remove the fields of the dataclass `kind` from `options`, and return a `kind` with them."""
-    names = [field.name for field in fields(kind) if field.name in options]  # type: ignore[arg-type]
-    return kind(**{name: options.pop(name) for name in names})
-
-
-def _take_input(options: dict[str, Any]) -> Input:
-    """Remove the options of the input from `options`, and return an `Input` with them."""
-    text = _take(TextOptions, options)
-    return Input(options.pop("source"), options.pop("input_format"), text)
-
-
-def _take_encoder(options: dict[str, Any]) -> dict[str, Sequence[str]]:
-    """Remove the options of the encoder from `options`, and return the values typed for each."""
-    return {name: options.pop(name) for name in ENCODER_OPTIONS}
+def _take(parameters: Iterable[click.Parameter], options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the values of some parameters from `options`, and return them by name."""
+    return {str(one.name): options.pop(str(one.name)) for one in parameters}
 
 
 @commands.command(
@@ -295,7 +279,8 @@ def inspect(**options: Any) -> None:
     For the columns to encode, also show the most frequent categories and, with the options of
     `encode`, which categories would be infrequent.
     """
-    run_inspect(_take_input(options), typed=_take_encoder(options), **options)
+    spec, typed = Input(**_take([SOURCE, *INPUT], options)), _take(ENCODER, options)
+    run_inspect(spec, typed=typed, **options)
 
 
 @commands.command(
@@ -328,12 +313,12 @@ def encode(**options: Any) -> None:
 
     Other columns do not change. Parquet and Arrow outputs store the encoder in their metadata.
     """
-    spec, output, typed = _take_input(options), _take(Output, options), _take_encoder(options)
+    spec, typed = Input(**_take([SOURCE, *INPUT], options)), _take(ENCODER, options)
     names = [flag(name) for name, values in typed.items() if values]
     if options["encoder_file"] is not None and names:
         text = "cannot be combined with --encoder; learn a new encoder with --save-encoder and"
         raise click.UsageError(f"{names[0]} {text} {names[0]}")
-    run_encode(spec, output, typed=typed, **options)
+    run_encode(spec, _take([TARGET, *OUTPUT, QUIET], options), typed=typed, **options)
 
 
 @commands.command(
@@ -353,8 +338,11 @@ def encode(**options: Any) -> None:
 )  # fmt: skip
 def decode(**options: Any) -> None:
     """Restore the columns that were encoded; a row of zeros becomes null."""
-    spec, output = _take_input(options), _take(Output, options)
-    run_decode(spec, output=output, **options)
+    run_decode(
+        Input(**_take([SOURCE, *INPUT], options)),
+        _take([TARGET, *OUTPUT, QUIET], options),
+        **options,
+    )
 
 
 @commands.command(short_help="Print the completion script of a shell.",

@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-import os
+import itertools
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from onehot_fast.cli.errors import CommandError, Exit, encoding
-from onehot_fast.cli.folders import MAX_OPEN, Files
 from onehot_fast.cli.outputs import Output, name_within, new_file, new_output, written
-from onehot_fast.cli.places import place_of
+from onehot_fast.cli.places import MISSING, folder_name
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, InputFiles
-from onehot_fast.cli.writers import WRITERS, WriteOptions, Writer
+from onehot_fast.cli.source import InputFiles
+from onehot_fast.cli.writers import MAX_OPEN, WRITERS, Change, Writer
 
 T = TypeVar("T")
+Begin: TypeAlias = Callable[[Path], AbstractContextManager[Writer]]
 
 END = object()
 # The size of a batch; several batches are in memory at the same time.
 BATCH_BYTES = 16 << 20
 MAX_ROWS = 1 << 17
-
-
-@dataclass(frozen=True)
-class Change:
-    """How `convert` changes the rows: new columns replace old ones."""
-
-    after: pa.Schema
-    old: tuple[str, ...]  # the columns that are replaced
-    new: tuple[str, ...]  # the columns that replace them, in order
-    apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
-    row_bytes: float  # about how many bytes a row of the new columns takes
-    reads: tuple[str, ...] | None = None  # the columns that are read; None: all
-    is_loaded: bool = False  # whether --encoder was given
+# The maximum number of bytes that wait in all partitions; if more wait, the largest are written.
+MAX_WAITING_BYTES = 64 << 20
+# More folders are nearly always a mistake: the column is an identifier or a time.
+MAX_PARTITIONS = 10_000
+# The name of the column of row numbers in a table of keys; no key may have this name.
+ROW = ""
 
 
 def convert(source: InputFiles, change: Change, output: Output) -> int:
@@ -49,39 +44,38 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
     An output folder gets a file for each input file or for each `file_rows` rows, or a subfolder
     for each value of the columns `partition_by`.
     """
-    form = output.format(source)
     _check_keys(source, change, output)
-    keys = [n for n in output.keys(source) if n in change.after.names and n not in change.new]
+    keys = [name for name in output.keys if name in change.after.names and name not in change.new]
     after = pa.schema([f for f in change.after if f.name not in keys], change.after.metadata)
+    change = replace(change, after=after)
 
-    def write(part: InputFiles, file: pa.NativeFile) -> AbstractContextManager[Writer]:
-        return open_writer(WRITERS[form.kind], file, after, _options(part, change, output))
+    def write(file: pa.NativeFile, part: InputFiles) -> AbstractContextManager[Writer]:
+        return open_writer(WRITERS[output.form.kind], file, change, output, part.readers[0])
 
     @contextmanager
     def begin(path: Path, part: InputFiles = source) -> Iterator[Writer]:
         path.parent.mkdir(parents=True, exist_ok=True)
         # On some systems two names that differ only by case are one file.
         path.touch(exist_ok=False)
-        with written(path, form) as file, write(part, file) as writer:
+        with written(path, output.form) as file, write(file, part) as writer:
             yield writer
 
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
-            opened = new_file(output.path, form, output.may_replace)
-            with opened as file, write(source, file) as writer:
+            opened = new_file(output.path, output.form, output.may_replace)
+            with opened as file, write(file, source) as writer:
                 return _write(source, change, output, writer, step)
         with new_output(output.path, output.may_replace, is_folder=True) as folder:
-            if output.is_divided:
+            if output.partition_by or output.file_rows is not None:
 
                 def begin_below(below: Path) -> AbstractContextManager[Writer]:
-                    return begin(folder / f"{below}{form.suffix}")
+                    return begin(folder / f"{below}{output.form.suffix}")
 
-                keys_and_rows = output.partition_by, output.file_rows
-                with open_writer(Files, *keys_and_rows, begin_below) as writer:
+                with open_writer(Files, output, begin_below) as writer:
                     return _write(source, change, output, writer, step)
             n_rows, n_files = 0, len(source.readers)
             for i, reader in enumerate(source.readers):
-                path = folder / name_within(source, reader.place, form)
+                path = folder / name_within(source, reader.place, output.form)
                 if path.exists():
                     text = f"{output.path}: {reader.name} and another file would both become"
                     raise CommandError(Exit.OUTPUT, f"{text} {path.name}; rename one of them")
@@ -124,22 +118,6 @@ def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer
         raise
 
 
-def _options(source: InputFiles, change: Change, output: Output) -> WriteOptions:
-    """Return the options of the writer: the requested ones, or else those of the input."""
-    local = None if output.path == STANDARD else place_of(output.path).local
-    return WriteOptions(
-        form=output.format(source),
-        compression=output.compression or source.readers[0].compression,
-        group_rows=output.group_rows or source.readers[0].group_rows,
-        n_files=MAX_OPEN if output.partition_by else 1,
-        new=change.new,
-        plain=source.readers[0].plain,
-        is_text=source.format.is_text,
-        delimiter=output.delimiter,
-        folder=None if local is None else os.path.dirname(os.path.abspath(local)),
-    )
-
-
 def _write(
     source: InputFiles,
     change: Change,
@@ -151,13 +129,13 @@ def _write(
     """Read, encode and write the rows in three threads, and return how many were written."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
-    if output.format(source).kind == "parquet":
+    if output.form.kind == "parquet":
         coded += tuple(source.repeated)
     with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
         first = next(batches, None)
         if first is None:
             return 0
-        stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
+        stream = pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
 
         def changed() -> Iterator[pa.RecordBatch]:
             with encoding(source.name, is_loaded=change.is_loaded):
@@ -209,10 +187,10 @@ def batch_rows(*row_bytes: float) -> int:
 
 def no_rows(schema: pa.Schema) -> pa.RecordBatch:
     """Return a batch without rows; `pyarrow.Schema.empty_table` does not support unions."""
-    for field in schema:
-        if _has_empty_union(field.type):
+    for column in schema:
+        if _has_empty_union(column.type):
             # pyarrow ends the process if it makes nulls of this type.
-            text = f"the input is corrupt: column {field.name!r} has a union of no types"
+            text = f"the input is corrupt: column {column.name!r} has a union of no types"
             raise CommandError(Exit.CORRUPT, text)
     return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)
 
@@ -224,3 +202,130 @@ def _has_empty_union(kind: pa.DataType) -> bool:
         return _has_empty_union(kind.value_type)
     is_empty = pa.types.is_union(kind) and kind.num_fields == 0
     return is_empty or any(_has_empty_union(kind.field(i).type) for i in range(kind.num_fields))
+
+
+# --- a folder of files with N rows each, or with a subfolder for each value (``carrier=UA/``)
+
+
+@dataclass
+class _Partition:
+    """The rows with the same values of all keys."""
+
+    folder: Path
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    n_bytes: int = 0
+    n_files: int = 0
+    n_rows: int = 0  # in the open file
+    writer: Writer | None = None  # of the open file
+    file: Any = None  # the context of its writer
+
+
+class Files(Writer):
+    """Divide rows into files of at most `file_rows` rows, in a folder for each value of the keys.
+
+    The keys are the columns `partition_by`, which the files do not contain. `begin` opens a new
+    file. Rows wait in memory until they are written.
+    """
+
+    def __init__(self, output: Output, begin: Begin) -> None:
+        self._keys, self._rows, self._begin = list(output.partition_by), output.file_rows, begin
+        self._partitions: dict[Path, _Partition] = {}
+        self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
+        self._n_bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows; if too many bytes wait in memory, write the rows of the largest partitions."""
+        if self._keys:
+            for folder, rows in self._divided(batch):
+                self._add(folder, rows)
+        else:
+            self._add(Path(), batch)
+        self.n_rows += batch.num_rows
+        while self._n_bytes > (MAX_WAITING_BYTES if self._keys else 0):
+            self._flush(max(self._partitions.values(), key=lambda one: one.n_bytes))
+
+    def _divided(self, batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.RecordBatch]]:
+        """Yield each folder with its rows, without the columns of the keys."""
+        places = {name: batch.schema.get_field_index(name) for name in self._keys}
+        keys = {name: _texts(batch.column(i)) for name, i in places.items()}
+        for name, column in keys.items():
+            if pc.any(pc.equal(column, MISSING)).as_py():
+                text = f"--partition-by {name}: the column contains {MISSING}, which stands for a"
+                text += " missing value in folder names; replace this value"
+                raise CommandError(Exit.VALUE, text)
+        left = batch.drop_columns(self._keys)
+        table = pa.table({**keys, ROW: np.arange(batch.num_rows)})
+        groups = table.group_by(self._keys, use_threads=False).aggregate([(ROW, "list")])
+        rows = groups.column(f"{ROW}_list").combine_chunks()
+        for values, positions in zip(groups.select(self._keys).to_pylist(), rows, strict=True):
+            yield Path(*itertools.starmap(folder_name, values.items())), left.take(positions.values)
+
+    def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
+        """Keep the rows of a folder in memory until they are written."""
+        partition = self._partitions.setdefault(folder, _Partition(folder))
+        if len(self._partitions) > MAX_PARTITIONS:
+            names = ", ".join(self._keys)
+            text = f"--partition-by {names}: more than {MAX_PARTITIONS:,} folders"
+            raise CommandError(Exit.VALUE, f"{text}; choose a column with fewer values")
+        partition.batches.append(rows)
+        partition.n_bytes += rows.nbytes + 1
+        self._n_bytes += rows.nbytes + 1
+
+    def _flush(self, partition: _Partition) -> None:
+        """Write the waiting rows of a partition."""
+        batches = partition.batches
+        if len(batches) > 1:
+            table = pa.Table.from_batches(batches).unify_dictionaries()
+            batches = table.combine_chunks().to_batches()
+        self._n_bytes -= partition.n_bytes
+        partition.batches, partition.n_bytes = [], 0
+        for batch in batches:
+            while batch.num_rows:
+                writer = self._writer_of(partition)
+                n_rows = batch.num_rows if self._rows is None else self._rows - partition.n_rows
+                writer.write(batch.slice(0, n_rows))
+                partition.n_rows += min(n_rows, batch.num_rows)
+                batch = batch.slice(n_rows)
+                if partition.n_rows == self._rows:
+                    self._close(partition)
+
+    def _writer_of(self, partition: _Partition) -> Writer:
+        """Return the writer of a partition; open a file if none is open."""
+        if partition.writer is None:
+            if len(self._open) == MAX_OPEN:
+                self._close(next(iter(self._open.values())))
+            path = Path(partition.folder, f"part-{partition.n_files:06}")
+            partition.file = self._begin(path)
+            partition.writer = partition.file.__enter__()
+            partition.n_files, partition.n_rows = partition.n_files + 1, 0
+        self._open.pop(partition.folder, None)
+        self._open[partition.folder] = partition
+        return partition.writer
+
+    def _close(self, partition: _Partition) -> None:
+        """Complete the file of a partition."""
+        del self._open[partition.folder]
+        partition.writer = None
+        partition.file.__exit__(None, None, None)
+
+    def close(self) -> None:
+        """Write all waiting rows, and complete all files."""
+        for partition in self._partitions.values():
+            self._flush(partition)
+        if not self._keys and not self.n_rows:  # a folder without keys always has a file
+            self._writer_of(_Partition(Path()))
+        while self._open:
+            self._close(next(iter(self._open.values())))
+
+    def abandon(self) -> None:
+        """Abandon all open files after an error; rows that wait in memory are not written."""
+        for partition in self._open.values():
+            partition.file.__exit__(*sys.exc_info())
+
+
+def _texts(column: Any) -> Any:
+    """Return the values of a key as strings."""
+    if pa.types.is_dictionary(column.type):
+        values = _texts(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+    return column.cast(pa.string())

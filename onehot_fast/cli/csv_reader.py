@@ -31,9 +31,12 @@ CODES = {
 
 
 @dataclass(frozen=True)
-class TextOptions:
-    """Options for reading CSV."""
+class Input:
+    """The input that the user named, and how it is read."""
 
+    input_path: str  # a file, a folder or "-"
+    input_format: Format | None = None  # None: the format of the name, or that of the content
+    # For CSV:
     delimiter: str | None = None  # None: the delimiter of the format
     nulls: Sequence[str] = ()  # marks of a missing value; if empty, pyarrow's defaults
     is_text: bool = False  # whether all columns are read as strings
@@ -45,10 +48,10 @@ class TextOptions:
 class TextReader(Reader):
     """A CSV file, which may be compressed."""
 
-    def __init__(self, place: Place, name: str, form: Format, text: TextOptions) -> None:
+    def __init__(self, place: Place, name: str, form: Format, spec: Input) -> None:
         super().__init__(place, name, form)
-        self._text = text
-        self._nulls = list(text.nulls) or csv.ConvertOptions().null_values
+        self._spec = spec
+        self._nulls = list(spec.nulls) or csv.ConvertOptions().null_values
         self._types: dict[str, pa.DataType] = {}
         self._check_start()
         with _explained():
@@ -59,12 +62,12 @@ class TextReader(Reader):
         with self.place.open() as file:
             start = bytes(unpacked(file, self.format).read(HEADER_BYTES))
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
-            self._text.encoding == "utf8"
+            self._spec.encoding == "utf8"
         ):
             raise ValueError("the file begins like UTF-16; pass --encoding utf-16")
-        if self._text.delimiter is not None:
+        if self._spec.delimiter is not None:
             return
-        header = start.decode(self._text.encoding, "replace").splitlines()[:1]
+        header = start.decode(self._spec.encoding, "replace").splitlines()[:1]
         unquoted = re.sub('"[^"]*"', "", "".join(header))
         own = self.format.delimiter
         likely = max(DELIMITERS, key=lambda letter: (unquoted.count(letter), letter == own))
@@ -96,7 +99,7 @@ class TextReader(Reader):
         self.schema = schema
         types = {field.name: field.type for field in schema}
         # Numbers are read as strings and converted here, so that later rows do not lose digits.
-        kinds = [pa.int64(), pa.float64()] if self._text.decimal == "." else [pa.int64()]
+        kinds = [pa.int64(), pa.float64()] if self._spec.decimal == "." else [pa.int64()]
         unique = {name: kind for name, kind in types.items() if schema.names.count(name) == 1}
         self._numbers = {name: kind for name, kind in unique.items() if kind in kinds}
         self._types = {**types, **dict.fromkeys(self._numbers, pa.string())}
@@ -121,16 +124,16 @@ class TextReader(Reader):
             read_options=csv.ReadOptions(
                 use_threads=not is_start,
                 block_size=BLOCK_BYTES,
-                encoding=self._text.encoding,
+                encoding=self._spec.encoding,
             ),
             parse_options=csv.ParseOptions(
-                delimiter=self._text.delimiter or self.format.delimiter,
+                delimiter=self._spec.delimiter or self.format.delimiter,
                 newlines_in_values=True,
             ),
             convert_options=csv.ConvertOptions(
                 column_types=self._types,
                 null_values=self._nulls,
-                decimal_point=self._text.decimal,
+                decimal_point=self._spec.decimal,
                 include_columns=list(columns),
             ),
         )

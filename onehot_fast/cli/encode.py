@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from onehot_fast.adapter import reports
-from onehot_fast.cli.conversion import MAX_ROWS, Change, ahead, convert, no_rows
+from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
+from onehot_fast.cli.csv_reader import Input
 from onehot_fast.cli.encoders import (
     ENCODER_KEY,
     Encoders,
@@ -23,11 +24,11 @@ from onehot_fast.cli.encoders import (
     with_labels,
     without_features,
 )
-from onehot_fast.cli.errors import CommandError, Exit, encoding, one_line, plural
-from onehot_fast.cli.outputs import Output, new_output, place_for_encoder
-from onehot_fast.cli.places import Format
-from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell
-from onehot_fast.cli.source import Input, InputFiles, open_source
+from onehot_fast.cli.errors import CommandError, Exit, encoding, one_line
+from onehot_fast.cli.outputs import Output, new_output, place_for_encoder, resolved_output
+from onehot_fast.cli.progress import note, noting_warnings, showing, tell
+from onehot_fast.cli.source import InputFiles, open_source
+from onehot_fast.cli.writers import Change
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_table
 
 # The estimated size of a decoded string and its code.
@@ -37,7 +38,7 @@ NOT_IN_TEXT = ("struct", "array", "tensor")
 
 def run_encode(
     spec: Input,
-    output: Output,
+    options: dict[str, Any],
     columns: Sequence[str],
     typed: dict[str, Sequence[str]],
     max_features: int,
@@ -47,13 +48,13 @@ def run_encode(
 ) -> None:
     """Encode columns of a file, with the encoder in `encoder_file` or a new one.
 
-    By default, all columns of strings are encoded. `typed` are the options of a new encoder.
+    By default, all columns of strings are encoded. `options` are those of the output, and `typed`
+    those of a new encoder.
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        output = output.prepared(source, spec.text.delimiter, encoder_file)
-        form = output.format(source)
-        layout = _layout(layout, form, output)
+        output = resolved_output(source, spec, encoder_file, **options)
+        layout = _layout(layout, output)
         if save_encoder is not None:
             place_for_encoder(save_encoder, source, output)
         if encoder_file is not None:
@@ -67,16 +68,17 @@ def run_encode(
         if save_encoder is not None:
             with new_output(save_encoder, output.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")
-    wrote = f"wrote {plural(n_rows, 'row')}, {plural(encoders.n_features, 'feature')}"
-    tell(f"{output.path}: {wrote}", output.is_quiet)
-    if form.is_text and save_encoder is None and encoder_file is None:
-        text = f"{form.kind} cannot hold the encoder; pass --save-encoder to keep it"
+    rows = reports.number_of(n_rows, "row")
+    features = reports.number_of(encoders.n_features, "feature")
+    tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
+    if output.form.is_text and save_encoder is None and encoder_file is None:
+        text = f"{output.form.kind} cannot hold the encoder; pass --save-encoder to keep it"
         tell(f"{text} for decode and for later files", output.is_quiet)
 
 
-def _layout(chosen: str | None, form: Format, output: Output) -> str:
+def _layout(chosen: str | None, output: Output) -> str:
     """Return the chosen layout or the format's default; raise an error if it does not fit."""
-    is_matrix = form.kind == "npz"
+    form, is_matrix = output.form, output.form.kind == "npz"
     layout = chosen or ("csr" if is_matrix else "columns")
     if form.is_text and layout in NOT_IN_TEXT:
         raise CommandError(Exit.USAGE, f"--layout {layout} cannot be used with {form.kind} output")
@@ -98,18 +100,16 @@ def _learned_encoders(
     output: Output,
 ) -> Encoders:
     """Learn encoders from the source; raise an error for more than `limit` features."""
-    columns = chosen_columns(source, named, output.keys(source))
-    if output.format(source).is_text:
+    columns = chosen_columns(source, named, output.keys)
+    if output.form.is_text:
         source.keep_text([*columns, *output.partition_by])
-    kinds = {name: source.schema.field(name).type for name in columns}
-    encoders = new_encoders(kinds, typed)
+    encoders = new_encoders(source.schema, columns, typed)
     # With these options, more rows can reduce the number of features.
-    are_grouped = typed.get("min_frequency") or typed.get("max_categories")
+    are_grouped = typed["min_frequency"] or typed["max_categories"]
     early_limit = math.inf if are_grouped else max(limit, reports.MAX_FEATURES)
-    with showing("learning", output.is_quiet) as step:
-        learn(source, encoders, step, limit, early_limit)
-    for text in () if limit == math.inf else notes_on(source, encoders):
-        note(text, output.is_quiet)
+    learn(source, encoders, output.is_quiet, limit, early_limit)
+    if limit < math.inf:
+        note_suspects(source, encoders, output.is_quiet)
     return encoders
 
 
@@ -128,7 +128,7 @@ def _loaded_encoders(
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
     texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
     source.set_types(dict.fromkeys(texts, pa.string()))
-    if output.format(source).is_text:
+    if output.form.is_text:
         source.keep_text([*columns, *output.partition_by])
     with encoding(source.name, Exit.SCHEMA):
         list(with_labels([no_rows(source.schema)], encoders.labels))
@@ -181,7 +181,7 @@ def chosen_columns(
 def learn(
     source: InputFiles,
     encoders: Encoders,
-    step: Step,
+    is_quiet: bool,
     limit: float = math.inf,
     early_limit: float = math.inf,
 ) -> None:
@@ -191,7 +191,7 @@ def learn(
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
-    with encoding(source.name, Exit.COLUMN):
+    with showing("learning", is_quiet) as step, encoding(source.name, Exit.COLUMN):
         # Learn without rows first: files may be empty, and the encoder stores all columns' names.
         encoders.learn(no_rows(source.schema))
         with closing(ahead(batches)) as parts:
@@ -211,7 +211,7 @@ def _check_features(
     source: InputFiles, encoders: Encoders, limit: float, counted: str = ""
 ) -> None:
     """Raise an error for more than `limit` features; `counted` says which rows were counted."""
-    columns = [column for encoder in encoders.each for column in encoder.schema.columns]
+    columns = encoders.schemas
     remedy = (
         f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
         " features, or --max-features to allow more"
@@ -222,19 +222,19 @@ def _check_features(
         raise CommandError(Exit.COLUMN, f"{source.name}: {error}") from error
 
 
-def notes_on(source: InputFiles, encoders: Encoders) -> list[str]:
-    """Return notes on columns that were chosen by default and probably should not be encoded."""
-    schema, n_rows, notes = encoders.values.schema, source.n_rows or 0, []
+def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> None:
+    """Note the columns that were chosen by default and probably should not be encoded."""
+    schema, n_rows = encoders.values.schema, source.n_rows or 0
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:
-        n_outputs, hint = column.n_outputs, "name the columns to encode with -c"
+        n_outputs = column.n_outputs
         if reports.is_like_identifier(column, n_rows):
-            what = reports.described(column, n_rows)
-            notes.append(f"{source.name}: {what}, and may be an identifier; {hint}")
+            what = f"{reports.described(column, n_rows)}, and may be an identifier"
         elif n_outputs > reports.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
             what = f"column {column.name!r} has {n_outputs:,} of {schema.n_features:,} features"
-            notes.append(f"{source.name}: {what}; {hint}")
-    return notes
+        else:
+            continue
+        note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
 
 
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
@@ -281,7 +281,7 @@ def _schema_after(
 
 def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
     """Return the schema of a matrix: each row lists the columns and values of its nonzeros."""
-    dtypes = [c.options.dtype for encoder in encoders.each for c in encoder.schema.columns]
+    dtypes = [column.options.dtype for column in encoders.schemas]
     dtype = np.result_type(*dtypes) if dtypes else np.dtype(bool)
     if dtype.kind not in "biuf" or dtype == np.float16:
         raise CommandError(Exit.USAGE, f"--dtype {dtype}: not supported by SciPy; use float32")
@@ -322,12 +322,17 @@ def _matrix_rows(
 # --- the way back
 
 
-def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output: Output) -> None:
-    """Decode a file with the encoder in `encoder_file`, or else with the one in the file."""
+def run_decode(
+    spec: Input, options: dict[str, Any], encoder_file: str | None, layout: str | None
+) -> None:
+    """Decode a file with the encoder in `encoder_file`, or else with the one in the file.
+
+    `options` are those of the output.
+    """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        output = output.prepared(source, spec.text.delimiter, encoder_file)
-        if output.format(source).kind == "npz":
+        output = resolved_output(source, spec, encoder_file, **options)
+        if output.form.kind == "npz":
             raise CommandError(Exit.USAGE, "npz can only hold features; choose another format")
         encoders = _find_encoders(source, encoder_file)
         layout = layout or _layout_of(source, encoders)
@@ -336,12 +341,13 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
         kind = pa.float64() if layout == "columns" else pa.string()
         nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
         source.set_types(dict.fromkeys(set(nulls) & set(old), kind))
-        if output.format(source).is_text:
+        if output.form.is_text:
             source.keep_text([*old, *output.partition_by])
         change = _decoding(source, encoders, layout, old)
         n_rows = convert(source, change, output)
-    wrote = f"wrote {plural(n_rows, 'row')}, {plural(len(change.new), 'decoded column')}"
-    tell(f"{output.path}: {wrote}", output.is_quiet)
+    rows = reports.number_of(n_rows, "row")
+    columns = reports.number_of(len(change.new), "decoded column")
+    tell(f"{output.path}: wrote {rows}, {columns}", output.is_quiet)
 
 
 def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:

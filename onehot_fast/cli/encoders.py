@@ -9,7 +9,7 @@ an `Encoder` of its own, whose rows are the labels, so that every option also ap
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import CodedColumn, lookup, write
-from onehot_fast.cli.errors import CommandError, Exit, closest, one_line, reading
+from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
+from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
 from onehot_fast.cli.places import place_of
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import encoded_schema, flattened, read_column
@@ -148,6 +148,11 @@ class Encoders:
         return [self.values, *(column.encoder for column in self.labels)]
 
     @property
+    def schemas(self) -> list[ColumnSchema]:
+        """The fitted schemas of all columns."""
+        return [column for encoder in self.each for column in encoder.schema.columns]
+
+    @property
     def n_features(self) -> int:
         """The number of features."""
         return sum(encoder.n_features for encoder in self.each)
@@ -271,24 +276,11 @@ HINTS = {
 }
 
 
-def _frequency(text: str) -> int | float:
-    """Parse a number of rows, or a fraction of the rows."""
-    try:
-        return float(text) if "." in text or "e" in text else int(text)
-    except ValueError:
-        expected = "a number of rows, e.g. 10, or a fraction of them, e.g. 0.01"
-        raise ValueError(f"must be {expected}") from None
-
-
-def _integer(text: str) -> int:
-    """Parse an integer."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError("must be an integer") from None
-
-
-PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": _integer}
+# The options whose values are numbers.
+NUMBERS = {
+    "min_frequency": "a number of rows, e.g. 10, or a fraction of them, e.g. 0.01",
+    "max_categories": "an integer",
+}
 
 
 def flag(name: str) -> str:
@@ -296,13 +288,15 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def new_encoders(kinds: Mapping[str, pa.DataType], typed: dict[str, Sequence[str]]) -> Encoders:
-    """Return unfitted encoders for columns with the types `kinds`.
+def new_encoders(
+    schema: pa.Schema, columns: Sequence[str], typed: dict[str, Sequence[str]]
+) -> Encoders:
+    """Return unfitted encoders for some columns of a file.
 
     `typed` contains the values typed for each option of `Encoder` and for ``sep``: ``VALUE`` or
     ``COLUMN=VALUE``. Values for a column take precedence; else the last counts.
     """
-    columns = list(kinds)
+    kinds = {name: schema.field(name).type for name in columns}
     options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
     separators = _separators(kinds, options.pop("sep", {}))
     labels = [
@@ -359,7 +353,7 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
         typed = f"{flag(option)} {text}"
         column, value = _split_option(columns, text, typed)
         try:
-            parsed = PARSERS.get(option, str)(value)
+            parsed = _number(option, value) if option in NUMBERS else value
             if option != "sep":
                 keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
                 Encoder(columns, **keyword)
@@ -377,6 +371,15 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     return {name: special.get(name, *common) for name in columns if common or name in special}
 
 
+def _number(option: str, text: str) -> int | float:
+    """Parse the value of an option in `NUMBERS`."""
+    is_fraction = option == "min_frequency" and ("." in text or "e" in text)
+    try:
+        return float(text) if is_fraction else int(text)
+    except ValueError:
+        raise ValueError(f"must be {NUMBERS[option]}") from None
+
+
 def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:
     """Split ``COLUMN=VALUE`` into the column (None if it is not named) and the value."""
     for column in sorted(columns, key=len, reverse=True):
@@ -384,10 +387,11 @@ def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | 
             return column, text[len(column) + 1 :]
     name, equals, _ = text.partition("=")
     if equals and name.strip():
+        hint = checks.did_you_mean(name, columns)
+        hint = hint or f" the encoded columns are {', '.join(columns)}"
         raise CommandError(
             Exit.USAGE,
-            f"{typed}: the column {name!r} is not encoded"
-            f"{closest(name, columns) or '; the encoded columns are ' + ', '.join(columns)}"
+            f"{typed}: the column {name!r} is not encoded;{hint}"
             f" (if the value contains =, type {columns[0]}={text})",
         )
     return None, text

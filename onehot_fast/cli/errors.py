@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import enum
 import errno
 import os
 import re
-import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -71,17 +69,6 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def plural(count: int, noun: str) -> str:
-    """Return a number and a noun in the right form, e.g. 1 row or 2,000 rows."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def closest(name: str, names: Iterable[str]) -> str:
-    """Return a hint such as "did you mean 'x'?", or an empty string if no name is similar."""
-    near = difflib.get_close_matches(name, list(names), 1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
 @contextmanager
 def reading(name: str) -> Iterator[None]:
     """Re-raise errors of the `with` block as a CommandError about the input `name`."""
@@ -93,7 +80,7 @@ def reading(name: str) -> Iterator[None]:
             text = os.strerror(error.errno)
             raise CommandError(Exit.INPUT, f"{name}: {text}") from error
         raise CommandError(Exit.CORRUPT, f"{name}: {one_line(error)}") from error
-    except (pa.ArrowException, EOFError, ValueError, LookupError, struct.error) as error:
+    except (pa.ArrowException, EOFError, ValueError, LookupError) as error:
         raise CommandError(Exit.CORRUPT, f"{name}: {one_line(error)}") from error
 
 

@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,7 +31,7 @@ from onehot_fast.cli.places import (
     without_suffix,
 )
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, InputFiles
+from onehot_fast.cli.source import STANDARD, STANDARD_INPUT, Input, InputFiles
 
 try:
     import fcntl as _fcntl
@@ -43,69 +43,80 @@ else:
 
 @dataclass(frozen=True)
 class Output:
-    """Where and how the rows are written; None means the value of the input."""
+    """Where and how the rows are written."""
 
     path: str  # a file, a folder or "-"
-    wanted: Format | None = None  # None: the format of the name, or that of the input
-    compression: str | None = None  # the codec within Parquet and Arrow files
-    group_rows: int | None = None  # the rows of a row group of Parquet
-    file_rows: int | None = None  # the rows of each file; None: a file for each input file
-    partition_by: tuple[str, ...] = ()  # the columns whose values name folders
-    is_quiet: bool = False
-    may_replace: bool = False
-    is_folder: bool = False
-    delimiter: str | None = None  # for CSV
+    form: Format
+    is_folder: bool
+    keys: Sequence[str]  # the columns that are in the names of folders, and not in the files
+    partition_by: Sequence[str]  # the columns whose values name new folders
+    file_rows: int | None  # the rows of each file; None: a file for each input file
+    may_replace: bool
+    is_quiet: bool
+    compression: str | None  # the codec within Parquet and Arrow files; None: that of the input
+    group_rows: int | None  # the rows of a row group of Parquet; None: as in the input
+    delimiter: str | None  # for CSV
 
     @property
-    def is_divided(self) -> bool:
-        """Whether rows are divided into new files, whatever files they come from."""
-        return self.file_rows is not None or bool(self.partition_by)
+    def parent(self) -> Path | None:
+        """The local folder that will contain the output; None for standard output and stores."""
+        return None if self.path == STANDARD else _parent(self.path)
 
-    def format(self, source: InputFiles) -> Format:
-        """Return the output format: as requested, or from the name, or from the input."""
-        if self.wanted is not None:
-            return self.wanted
-        if self.path == STANDARD or self.is_folder:
-            return source.format
-        found = format_of_name(self.path)
-        if found is None:
-            text = f"{self.path}: the name has no format; pass --output-format: {FORMATS}"
-            raise CommandError(Exit.USAGE, text)
-        return found
 
-    def prepared(self, source: InputFiles, delimiter: str | None, *others: str | None) -> Output:
-        """Return a copy with the final path; raise an error if it is the source or in `others`."""
-        path = self.path
-        if path.startswith("file://"):
-            path = place_of(path).address
-        is_many = source.folder is not None or self.is_divided
-        into_folder = _is_folder(path, is_many)
-        if self.is_divided and not into_folder:
-            option = "--partition-by" if self.partition_by else "--rows-per-file"
-            text = f"{path}: {option} writes a folder; add a slash to the name, e.g. parts/"
-            raise CommandError(Exit.USAGE, text)
-        source.require(self.partition_by)
-        if into_folder and not is_many and Path(path).is_dir():
-            name = name_within(source, source.readers[0].place, self.wanted or source.format)
-            path, into_folder = str(Path(path, name)), False
-        if source.folder is not None and _is_within(path, source.folder):
-            text = f"{path} is within the input, so that the next run would read it"
-            raise CommandError(Exit.OUTPUT, f"{text}; name another output")
-        _require_free(path, source.identities(), self.may_replace)
-        read = [place_of(one) for one in others if one is not None]
-        there = [one.identity for one in read if one.kind == fs.FileType.File]
-        _require_free(path, there, may_replace=True)
-        _require_parent(path)
-        keys = tuple(dict.fromkeys(self.partition_by))
-        return replace(
-            self, path=path, partition_by=keys, is_folder=into_folder, delimiter=delimiter
-        )
+def resolved_output(
+    source: InputFiles,
+    spec: Input,
+    encoder_file: str | None,
+    path: str,
+    wanted: Format | None,
+    partition_by: Sequence[str],
+    file_rows: int | None,
+    **settings: Any,
+) -> Output:
+    """Return the output that the user named; raise an error if it is the input or the encoder.
 
-    def keys(self, source: InputFiles) -> list[str]:
-        """Return the columns that are in the names of folders, and not in the files."""
-        if self.partition_by:
-            return list(self.partition_by)
-        return list(source.keys) if self.is_folder and self.file_rows is None else []
+    The parameters from `path` on are the options of the command. `wanted` is the format; by
+    default, it is that of the name, or else that of the source.
+    """
+    if path.startswith("file://"):
+        path = place_of(path).address
+    partition_by = tuple(dict.fromkeys(partition_by))
+    is_divided = file_rows is not None or bool(partition_by)
+    is_many = source.folder is not None or is_divided
+    is_folder = _is_folder(path, is_many)
+    if is_divided and not is_folder:
+        option = "--partition-by" if partition_by else "--rows-per-file"
+        text = f"{path}: {option} writes a folder; add a slash to the name, e.g. parts/"
+        raise CommandError(Exit.USAGE, text)
+    source.require(partition_by)
+    if is_folder and not is_many and Path(path).is_dir():
+        name = name_within(source, source.readers[0].place, wanted or source.format)
+        path, is_folder = str(Path(path, name)), False
+    if source.folder is not None and _is_within(path, source.folder):
+        text = f"{path} is within the input, so that the next run would read it"
+        raise CommandError(Exit.OUTPUT, f"{text}; name another output")
+    inputs = source.identities()
+    encoder = None if encoder_file is None else place_of(encoder_file)
+    if encoder is not None and encoder.kind == fs.FileType.File:
+        inputs.append(encoder.identity)
+    _require_free(path, inputs, settings["may_replace"])
+    _require_parent(path)
+    has_format = path != STANDARD and not is_folder
+    form = wanted or (format_of_name(path) if has_format else source.format)
+    if form is None:
+        text = f"{path}: the name has no format; pass --output-format: {FORMATS}"
+        raise CommandError(Exit.USAGE, text)
+    own_keys = list(source.keys) if is_folder and file_rows is None else []
+    return Output(
+        path=path,
+        form=form,
+        is_folder=is_folder,
+        keys=partition_by or own_keys,
+        partition_by=partition_by,
+        file_rows=file_rows,
+        delimiter=spec.delimiter,
+        **settings,
+    )
 
 
 def name_within(source: InputFiles, place: Place, form: Format) -> Path:
@@ -113,7 +124,7 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
     if source.folder is not None:
         below = place.below(source.folder)
     else:
-        below = Path("stdin" if source.name == "standard input" else place.name)
+        below = Path("stdin" if source.name == STANDARD_INPUT else place.name)
     return below.with_name(f"{without_suffix(below.name)}{form.suffix}")
 
 
@@ -122,21 +133,27 @@ def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     if path == STANDARD:
         raise CommandError(Exit.USAGE, "--save-encoder cannot write to -; name a file")
     _require_free(path, source.identities(), output.may_replace)
-    saved = place_of(path).local
-    if saved is None:
+    local = place_of(path).local
+    if local is None:
         return
-    written, saved = Path(os.path.realpath(output.path)), Path(os.path.realpath(saved))
+    written, saved = Path(os.path.realpath(output.path)), Path(os.path.realpath(local))
     if saved == written or (output.is_folder and saved.is_relative_to(written)):
         is_in = "is the output too" if saved == written else "is within the output"
         raise CommandError(Exit.USAGE, f"{path} {is_in}; name another file")
     _require_parent(path)
 
 
+def _parent(path: str) -> Path | None:
+    """Return the local folder that will contain an output, or None."""
+    local = place_of(path).local
+    return None if local is None else local.parent
+
+
 def _require_parent(path: str) -> None:
     """Raise an error if the local folder that will contain an output does not exist."""
-    local = place_of(path).local
-    if local is not None and not local.parent.is_dir():
-        text = f"{path}: the folder {str(local.parent)!r} does not exist"
+    parent = _parent(path)
+    if parent is not None and not parent.is_dir():
+        text = f"{path}: the folder {str(parent)!r} does not exist"
         raise CommandError(Exit.OUTPUT, text)
 
 

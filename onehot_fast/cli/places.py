@@ -8,12 +8,14 @@ its upload is complete.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
 from pyarrow import fs
@@ -44,6 +46,9 @@ MAGIC = (
     (b"\x28\xb5\x2f\xfd", "csv", "zstd"),
     (b"\x04\x22\x4d\x18", "csv", "lz4"),
 )
+# Hive, Spark, pyarrow, DuckDB and polars write this for a missing value in the name of a folder.
+MISSING = "__HIVE_DEFAULT_PARTITION__"
+WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ class Place:
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return PurePosixPath(self.path).name if self.local is None else self.local.name
+        return Path(self.path).name
 
     @property
     def kind(self) -> fs.FileType:
@@ -208,3 +213,32 @@ def _upload(local: Path, place: Place) -> None:
         raise
     for key in old - set(new):
         system.rm_file(key)
+
+
+# --- the names of folders that contain the rows with the same values of some columns, the keys
+
+
+def keys_of(folders: Iterable[str]) -> dict[str, str | None]:
+    """Return the keys and values in names of folders such as year=2013; None is a missing value."""
+    pairs = [name.split("=", 1) for name in folders if "=" in name[1:]]
+    return {unquote(key): None if value == MISSING else unquote(value) for key, value in pairs}
+
+
+def folder_name(key: str, value: str | None) -> str:
+    """Return the name of a folder, e.g. from%2Fto=XL%2E for the key "from/to" and value "XL."."""
+    text = MISSING if value is None else _encoded(value)
+    if text[-1:] in (".", " "):  # Windows ignores these at the end
+        text = f"{text[:-1]}%{ord(text[-1]):02X}"
+    return f"{_encoded(key)}={text}"
+
+
+def _encoded(text: str) -> str:
+    """Percent-encode the characters of a string, except those that every system accepts."""
+    return "".join(c if c.isalnum() or c in " -_.,+" else quote(c, safe="") for c in text)
+
+
+def key_type(values: Sequence[str | None]) -> pa.DataType:
+    """Return int64 if all values of a key are integers without leading zeros, else string."""
+    present = [value for value in values if value is not None]
+    is_number = present and all(WHOLE_NUMBER.fullmatch(value) for value in present)
+    return pa.int64() if is_number else pa.string()

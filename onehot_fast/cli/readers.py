@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-import struct
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -30,13 +30,16 @@ BYTES_OF_LENGTH = 4
 MAX_DICTIONARY_SHARE = 0.9
 # An Arrow file with a larger batch is memory-mapped, and copied slice by slice.
 MAX_READ_BYTES = 64 << 20
+# The size of the magic and its padding, after which an Arrow file contains the same messages as a
+# stream.
+MAGIC_BYTES = 8
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class Reader(ABC):
     """A file that is read in batches."""
 
-    n_rows: int | None = None  # None: the file does not contain the number
+    n_rows: int | None = None  # None: not known before the file has been read
     schema: pa.Schema
     # How the file is written, for an output of the same format.
     compression: str | None = None
@@ -163,7 +166,10 @@ class ArrowReader(Reader):
         with place.open() as file:
             reader = pa.ipc.open_file(file)
             self.schema: pa.Schema = reader.schema
-            self._is_mapped = place.local is not None and _largest_batch(file) > MAX_READ_BYTES
+            n_batches = reader.num_record_batches
+        self._is_mapped = (
+            place.local is not None and _largest_batch(place.local, n_batches) > MAX_READ_BYTES
+        )
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
@@ -189,30 +195,13 @@ class ArrowReader(Reader):
             raise EOFError("the file was truncated while it was read")
 
 
-def _largest_batch(file: pa.NativeFile) -> int:
-    """Return the bytes of the largest batch of an Arrow file, which pyarrow has opened.
-
-    pyarrow cannot tell the size without reading the batch. The footer is a table of FlatBuffers,
-    whose field 3 is the list of blocks: offset, length of metadata, padding, length of body.
-    """
-    end = file.size() - 10  # the size of the footer, and the magic
-    file.seek(end)
-    (size,) = struct.unpack("<i", file.read(4))
-    file.seek(end - size)
-    footer = bytes(file.read(size))
-
-    def number(form: str, offset: int) -> int:
-        return int(struct.unpack_from(f"<{form}", footer, offset)[0])
-
-    table = number("I", 0)
-    fields = table - number("i", table)
-    offset = number("H", fields + 4 + 2 * 3) if number("H", fields) > 4 + 2 * 3 else 0
-    if not offset:
-        return 0
-    blocks = table + offset + number("I", table + offset)
-    return max(
-        (number("q", blocks + 4 + 24 * i + 16) for i in range(number("I", blocks))), default=0
-    )
+def _largest_batch(path: Path, n_batches: int) -> int:
+    """Return the bytes of the largest batch of an Arrow file; a mapped batch is not read."""
+    with pa.memory_map(str(path)) as file:
+        file.seek(MAGIC_BYTES)
+        messages = pa.ipc.MessageReader.open_stream(file)
+        sizes = (message.body.size for message in messages if message.type == "record batch")
+        return max(itertools.islice(sizes, n_batches), default=0)
 
 
 class StreamReader(Reader):

@@ -16,7 +16,7 @@ from strategies import examples
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
-folders = pytest.importorskip("onehot_fast.cli.folders")
+places = pytest.importorskip("onehot_fast.cli.places")
 main = pytest.importorskip("onehot_fast.cli").main
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
@@ -116,7 +116,7 @@ def test_a_partitioned_folder_stays_one(suffix: str, table: Any, files: Any, don
     """Its keys are columns that can be encoded, and are not written into files below them."""
     for year in (2013, 2014):
         for gate in ("A 1", None):
-            path = Path("in", f"year={year}", folders.folder_name("gate", gate), f"part.{suffix}")
+            path = Path("in", f"year={year}", places.folder_name("gate", gate), f"part.{suffix}")
             path.parent.mkdir(parents=True)
             files.write(table.select(["id", "dest"]), path)
     done("encode in -o same")
@@ -200,9 +200,9 @@ def test_a_folder_of_a_thousand_files(files: Any, done: Any) -> None:
 def test_names_that_windows_changes() -> None:
     """A dot or a space at the end of a folder's name is encoded, and reads back."""
     for value in ("a.", "a ", ".", "a. b"):
-        name = folders.folder_name("key", value)
+        name = places.folder_name("key", value)
         assert not name.endswith((".", " "))
-        assert folders.keys_of([name]) == {"key": value}
+        assert places.keys_of([name]) == {"key": value}
 
 
 # --- stores

@@ -61,7 +61,7 @@ def send_at(monkeypatch: pytest.MonkeyPatch) -> Any:
         ("out.arrow", "writers.ArrowWriter"),
         ("out.csv.gz", "writers.TextWriter"),
         ("out.npz", "writers.MatrixWriter"),
-        ("out/ --rows-per-file 300", "folders.Files"),
+        ("out/ --rows-per-file 300", "conversion.Files"),
     ],
 )
 @pytest.mark.usefixtures("small")
