@@ -6,8 +6,8 @@ import codecs
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, suppress
 from typing import Any, get_args
 
 import click
@@ -16,12 +16,12 @@ from click.shell_completion import get_completion_class, shell_complete
 
 import onehot_fast
 from onehot_fast.adapter import reports
-from onehot_fast.cli.csv_reader import Input
 from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
-from onehot_fast.cli.errors import CommandError, Exit, PipeClosed, one_line, printable, writing
 from onehot_fast.cli.inspection import run_inspect
+from onehot_fast.cli.messages import CommandError, Exit, PipeClosed, one_line, printable, writing
 from onehot_fast.cli.places import FORMATS, Format, parse_format
+from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import open_source
 from onehot_fast.encoder import HandleUnknown
 
@@ -358,22 +358,15 @@ def completion(shell: str) -> None:
 def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:
     """Run the command; return its exit code and the message of an error, as one line."""
     pa.enable_signal_handlers(False)  # pyarrow would handle SIGINT while it reads CSV
-    with _frugal_memory():
-        code, message = _outcome(list(sys.argv[1:] if arguments is None else arguments))
-    return int(code), printable(" ".join(message.split()))
-
-
-@contextmanager
-def _frugal_memory() -> Iterator[None]:
-    """Let pyarrow allocate with jemalloc, which lowers peak memory by a fifth."""
-    before = pa.default_memory_pool()
-    with suppress(NotImplementedError):  # this pyarrow was built without jemalloc
-        if "ARROW_DEFAULT_MEMORY_POOL" not in os.environ:
-            pa.set_memory_pool(pa.jemalloc_memory_pool())
+    pool = pa.default_memory_pool()
+    is_chosen = "ARROW_DEFAULT_MEMORY_POOL" in os.environ
+    if not is_chosen and "jemalloc" in pa.supported_memory_backends():
+        pa.set_memory_pool(pa.jemalloc_memory_pool())  # lowers peak memory by a fifth
     try:
-        yield
+        code, message = _outcome(list(sys.argv[1:] if arguments is None else arguments))
     finally:
-        pa.set_memory_pool(before)
+        pa.set_memory_pool(pool)
+    return int(code), printable(" ".join(message.split()))
 
 
 def _outcome(arguments: list[str]) -> tuple[int, str]:
@@ -408,7 +401,7 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
             raise
         if isinstance(error, OSError):  # of a temporary file, or of standard output
             name = error.filename or "standard output"
-            return Exit.OUTPUT, f"{name}: {error.strerror or one_line(error)}"
+            return Exit.OUTPUT, f"{name}: {one_line(error)}"
         # Otherwise a bug, or an unexpected error of a library.
         what = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
         return Exit.FAILED, f"{what}: {one_line(error)}"

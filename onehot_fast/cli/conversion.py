@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.cli.errors import CommandError, Exit, encoding
+from onehot_fast.cli.messages import CommandError, Exit, Step, encoding, showing
 from onehot_fast.cli.outputs import Output, name_within, new_file, new_output, written
 from onehot_fast.cli.places import MISSING, folder_name
-from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import InputFiles
 from onehot_fast.cli.writers import MAX_OPEN, WRITERS, Change, Writer
@@ -185,23 +184,9 @@ def batch_rows(*row_bytes: float) -> int:
     return max(64, min(MAX_ROWS, int(n_rows)) // 64 * 64)
 
 
-def no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch without rows; `pyarrow.Schema.empty_table` does not support unions."""
-    for column in schema:
-        if _has_empty_union(column.type):
-            # pyarrow ends the process if it makes nulls of this type.
-            text = f"the input is corrupt: column {column.name!r} has a union of no types"
-            raise CommandError(Exit.CORRUPT, text)
-    return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)
-
-
-def _has_empty_union(kind: pa.DataType) -> bool:
-    """Tell whether a type contains a union of no types."""
-    kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-    if pa.types.is_dictionary(kind):
-        return _has_empty_union(kind.value_type)
-    is_empty = pa.types.is_union(kind) and kind.num_fields == 0
-    return is_empty or any(_has_empty_union(kind.field(i).type) for i in range(kind.num_fields))
+def no_rows(schema: pa.Schema) -> pa.Table:
+    """Return a table without rows; `pyarrow.Schema.empty_table` does not support unions."""
+    return pa.Table.from_batches([], schema)
 
 
 # --- a folder of files with N rows each, or with a subfolder for each value (``carrier=UA/``)
@@ -217,7 +202,7 @@ class _Partition:
     n_files: int = 0
     n_rows: int = 0  # in the open file
     writer: Writer | None = None  # of the open file
-    file: Any = None  # the context of its writer
+    file: ExitStack = field(default_factory=ExitStack)  # closes the writer
 
 
 class Files(Writer):
@@ -235,11 +220,8 @@ class Files(Writer):
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows; if too many bytes wait in memory, write the rows of the largest partitions."""
-        if self._keys:
-            for folder, rows in self._divided(batch):
-                self._add(folder, rows)
-        else:
-            self._add(Path(), batch)
+        for folder, rows in self._divided(batch) if self._keys else [(Path(), batch)]:
+            self._add(folder, rows)
         self.n_rows += batch.num_rows
         while self._n_bytes > (MAX_WAITING_BYTES if self._keys else 0):
             self._flush(max(self._partitions.values(), key=lambda one: one.n_bytes))
@@ -295,8 +277,7 @@ class Files(Writer):
             if len(self._open) == MAX_OPEN:
                 self._close(next(iter(self._open.values())))
             path = Path(partition.folder, f"part-{partition.n_files:06}")
-            partition.file = self._begin(path)
-            partition.writer = partition.file.__enter__()
+            partition.writer = partition.file.enter_context(self._begin(path))
             partition.n_files, partition.n_rows = partition.n_files + 1, 0
         self._open.pop(partition.folder, None)
         self._open[partition.folder] = partition
@@ -306,7 +287,7 @@ class Files(Writer):
         """Complete the file of a partition."""
         del self._open[partition.folder]
         partition.writer = None
-        partition.file.__exit__(None, None, None)
+        partition.file.close()
 
     def close(self) -> None:
         """Write all waiting rows, and complete all files."""

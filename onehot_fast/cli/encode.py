@@ -13,20 +13,29 @@ import pyarrow as pa
 
 from onehot_fast.adapter import reports
 from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
-from onehot_fast.cli.csv_reader import Input
 from onehot_fast.cli.encoders import (
     ENCODER_KEY,
     Encoders,
     has_lists,
+    is_text,
     load_encoders,
     new_encoders,
     parse_encoders,
     with_labels,
     without_features,
 )
-from onehot_fast.cli.errors import CommandError, Exit, encoding, one_line
+from onehot_fast.cli.messages import (
+    CommandError,
+    Exit,
+    encoding,
+    note,
+    noting_warnings,
+    one_line,
+    showing,
+    tell,
+)
 from onehot_fast.cli.outputs import Output, new_output, place_for_encoder, resolved_output
-from onehot_fast.cli.progress import note, noting_warnings, showing, tell
+from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import InputFiles, open_source
 from onehot_fast.cli.writers import Change
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_table
@@ -146,13 +155,11 @@ def _loaded_encoders(
 
 def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
     """Tell whether a column can contain any of `categories`; unusual types are not checked."""
+    expected: Any = str if is_text(kind) else object
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    expected: Any = ()
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        expected = str
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         expected = (bool, int, float, np.number)
-    return not categories or not expected or any(isinstance(one, expected) for one in categories)
+    return not categories or any(isinstance(one, expected) for one in categories)
 
 
 def chosen_columns(

@@ -9,7 +9,7 @@ an `Encoder` of its own, whose rows are the labels, so that every option also ap
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -19,12 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
-from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
+from onehot_fast.cli.messages import CommandError, Exit, one_line, reading
 from onehot_fast.cli.places import place_of
+from onehot_fast.cli.readers import Batches
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import encoded_schema, flattened, read_column
 
 Offsets: TypeAlias = npt.NDArray[np.int64]
+# The values that the user typed for each option of `Encoder`, and for ``sep``.
+Typed: TypeAlias = Mapping[str, Sequence[str]]
 
 # The key of the encoder in the metadata of an encoded file.
 ENCODER_KEY = b"onehot_fast.encoder"
@@ -35,6 +38,12 @@ def has_lists(kind: pa.DataType) -> bool:
     """Tell whether a column contains lists whose elements are not nested (no lists or structs)."""
     tests = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
     return any(test(kind) for test in tests) and not pa.types.is_nested(kind.value_type)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether a column contains strings."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 @dataclass(frozen=True)
@@ -75,16 +84,18 @@ class LabelColumn:
 
     def _read(self, column: Any) -> tuple[Offsets, Any]:
         """Return where each row's labels begin, and all labels; a null row has one null label."""
-        if self.sep is not None:
-            offsets, labels = flattened(_split(column, self.sep, self.name))
+        if isinstance(column, pa.ChunkedArray):  # of a table without rows
+            column = column.combine_chunks()
+        if self.sep is not None and is_text(column.type):
+            offsets, labels = flattened(_split(column, self.sep))
             is_label = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
             before = np.concatenate([[0], np.cumsum(is_label, dtype=np.int64)])
             offsets, labels = before[offsets], labels.filter(pa.array(is_label))
-        elif has_lists(column.type):
+        elif self.sep is None and has_lists(column.type):
             offsets, labels = flattened(column)
         else:
-            expected = "must contain lists of single values, or strings if --sep is given"
-            raise TypeError(f"column {self.name!r} {expected}, got {column.type}")
+            expected = "lists of single values" if self.sep is None else "strings"
+            raise TypeError(f"column {self.name!r} must contain {expected}, got {column.type}")
         is_null = column.is_null().to_numpy(zero_copy_only=False)
         if not is_null.any():
             return offsets, labels
@@ -121,12 +132,10 @@ class LabelColumn:
         return pa.record_batch([decoded], [self.name])
 
 
-def _split(column: Any, sep: str, name: str) -> Any:
+def _split(column: Any, sep: str) -> Any:
     """Split each string of a column into a list of labels."""
-    if not _is_text(column.type):
-        raise TypeError(f"--sep can only split strings, but column {name} has type {column.type}")
     if pa.types.is_dictionary(column.type):
-        return _split(column.dictionary, sep, name).take(column.indices)
+        return _split(column.dictionary, sep).take(column.indices)
     return pc.split_pattern(column, sep)
 
 
@@ -227,9 +236,7 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     return LabelColumn(column, sep, made)
 
 
-def with_labels(
-    batches: Iterable[pa.RecordBatch], columns: Sequence[LabelColumn]
-) -> Iterator[pa.RecordBatch]:
+def with_labels(batches: Iterable[pa.RecordBatch], columns: Sequence[LabelColumn]) -> Batches:
     """Yield batches in which features replace the columns of labels."""
     for batch in batches:
         for column in columns:
@@ -238,9 +245,7 @@ def with_labels(
         yield batch
 
 
-def without_features(
-    batches: Iterable[pa.RecordBatch], encoders: Encoders
-) -> Iterator[pa.RecordBatch]:
+def without_features(batches: Iterable[pa.RecordBatch], encoders: Encoders) -> Batches:
     """Yield batches in which columns of labels replace their features."""
     order = [str(name) for name in encoders.values.schema.fitted_names or encoders.columns]
     for batch in batches:
@@ -264,7 +269,7 @@ def _replaced(
     pairs = [pair for i, pair in enumerate(pairs) if i not in places]
     pairs[first:first] = zip(new.schema, new.columns, strict=True)
     schema = pa.schema([field for field, _ in pairs], batch.schema.metadata)
-    return pa.RecordBatch.from_arrays([column for _, column in pairs], schema=schema)
+    return type(batch).from_arrays([column for _, column in pairs], schema=schema)
 
 
 # --- options that the user typed
@@ -274,8 +279,6 @@ HINTS = {
     "drop": "; type a category as COLUMN=CATEGORY",
     "dtype": ", e.g. bool, uint8 or float32",
 }
-
-
 # The options whose values are numbers.
 NUMBERS = {
     "min_frequency": "a number of rows, e.g. 10, or a fraction of them, e.g. 0.01",
@@ -288,13 +291,11 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def new_encoders(
-    schema: pa.Schema, columns: Sequence[str], typed: dict[str, Sequence[str]]
-) -> Encoders:
+def new_encoders(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Encoders:
     """Return unfitted encoders for some columns of a file.
 
-    `typed` contains the values typed for each option of `Encoder` and for ``sep``: ``VALUE`` or
-    ``COLUMN=VALUE``. Values for a column take precedence; else the last counts.
+    `typed` contains ``VALUE`` or ``COLUMN=VALUE``. Values for a column take precedence; else the
+    last counts.
     """
     kinds = {name: schema.field(name).type for name in columns}
     options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
@@ -314,34 +315,24 @@ def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str |
     """Return the separator of each column of labels; None for lists."""
     found: dict[str, str | None] = {name: None for name in kinds if has_lists(kinds[name])}
     if isinstance(typed, str):
-        return {n: found.get(n, typed) for n in kinds if n in found or _is_text(kinds[n])}
+        return {n: found.get(n, typed) for n in kinds if n in found or is_text(kinds[n])}
     for name, sep in typed.items():
-        if not _is_text(kinds[name]):
+        if not is_text(kinds[name]):
             text = f"--sep {name}={sep}: the column must contain strings, got {kinds[name]}"
             raise CommandError(Exit.USAGE, text)
         found[name] = sep
     return found
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    """Tell whether a column contains strings."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
 def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options for a column of labels, which supports neither drop nor propagate."""
-    chosen = {
-        option: value.get(name) if isinstance(value, dict) else value
-        for option, value in options.items()
-        if not isinstance(value, dict) or name in value
-    }
-    drop, missing = chosen.pop("drop", None), chosen.get("handle_missing")
-    invalid = f"--drop {drop}" if drop is not None and isinstance(options["drop"], dict) else ""
-    invalid = "--handle-missing propagate" if missing == "propagate" else invalid
-    if invalid:
-        text = f"{invalid}: not supported for {name!r}, which has several labels in a row"
-        raise CommandError(Exit.USAGE, text)
+    chosen = {k: v for k, v in options.items() if not isinstance(v, dict) and k != "drop"}
+    chosen |= {k: v[name] for k, v in options.items() if isinstance(v, dict) and name in v}
+    unsupported = {"drop": chosen.get("drop"), "handle_missing": "propagate"}
+    for option, value in unsupported.items():
+        if value is not None and chosen.get(option) == value:
+            text = f"not supported for {name!r}, which has several labels in a row"
+            raise CommandError(Exit.USAGE, f"{flag(option)} {value}: {text}")
     return chosen
 
 

@@ -19,11 +19,10 @@ import pyarrow.compute as pc
 
 from onehot_fast.adapter import ColumnSchema, checks, reports
 from onehot_fast.cli.conversion import ahead, batch_rows
-from onehot_fast.cli.csv_reader import Input
 from onehot_fast.cli.encode import chosen_columns, learn, note_suspects
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders, parse_encoders
-from onehot_fast.cli.errors import CommandError, printable, reading
-from onehot_fast.cli.progress import showing
+from onehot_fast.cli.messages import CommandError, printable, reading, showing
+from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import InputFiles, open_source
 
 BAR_WIDTH, LABEL_WIDTH = 24, 40

@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.errors import CommandError, Exit, writing
+from onehot_fast.cli.messages import CommandError, Exit, writing
 from onehot_fast.cli.places import (
     FORMATS,
     Format,
@@ -296,7 +296,8 @@ def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
     with _temporary(target, is_folder) as path:
         yield path
-        _sync(path)
+        for one in (path, *path.rglob("*")):
+            _sync(one)
         raise_if_received()
         is_empty = target.is_dir() and not os.listdir(target)
         if target.exists() and not may_replace and not is_empty:
@@ -308,7 +309,7 @@ def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -
                 if target.is_file():
                     os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
                 os.replace(path, target)
-            _sync_names(target.parent)
+            _sync(target.parent)
 
 
 def _replace_folder(path: Path, target: Path) -> None:
@@ -373,19 +374,10 @@ def _remove(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file, or a folder with all files in it, is on the disk."""
-    for one in (path, *path.rglob("*")):
-        if one.is_dir():
-            _sync_names(one)
-        else:
-            with one.open("rb+") as file:
-                os.fsync(file.fileno())
-
-
-def _sync_names(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk; Windows cannot and need not do that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
+    """Wait until a file, or the names in a folder, are on the disk."""
+    is_folder = path.is_dir()
+    with suppress(*([OSError] if is_folder else [])):  # Windows cannot and need not sync folders
+        handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
         try:
             os.fsync(handle)
         finally:

@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.errors import CommandError, Exit, one_line
+from onehot_fast.cli.messages import CommandError, Exit, one_line
 
 KINDS = {
     "parquet": "parquet", "pq": "parquet",

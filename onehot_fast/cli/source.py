@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -14,8 +14,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from onehot_fast.adapter import checks, reports
-from onehot_fast.cli.csv_reader import Input, TextReader
-from onehot_fast.cli.errors import CommandError, Exit, reading
+from onehot_fast.cli.messages import CommandError, Exit, reading
 from onehot_fast.cli.places import (
     Format,
     Place,
@@ -25,17 +24,12 @@ from onehot_fast.cli.places import (
     keys_of,
     place_of,
 )
-from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
+from onehot_fast.cli.readers import READERS, Batches, Input, Reader, TextReader
 
 # Standard input or output.
 STANDARD = "-"
 STANDARD_INPUT = "standard input"  # its name in messages
 KEY_BYTES = 16
-READERS: dict[str, type[Reader]] = {
-    "parquet": ParquetReader,
-    "arrow": ArrowReader,
-    "arrows": StreamReader,
-}
 Keys: TypeAlias = dict[str, str | None]
 
 
@@ -96,7 +90,7 @@ class InputFiles:
 
     def batches(
         self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Batches:
         """Yield batches of at most `rows` rows, with all columns or only those in `columns`.
 
         Strings in the columns `coded` are dictionaries if the format supports dictionaries. In
@@ -113,7 +107,7 @@ class InputFiles:
 
     def _batches(
         self, i: int, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Batches:
         """Yield the rows of one file, with the keys of its folders as the last columns."""
         reader = self.readers[i]
         keys = [name for name in self.keys if columns is None or name in columns]
@@ -210,9 +204,7 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
                 form = format_of_content(bytes(file.read(8)))
         if form.kind == "npz":
             raise CommandError(Exit.INPUT, f"{name}: npz can only be written; name another input")
-        if form.is_text:
-            return TextReader(place, name, form, spec)
-        reader = READERS[form.kind](place, name, form)
+        reader = READERS[form.kind](place, name, form, spec)
         list(reader.schema.names)  # raises an error if a name is not UTF-8
         return reader
 

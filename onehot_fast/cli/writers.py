@@ -254,9 +254,9 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         text = f"there is no column to write, and {form.kind} cannot hold rows without columns"
         raise pa.ArrowInvalid(text)
     for field in schema:
-        column = pa.nulls(0, VIEWS.get(field.type, field.type))
+        alone = pa.schema([("x", VIEWS.get(field.type, field.type))])
         try:
-            text_format.write_csv(pa.record_batch([column], ["x"]), pa.BufferOutputStream())
+            text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
         except pa.ArrowException as error:
             text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold"
             raise pa.ArrowInvalid(text) from error

@@ -18,7 +18,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
 places = pytest.importorskip("onehot_fast.cli.places")
 main = pytest.importorskip("onehot_fast.cli").main
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+Exit = pytest.importorskip("onehot_fast.cli.messages").Exit
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 SCHEMA = pa.schema([("text", pa.string()), ("number", pa.int64())])

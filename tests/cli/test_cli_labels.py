@@ -16,7 +16,7 @@ pa = pytest.importorskip("pyarrow")
 sparse = pytest.importorskip("scipy.sparse")
 parquet = pytest.importorskip("pyarrow.parquet")
 main = pytest.importorskip("onehot_fast.cli").main
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+Exit = pytest.importorskip("onehot_fast.cli.messages").Exit
 
 from onehot_fast import multi_hot  # noqa: E402
 

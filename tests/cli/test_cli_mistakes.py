@@ -13,7 +13,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-errors = pytest.importorskip("onehot_fast.cli.errors")
+errors = pytest.importorskip("onehot_fast.cli.messages")
 Exit = errors.Exit
 
 from onehot_fast import Encoder  # noqa: E402

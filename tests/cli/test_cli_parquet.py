@@ -24,12 +24,12 @@ from onehot_fast.cli.conversion import batch_rows  # noqa: E402
 from onehot_fast.cli.parquet import CODECS, GroupWriter  # noqa: E402
 from onehot_fast.cli.parquet import footer as thrift  # noqa: E402
 from onehot_fast.cli.places import Format, place_of  # noqa: E402
-from onehot_fast.cli.readers import ParquetReader  # noqa: E402
+from onehot_fast.cli.readers import Input, ParquetReader  # noqa: E402
 
 
 def reader_of(path: str) -> ParquetReader:
     """Return the reader of a file."""
-    return ParquetReader(place_of(path), path, Format("parquet"))
+    return ParquetReader(place_of(path), path, Format("parquet"), Input(path))
 
 
 def rich_table(n_rows: int = 500) -> Any:

@@ -19,7 +19,7 @@ import pytest
 import signalling
 
 pytest.importorskip("pyarrow")
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+Exit = pytest.importorskip("onehot_fast.cli.messages").Exit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 LINE = "encode in.parquet -c carrier,dest"

@@ -10,7 +10,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+Exit = pytest.importorskip("onehot_fast.cli.messages").Exit
 
 pytestmark = pytest.mark.usefixtures("t_csv")
 

@@ -22,7 +22,6 @@ from onehot_fast.cli.parquet.footer import (
     chunks_of,
     footer_with,
     page_header,
-    placed,
 )
 
 MAGIC = b"PAR1"
@@ -93,7 +92,7 @@ class GroupWriter:
 
     def write(self, rows: pa.Table) -> None:
         """Start to write a nonempty row group; a later call may write the last pieces."""
-        group = Group(rows.num_rows, [])
+        group = Group(rows.num_rows)
         self._groups.append(group)
         for is_bits, columns in self._runs:
             for piece in _pieces(rows, columns):
@@ -106,7 +105,8 @@ class GroupWriter:
         """Write the next piece, or raise its error."""
         group, coming = self._coming.popleft()
         content, chunks = coming.result()
-        group.chunks.extend(placed(chunk, self._offset - len(MAGIC)) for chunk in chunks)
+        for chunk in chunks:
+            group.add(chunk, self._offset - len(MAGIC))
         self._write(content)
 
     def _write(self, content: pa.Buffer | bytes) -> None:

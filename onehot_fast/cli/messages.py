@@ -1,4 +1,4 @@
-"""Errors: each has an exit code and is one line on standard error."""
+"""What standard error shows: errors with their exit codes, notes, warnings and progress."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import enum
 import errno
 import os
 import re
-from collections.abc import Iterator
+import sys
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pyarrow as pa
+
+# Takes the share of the work that is done, and the number of rows.
+Step = Callable[[float, int], None]
 
 
 class Exit(enum.IntEnum):
@@ -49,7 +55,8 @@ class PipeClosed(Exception):
 
 def one_line(error: BaseException) -> str:
     """Return the message of an error in one line, or the type if the message is empty."""
-    return " ".join(str(error).split()) or type(error).__name__
+    text = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+    return " ".join(text.split()) or type(error).__name__
 
 
 def _as_typed(error: BaseException, is_loaded: bool) -> str:
@@ -74,14 +81,10 @@ def reading(name: str) -> Iterator[None]:
     """Re-raise errors of the `with` block as a CommandError about the input `name`."""
     try:
         yield
-    except OSError as error:
-        # The block must only read. pyarrow raises an OSError without errno for corrupt data.
-        if error.errno:
-            text = os.strerror(error.errno)
-            raise CommandError(Exit.INPUT, f"{name}: {text}") from error
-        raise CommandError(Exit.CORRUPT, f"{name}: {one_line(error)}") from error
-    except (pa.ArrowException, EOFError, ValueError, LookupError) as error:
-        raise CommandError(Exit.CORRUPT, f"{name}: {one_line(error)}") from error
+    except (OSError, pa.ArrowException, EOFError, ValueError, LookupError) as error:
+        # pyarrow raises an OSError without errno for corrupt data.
+        code = Exit.INPUT if getattr(error, "errno", None) else Exit.CORRUPT
+        raise CommandError(code, f"{name}: {one_line(error)}") from error
 
 
 @contextmanager
@@ -89,14 +92,11 @@ def writing(name: str) -> Iterator[None]:
     """Re-raise errors of the `with` block as a CommandError about the output `name`."""
     try:
         yield
-    except OSError as error:
-        if error.errno == errno.EPIPE:
-            raise PipeClosed from error
-        text = os.strerror(error.errno) if error.errno else one_line(error)
-        raise CommandError(Exit.OUTPUT, f"{name}: {text}") from error
     except pa.ArrowIndexError as error:  # a code exceeds its dictionary
         raise CommandError(Exit.CORRUPT, f"the input is corrupt: {one_line(error)}") from error
-    except pa.ArrowException as error:
+    except (OSError, pa.ArrowException) as error:
+        if getattr(error, "errno", None) == errno.EPIPE:
+            raise PipeClosed from error
         raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error
 
 
@@ -108,10 +108,9 @@ def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) ->
     """
     try:
         yield
-    except TypeError as error:
-        raise CommandError(of_types, f"{name}: {_as_typed(error, is_loaded)}") from error
-    except (ValueError, pa.ArrowException) as error:
+    except (TypeError, ValueError, pa.ArrowException) as error:
         code = Exit.CORRUPT if _is_undecodable(error) else Exit.VALUE
+        code = of_types if isinstance(error, TypeError) else code
         raise CommandError(code, f"{name}: {_as_typed(error, is_loaded)}") from error
 
 
@@ -120,3 +119,60 @@ def _is_undecodable(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, UnicodeDecodeError | pa.ArrowException):
         error = error.__cause__
     return error is not None
+
+
+# --- progress, notes and warnings
+
+
+@contextmanager
+def showing(what: str, is_quiet: bool) -> Iterator[Step]:
+    """Yield a function to call with the share of the work that is done, and the number of rows.
+
+    A terminal shows a bar, the rows per second and the remaining time.
+    """
+    if is_quiet or not (sys.stderr.isatty() or os.environ.get("FORCE_COLOR")):
+        yield lambda share, rows: None
+        return
+    # rich takes a while to import.
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
+    columns = *Progress.get_default_columns(), TextColumn("{task.fields[rate]}")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=1.0, rate="")
+
+        def step(share: float, rows: int) -> None:
+            seconds = progress.tasks[0].elapsed
+            rate = f"{rows / seconds:,.0f} rows/s" if rows and seconds else ""
+            progress.update(task, completed=share, rate=rate)
+
+        yield step
+
+
+def tell(text: str, is_quiet: bool) -> None:
+    """Print a line if standard error is a terminal."""
+    if sys.stderr.isatty():
+        note(text, is_quiet)
+
+
+def note(text: str, is_quiet: bool) -> None:
+    """Print a line, even if standard error is not a terminal."""
+    if not is_quiet:
+        print(f"onehot-fast: {printable(text)}", file=sys.stderr)
+
+
+@contextmanager
+def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
+    """Merge the warnings of the `with` block, and print them as one line at its end."""
+    merged: Any = None
+
+    def collect(message: Any, *where: Any, **others: Any) -> None:
+        nonlocal merged
+        merged = merged.merge(message) if hasattr(merged, "merge") else message
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = collect
+        yield
+    if merged is not None:
+        note(f"{name}: {merged}", is_quiet)
