@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import click
 import pyarrow as pa
-from click.shell_completion import get_completion_class, shell_complete
+from click.shell_completion import shell_complete
 
 import onehot_fast
 from onehot_fast.adapter import reports
@@ -350,9 +350,7 @@ def decode(**options: Any) -> None:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print the script with which SHELL completes commands, options, files and columns on Tab."""
-    made = get_completion_class(shell)
-    assert made is not None
-    click.echo(made(commands, {}, "onehot-fast", COMPLETE).source())
+    shell_complete(commands, {}, "onehot-fast", COMPLETE, f"{shell}_source")
 
 
 def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:

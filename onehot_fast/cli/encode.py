@@ -12,28 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from onehot_fast.adapter import reports
+from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
-from onehot_fast.cli.encoders import (
-    ENCODER_KEY,
-    Encoders,
-    has_lists,
-    is_text,
-    load_encoders,
-    new_encoders,
-    parse_encoders,
-    with_labels,
-    without_features,
-)
-from onehot_fast.cli.messages import (
-    CommandError,
-    Exit,
-    encoding,
-    note,
-    noting_warnings,
-    one_line,
-    showing,
-    tell,
-)
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, new_encoders
+from onehot_fast.cli.messages import CommandError, Exit, encoding, one_line
 from onehot_fast.cli.outputs import Output, new_output, place_for_encoder, resolved_output
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import InputFiles, open_source
@@ -72,17 +54,17 @@ def run_encode(
             limit = math.inf if columns or layout == "dictionary" else max_features
             encoders = _learned_encoders(source, columns, typed, limit, output)
         change = _encoding(source, encoders, layout, encoder_file is not None)
-        with noting_warnings(source.name, output.is_quiet):
+        with messages.noting_warnings(source.name, output.is_quiet):
             n_rows = convert(source, change, output)
         if save_encoder is not None:
             with new_output(save_encoder, output.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")
     rows = reports.number_of(n_rows, "row")
     features = reports.number_of(encoders.n_features, "feature")
-    tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
+    messages.tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
     if output.form.is_text and save_encoder is None and encoder_file is None:
         text = f"{output.form.kind} cannot hold the encoder; pass --save-encoder to keep it"
-        tell(f"{text} for decode and for later files", output.is_quiet)
+        messages.tell(f"{text} for decode and for later files", output.is_quiet)
 
 
 def _layout(chosen: str | None, output: Output) -> str:
@@ -126,7 +108,7 @@ def _loaded_encoders(
     source: InputFiles, path: str, named: Sequence[str], output: Output
 ) -> Encoders:
     """Load encoders from a file, and let the source read columns as the types of the categories."""
-    encoders = load_encoders(path)
+    encoders = Encoders.load(path)
     columns = tuple(encoders.columns)
     source.require(columns, Exit.SCHEMA)
     if named and set(chosen_columns(source, named)) != set(columns):
@@ -140,7 +122,7 @@ def _loaded_encoders(
     if output.form.is_text:
         source.keep_text([*columns, *output.partition_by])
     with encoding(source.name, Exit.SCHEMA):
-        list(with_labels([no_rows(source.schema)], encoders.labels))
+        list(encoders.with_labels([no_rows(source.schema)]))
     for name, categories in known.items():
         kind = source.schema.field(name).type
         kind = kind.value_type if has_lists(kind) else kind
@@ -198,7 +180,7 @@ def learn(
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
-    with showing("learning", is_quiet) as step, encoding(source.name, Exit.COLUMN):
+    with messages.showing("learning", is_quiet) as step, encoding(source.name, Exit.COLUMN):
         # Learn without rows first: files may be empty, and the encoder stores all columns' names.
         encoders.learn(no_rows(source.schema))
         with closing(ahead(batches)) as parts:
@@ -241,7 +223,7 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
             what = f"column {column.name!r} has {n_outputs:,} of {schema.n_features:,} features"
         else:
             continue
-        note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
+        messages.note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
 
 
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
@@ -257,7 +239,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
             return _matrix_rows(batches, encoders, new, after)
-        return with_labels(encode(batches, encoders.values, layout=layout), encoders.labels)
+        return encoders.with_labels(encode(batches, encoders.values, layout=layout))
 
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
@@ -276,8 +258,8 @@ def _schema_after(
         raise CommandError(Exit.USAGE, text)
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
-    after = next(with_labels([empty], encoders.labels)).schema
-    features = {name for encoder in encoders.each for name in encoder.schema.names}
+    after = next(encoders.with_labels([empty])).schema
+    features = {name for column in encoders.schemas for name in column.names}
     new = features if form == "columns" else set(encoders.columns)
     for name in new:
         if after.names.count(name) > 1:
@@ -288,8 +270,7 @@ def _schema_after(
 
 def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
     """Return the schema of a matrix: each row lists the columns and values of its nonzeros."""
-    dtypes = [column.options.dtype for column in encoders.schemas]
-    dtype = np.result_type(*dtypes) if dtypes else np.dtype(bool)
+    dtype = np.result_type(np.bool_, *(column.options.dtype for column in encoders.schemas))
     if dtype.kind not in "biuf" or dtype == np.float16:
         raise CommandError(Exit.USAGE, f"--dtype {dtype}: not supported by SciPy; use float32")
     kind = pa.from_numpy_dtype(dtype)
@@ -305,7 +286,7 @@ def _matrix_rows(
         from scipy import sparse
     except ImportError as error:
         raise CommandError(Exit.FAILED, "npz requires SciPy: pip install scipy") from error
-    found = [name for encoder in encoders.each for name in encoder.schema.names]
+    found = [name for column in encoders.schemas for name in column.names]
     positions = {name: i for i, name in enumerate(found)}
     order = [positions[name] for name in names]
     kind = schema.field("data").type.value_type
@@ -354,13 +335,13 @@ def run_decode(
         n_rows = convert(source, change, output)
     rows = reports.number_of(n_rows, "row")
     columns = reports.number_of(len(change.new), "decoded column")
-    tell(f"{output.path}: wrote {rows}, {columns}", output.is_quiet)
+    messages.tell(f"{output.path}: wrote {rows}, {columns}", output.is_quiet)
 
 
 def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
     """Return the encoders in `encoder_file`, or those in the metadata of the source."""
     if encoder_file is not None:
-        return load_encoders(encoder_file)
+        return Encoders.load(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
         reason = f" ({source.format.kind} files cannot)" if source.format.is_text else ""
@@ -369,7 +350,7 @@ def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
             f"{source.name} does not contain its encoder{reason}; pass --encoder FILE, which"
             " `encode --save-encoder FILE` wrote",
         )
-    return parse_encoders(text, source.name)
+    return Encoders.parse(text, source.name)
 
 
 def _layout_of(source: InputFiles, encoders: Encoders) -> str:
@@ -399,11 +380,11 @@ def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: tuple[st
     """Return how decoding changes the columns of a file."""
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        return without_features(decode(batches, encoders.values, layout=layout), encoders)
+        return encoders.without_features(decode(batches, encoders.values, layout=layout))
 
     try:
         empty = decode(no_rows(source.schema), encoders.values, layout=layout)
-        after = next(without_features([no_rows(empty.schema)], encoders)).schema
+        after = next(encoders.without_features([no_rows(empty.schema)])).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}

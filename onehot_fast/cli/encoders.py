@@ -32,6 +32,8 @@ Typed: TypeAlias = Mapping[str, Sequence[str]]
 # The key of the encoder in the metadata of an encoded file.
 ENCODER_KEY = b"onehot_fast.encoder"
 FORMAT, VERSION = "onehot_fast.command", 1
+# What parsing a file raises that is not an encoder.
+INVALID = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 def has_lists(kind: pa.DataType) -> bool:
@@ -189,27 +191,49 @@ class Encoders:
         document = {"format": FORMAT, "version": VERSION, "values": values, "labels": labels}
         return json.dumps(document, ensure_ascii=False, indent=1)
 
+    @classmethod
+    def load(cls, path: str) -> Encoders:
+        """Read encoders from a file."""
+        try:
+            with reading(path), place_of(path).open() as file:
+                text = bytes(file.read())
+        except CommandError as error:
+            raise CommandError(Exit.SCHEMA, str(error)) from error
+        return cls.parse(text, path)
 
-def load_encoders(path: str) -> Encoders:
-    """Read encoders from a file."""
-    try:
-        with reading(path), place_of(path).open() as file:
-            text = bytes(file.read())
-    except CommandError as error:
-        raise CommandError(Exit.SCHEMA, str(error)) from error
-    return parse_encoders(text, path)
+    @classmethod
+    def parse(cls, text: bytes, name: str) -> Encoders:
+        """Parse the JSON of encoders, which was read from the file `name`."""
+        try:
+            encoders = _parsed(text)
+            _ = [column.names for column in encoders.schemas]
+        except INVALID as error:
+            message = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
+            raise CommandError(Exit.SCHEMA, message) from error
+        return encoders
 
+    def with_labels(self, batches: Iterable[Any]) -> Batches:
+        """Yield batches in which features replace the columns of labels."""
+        for batch in batches:
+            for column in self.labels:
+                i = batch.schema.get_field_index(column.name)
+                batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
+            yield batch
 
-def parse_encoders(text: bytes, name: str) -> Encoders:
-    """Parse the JSON of encoders, which was read from the file `name`."""
-    try:
-        encoders = _parsed(text)
-        for encoder in encoders.each:
-            _ = encoder.schema.names
-    except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        message = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
-        raise CommandError(Exit.SCHEMA, message) from error
-    return encoders
+    def without_features(self, batches: Iterable[Any]) -> Batches:
+        """Yield batches in which columns of labels replace their features."""
+        order = [str(name) for name in self.values.schema.fitted_names or self.columns]
+        for batch in batches:
+            for column in self.labels:
+                names = set(column.encoder.schema.names)
+                places = [i for i, name in enumerate(batch.schema.names) if name in names]
+                first = min(places, default=0)
+                if not places:  # no features: put the column behind those before it in the input
+                    earlier = set(order[: order.index(column.name)])
+                    found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
+                    first = max(found, default=-1) + 1
+                batch = _replaced(batch, first, places, column.decoded(batch))
+            yield batch
 
 
 def _parsed(text: bytes) -> Encoders:
@@ -234,31 +258,6 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     if not (sep is None or (isinstance(sep, str) and sep)):
         raise ValueError(f"sep must be a string or null, and not empty, got {sep!r}")
     return LabelColumn(column, sep, made)
-
-
-def with_labels(batches: Iterable[pa.RecordBatch], columns: Sequence[LabelColumn]) -> Batches:
-    """Yield batches in which features replace the columns of labels."""
-    for batch in batches:
-        for column in columns:
-            i = batch.schema.get_field_index(column.name)
-            batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
-        yield batch
-
-
-def without_features(batches: Iterable[pa.RecordBatch], encoders: Encoders) -> Batches:
-    """Yield batches in which columns of labels replace their features."""
-    order = [str(name) for name in encoders.values.schema.fitted_names or encoders.columns]
-    for batch in batches:
-        for column in encoders.labels:
-            names = set(column.encoder.schema.names)
-            places = [i for i, name in enumerate(batch.schema.names) if name in names]
-            first = min(places, default=0)
-            if not places:  # no features: put the column behind those before it in the input
-                earlier = set(order[: order.index(column.name)])
-                found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
-                first = max(found, default=-1) + 1
-            batch = _replaced(batch, first, places, column.decoded(batch))
-        yield batch
 
 
 def _replaced(

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from onehot_fast.adapter import ColumnSchema, checks, reports
 from onehot_fast.cli.conversion import ahead, batch_rows
 from onehot_fast.cli.encode import chosen_columns, learn, note_suspects
-from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders, parse_encoders
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders
 from onehot_fast.cli.messages import CommandError, printable, reading, showing
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import InputFiles, open_source
@@ -176,7 +176,7 @@ def _plain(value: Any) -> Any:
 def _made_from(source: InputFiles) -> dict[str, Any]:
     """Return the features of each column that was encoded before."""
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
-    schemas = [] if text is None else parse_encoders(text, source.name).schemas
+    schemas = [] if text is None else Encoders.parse(text, source.name).schemas
     return {str(column.name): column.names for column in schemas}
 
 

@@ -20,16 +20,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
+from onehot_fast.cli import places
 from onehot_fast.cli.messages import CommandError, Exit, writing
-from onehot_fast.cli.places import (
-    FORMATS,
-    Format,
-    Place,
-    format_of_name,
-    place_of,
-    uploading,
-    without_suffix,
-)
+from onehot_fast.cli.places import Format, Place, format_of_name, place_of
 from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import STANDARD, STANDARD_INPUT, Input, InputFiles
 
@@ -51,11 +44,11 @@ class Output:
     keys: Sequence[str]  # the columns that are in the names of folders, and not in the files
     partition_by: Sequence[str]  # the columns whose values name new folders
     file_rows: int | None  # the rows of each file; None: a file for each input file
+    delimiter: str | None  # for CSV
     may_replace: bool
     is_quiet: bool
     compression: str | None  # the codec within Parquet and Arrow files; None: that of the input
     group_rows: int | None  # the rows of a row group of Parquet; None: as in the input
-    delimiter: str | None  # for CSV
 
     @property
     def parent(self) -> Path | None:
@@ -104,19 +97,11 @@ def resolved_output(
     has_format = path != STANDARD and not is_folder
     form = wanted or (format_of_name(path) if has_format else source.format)
     if form is None:
-        text = f"{path}: the name has no format; pass --output-format: {FORMATS}"
+        text = f"{path}: the name has no format; pass --output-format: {places.FORMATS}"
         raise CommandError(Exit.USAGE, text)
     own_keys = list(source.keys) if is_folder and file_rows is None else []
-    return Output(
-        path=path,
-        form=form,
-        is_folder=is_folder,
-        keys=partition_by or own_keys,
-        partition_by=partition_by,
-        file_rows=file_rows,
-        delimiter=spec.delimiter,
-        **settings,
-    )
+    keys = partition_by or own_keys
+    return Output(path, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings)
 
 
 def name_within(source: InputFiles, place: Place, form: Format) -> Path:
@@ -125,7 +110,7 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
         below = place.below(source.folder)
     else:
         below = Path("stdin" if source.name == STANDARD_INPUT else place.name)
-    return below.with_name(f"{without_suffix(below.name)}{form.suffix}")
+    return below.with_name(f"{places.without_suffix(below.name)}{form.suffix}")
 
 
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
@@ -210,7 +195,7 @@ def new_output(path: str, may_replace: bool = False, is_folder: bool = False) ->
     """Yield a local file or folder to write to; it appears at `path` if the block succeeds."""
     place = place_of(path)
     if place.local is None:
-        made = uploading(place, is_folder)
+        made = places.uploading(place, is_folder)
     else:
         made = replaced(place.local, may_replace, is_folder)
     with writing(path), made as part:

@@ -169,13 +169,13 @@ def place_of(path: str) -> Place:
         return Place(fs.LocalFileSystem(), path, path)
     try:
         from fsspec.core import url_to_fs
+        from fsspec.implementations.local import LocalFileSystem
 
         system, key = url_to_fs(path)
     except (ImportError, ValueError) as error:
         text = f"{path}: {one_line(error)}; install fsspec and the package for this kind of store"
         raise CommandError(Exit.FAILED, text) from error
-    kinds = system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)
-    if "file" in kinds:
+    if isinstance(system, LocalFileSystem):
         return Place(fs.LocalFileSystem(), key, key + "/" * path.endswith("/"))
     return Place(fs.PyFileSystem(fs.FSSpecHandler(system)), key.rstrip("/"), path)
 

@@ -14,16 +14,9 @@ import pyarrow as pa
 from pyarrow import fs
 
 from onehot_fast.adapter import checks, reports
+from onehot_fast.cli import places
 from onehot_fast.cli.messages import CommandError, Exit, reading
-from onehot_fast.cli.places import (
-    Format,
-    Place,
-    format_of_content,
-    format_of_name,
-    key_type,
-    keys_of,
-    place_of,
-)
+from onehot_fast.cli.places import Format, Place, format_of_name, place_of
 from onehot_fast.cli.readers import READERS, Batches, Input, Reader, TextReader
 
 # Standard input or output.
@@ -201,7 +194,7 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
         form = spec.input_format or format_of_name(place.name)
         if form is None:
             with place.open() as file:
-                form = format_of_content(bytes(file.read(8)))
+                form = places.format_of_content(bytes(file.read(8)))
         if form.kind == "npz":
             raise CommandError(Exit.INPUT, f"{name}: npz can only be written; name another input")
         reader = READERS[form.kind](place, name, form, spec)
@@ -233,14 +226,14 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
                 f"{other.name}: columns or types differ from those of {first.name}:"
                 f" {_difference(first.schema, other.schema)}",
             )
-    values = [keys_of(below.parts[:-1]) for _, below in data]
+    values = [places.keys_of(below.parts[:-1]) for _, below in data]
     for reader, keys in zip(readers, values, strict=True):
         if list(keys) != list(values[0]):
             one, two = ("/".join(names) or "none" for names in (values[0], keys))
             text = f"the partition keys of the folders differ: {two} for {reader.name}, but {one}"
             raise CommandError(Exit.SCHEMA, f"{text} for {first.name}")
     own = [name for name in values[0] if name not in first.schema.names]
-    kinds = {name: key_type([keys[name] for keys in values]) for name in own}
+    kinds = {name: places.key_type([keys[name] for keys in values]) for name in own}
     return InputFiles(folder.address, readers, folder, kinds, values)
 
 
