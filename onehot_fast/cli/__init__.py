@@ -20,14 +20,12 @@ LIBRARIES = "click", "rich", "pyarrow"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code; see ``onehot-fast --help``.
-
-    The default arguments are those of the process.
-    """
+    """Run the command and return its exit code; by default, with the arguments of the process."""
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:
         names = ", ".join(missing)
-        print(f"onehot-fast: needs {names}: pip install 'onehot-fast[cli]'", file=sys.stderr)
+        text = f"{names} must be installed; type pip install 'onehot-fast[cli]'"
+        print(f"onehot-fast: {text}", file=sys.stderr)
         return 1
     with raising_signals(is_last=arguments is None):
         try:

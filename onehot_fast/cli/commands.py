@@ -316,8 +316,8 @@ def encode(**options: Any) -> None:
     spec, typed = Input(**_take([SOURCE, *INPUT], options)), _take(ENCODER, options)
     names = [flag(name) for name, values in typed.items() if values]
     if options["encoder_file"] is not None and names:
-        text = "cannot be combined with --encoder; learn a new encoder with --save-encoder and"
-        raise click.UsageError(f"{names[0]} {text} {names[0]}")
+        text = "cannot be combined with --encoder, because the file contains the options; omit"
+        raise click.UsageError(f"{names[0]} {text} --encoder to learn a new encoder")
     run_encode(spec, _take([TARGET, *OUTPUT, QUIET], options), typed=typed, **options)
 
 
@@ -354,7 +354,7 @@ def completion(shell: str) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:
-    """Run the command; return its exit code and the message of an error, as one line."""
+    """Run the command; return the exit code, and the error message in one line or ""."""
     pa.enable_signal_handlers(False)  # pyarrow would handle SIGINT while it reads CSV
     pool = pa.default_memory_pool()
     is_chosen = "ARROW_DEFAULT_MEMORY_POOL" in os.environ
@@ -368,7 +368,7 @@ def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:
 
 
 def _outcome(arguments: list[str]) -> tuple[int, str]:
-    """Run the command; return its exit code and the message of an error."""
+    """Run the command; return the exit code, and the error message or ""."""
     try:
         if sys.stdout is None:  # closed: writing fails as on a full disk
             sys.stdout = open(os.devnull)  # noqa: SIM115  until the process ends
@@ -397,7 +397,7 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
     except Exception as error:
         if os.environ.get("ONEHOT_FAST_DEBUG"):
             raise
-        if isinstance(error, OSError):  # of a temporary file, or of standard output
+        if isinstance(error, OSError):  # e.g. no room for temporary files
             name = error.filename or "standard output"
             return Exit.OUTPUT, f"{name}: {one_line(error)}"
         # Otherwise a bug, or an unexpected error of a library.

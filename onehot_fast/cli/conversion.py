@@ -40,8 +40,8 @@ ROW = ""
 def convert(source: InputFiles, change: Change, output: Output) -> int:
     """Write the changed rows of a source into a file or a folder, and return their number.
 
-    An output folder gets a file for each input file or for each `file_rows` rows, or a subfolder
-    for each value of the columns `partition_by`.
+    An output folder contains one file for each input file, one file for each `file_rows` rows, or
+    one subfolder for each value of the columns `partition_by`.
     """
     _check_keys(source, change, output)
     keys = [name for name in output.keys if name in change.after.names and name not in change.new]
@@ -92,19 +92,19 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
     """Raise an error if a column of --partition-by cannot name folders."""
     for name in output.partition_by:
         if name in change.old:
-            text = f"--partition-by {name}: the column is encoded; choose another one, or other"
-            raise CommandError(Exit.USAGE, f"{text} columns to encode with -c")
+            text = f"--partition-by {name}: the column is encoded, so it cannot name folders;"
+            raise CommandError(Exit.USAGE, f"{text} choose another one, or other columns with -c")
         if pa.types.is_nested(source.schema.field(name).type):
             text = f"--partition-by {name}: the column must not contain lists or structs"
             raise CommandError(Exit.COLUMN, f"{text}; choose another column")
         if not name or name.startswith(("_", ".")):
-            text = f"--partition-by {name!r}: readers ignore folders named {name}=...; rename it"
-            raise CommandError(Exit.USAGE, text)
+            text = f"--partition-by {name!r}: readers skip folders named '{name}=...'; rename the"
+            raise CommandError(Exit.USAGE, f"{text} column")
 
 
 @contextmanager
 def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer]:
-    """Yield the writer that `make` returns, and close it at the end; after an error, abandon it."""
+    """Yield the writer that `make` returns; close it after the block, or abandon it on an error."""
     with held():
         writer = make(*arguments)
     try:
@@ -125,7 +125,10 @@ def _write(
     step: Step,
     dropped: Sequence[str] = (),
 ) -> int:
-    """Read, encode and write the rows in three threads, and return how many were written."""
+    """Write the changed rows without the columns `dropped`, and return the number of rows.
+
+    Three threads read, encode and write at the same time.
+    """
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
     if output.form.kind == "parquet":
@@ -178,7 +181,7 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
 
 
 def batch_rows(*row_bytes: float) -> int:
-    """Return how many rows a batch may have if a row takes the sum of `row_bytes` in memory."""
+    """Return the number of rows of a batch in which each row takes the sum of `row_bytes`."""
     n_rows = BATCH_BYTES / max(1.0, sum(row_bytes))
     # A multiple of 64: slices of bits that do not begin at a byte would have to be shifted.
     return max(64, min(MAX_ROWS, int(n_rows)) // 64 * 64)
@@ -194,14 +197,14 @@ def no_rows(schema: pa.Schema) -> pa.Table:
 
 @dataclass
 class _Partition:
-    """The rows with the same values of all keys."""
+    """A folder, and the rows that wait until they are written into it."""
 
     folder: Path
     batches: list[pa.RecordBatch] = field(default_factory=list)
     n_bytes: int = 0
     n_files: int = 0
     n_rows: int = 0  # in the open file
-    writer: Writer | None = None  # of the open file
+    writer: Writer | None = None  # writes the open file
     file: ExitStack = field(default_factory=ExitStack)  # closes the writer
 
 
@@ -247,8 +250,8 @@ class Files(Writer):
         partition = self._partitions.setdefault(folder, _Partition(folder))
         if len(self._partitions) > MAX_PARTITIONS:
             names = ", ".join(self._keys)
-            text = f"--partition-by {names}: more than {MAX_PARTITIONS:,} folders"
-            raise CommandError(Exit.VALUE, f"{text}; choose a column with fewer values")
+            text = f"the output would have more than {MAX_PARTITIONS:,} folders; choose a column"
+            raise CommandError(Exit.VALUE, f"--partition-by {names}: {text} with fewer values")
         partition.batches.append(rows)
         partition.n_bytes += rows.nbytes + 1
         self._n_bytes += rows.nbytes + 1
@@ -305,7 +308,7 @@ class Files(Writer):
 
 
 def _texts(column: Any) -> Any:
-    """Return the values of a key as strings."""
+    """Convert a column to strings."""
     if pa.types.is_dictionary(column.type):
         values = _texts(column.dictionary)
         return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()

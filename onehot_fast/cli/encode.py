@@ -1,4 +1,4 @@
-"""``onehot-fast encode`` and ``decode`` replace columns of a file by others."""
+"""``onehot-fast encode`` and ``onehot-fast decode``: replace columns of a file by others."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def run_encode(
     features = reports.number_of(encoders.n_features, "feature")
     messages.tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
     if output.form.is_text and save_encoder is None and encoder_file is None:
-        text = f"{output.form.kind} cannot hold the encoder; pass --save-encoder to keep it"
-        messages.tell(f"{text} for decode and for later files", output.is_quiet)
+        text = f"{output.form.kind} files cannot store the encoder; pass --save-encoder FILE to"
+        messages.tell(f"{text} keep it for decode and for later files", output.is_quiet)
 
 
 def _layout(chosen: str | None, output: Output) -> str:
@@ -72,7 +72,8 @@ def _layout(chosen: str | None, output: Output) -> str:
     form, is_matrix = output.form, output.form.kind == "npz"
     layout = chosen or ("csr" if is_matrix else "columns")
     if form.is_text and layout in NOT_IN_TEXT:
-        raise CommandError(Exit.USAGE, f"--layout {layout} cannot be used with {form.kind} output")
+        text = f"--layout {layout} cannot be used with {form.kind} output"
+        raise CommandError(Exit.USAGE, f"{text}; use columns or dictionary")
     if layout == "csr" and not is_matrix:
         raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
     if is_matrix and layout != "csr":
@@ -107,13 +108,13 @@ def _learned_encoders(
 def _loaded_encoders(
     source: InputFiles, path: str, named: Sequence[str], output: Output
 ) -> Encoders:
-    """Load encoders from a file, and let the source read columns as the types of the categories."""
+    """Load the encoders, and let the source read columns as the types of their categories."""
     encoders = Encoders.load(path)
     columns = tuple(encoders.columns)
     source.require(columns, Exit.SCHEMA)
     if named and set(chosen_columns(source, named)) != set(columns):
-        text = f"{path}: -c must name the columns of the encoder: {', '.join(columns)}"
-        raise CommandError(Exit.SCHEMA, text)
+        text = f"omit -c, or name all columns of the encoder: {', '.join(columns)}"
+        raise CommandError(Exit.SCHEMA, f"{path}: {text}")
     # Codes such as 007 are strings in one file and look like integers in another.
     texts = [one.name for one in encoders.labels if one.sep is not None]
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
@@ -130,7 +131,7 @@ def _loaded_encoders(
             raise CommandError(
                 Exit.SCHEMA,
                 f"{source.name}: column {name!r} has type {kind}, but the encoder has categories"
-                f" such as {categories.tolist()[0]!r}",
+                f" such as {categories.tolist()[0]!r}; convert the column, or omit --encoder",
             )
     return encoders
 
@@ -176,7 +177,7 @@ def learn(
 ) -> None:
     """Fit the encoders to all rows; then raise an error if there are more than `limit` features.
 
-    If a batch makes more than `early_limit` features, raise the error at once.
+    If some batches have more than `early_limit` features, raise the error before reading the rest.
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
@@ -254,8 +255,8 @@ def _schema_after(
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
-        text = f"--layout {layout} cannot be used with several labels in a row, as in {names}"
-        raise CommandError(Exit.USAGE, text)
+        text = f"--layout {layout} cannot be used with {names}, with several labels in a row; use"
+        raise CommandError(Exit.USAGE, f"{text} --layout columns")
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
     after = next(encoders.with_labels([empty])).schema
@@ -285,7 +286,7 @@ def _matrix_rows(
     try:
         from scipy import sparse
     except ImportError as error:
-        raise CommandError(Exit.FAILED, "npz requires SciPy: pip install scipy") from error
+        raise CommandError(Exit.FAILED, "npz requires SciPy; type pip install scipy") from error
     found = [name for column in encoders.schemas for name in column.names]
     positions = {name: i for i, name in enumerate(found)}
     order = [positions[name] for name in names]
@@ -321,7 +322,8 @@ def run_decode(
         source = open_source(spec, resources)
         output = resolved_output(source, spec, encoder_file, **options)
         if output.form.kind == "npz":
-            raise CommandError(Exit.USAGE, "npz can only hold features; choose another format")
+            text = "npz files contain only features; choose another format for decoded columns"
+            raise CommandError(Exit.USAGE, text)
         encoders = _find_encoders(source, encoder_file)
         layout = layout or _layout_of(source, encoders)
         old = _encoded_columns(source, encoders, layout)
@@ -344,12 +346,8 @@ def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
         return Encoders.load(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
-        reason = f" ({source.format.kind} files cannot)" if source.format.is_text else ""
-        raise CommandError(
-            Exit.SCHEMA,
-            f"{source.name} does not contain its encoder{reason}; pass --encoder FILE, which"
-            " `encode --save-encoder FILE` wrote",
-        )
+        text = f"{source.name} does not contain an encoder; pass --encoder FILE, with the file that"
+        raise CommandError(Exit.SCHEMA, f"{text} `encode --save-encoder FILE` wrote")
     return Encoders.parse(text, source.name)
 
 

@@ -32,7 +32,7 @@ Typed: TypeAlias = Mapping[str, Sequence[str]]
 # The key of the encoder in the metadata of an encoded file.
 ENCODER_KEY = b"onehot_fast.encoder"
 FORMAT, VERSION = "onehot_fast.command", 1
-# What parsing a file raises that is not an encoder.
+# `Encoder.from_json` raises these errors for a file that is not an encoder.
 INVALID = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
@@ -54,7 +54,7 @@ class LabelColumn:
 
     name: str
     sep: str | None  # the separator of labels in a string; None: the rows are lists
-    encoder: Encoder  # is fitted to a table of one column, the labels, named `name`
+    encoder: Encoder  # fitted to a table whose only column, `name`, contains the labels
 
     def learn(self, column: Any) -> None:
         """Learn from the labels of some rows."""
@@ -86,7 +86,7 @@ class LabelColumn:
 
     def _read(self, column: Any) -> tuple[Offsets, Any]:
         """Return where each row's labels begin, and all labels; a null row has one null label."""
-        if isinstance(column, pa.ChunkedArray):  # of a table without rows
+        if isinstance(column, pa.ChunkedArray):  # the column has no rows
             column = column.combine_chunks()
         if self.sep is not None and is_text(column.type):
             offsets, labels = flattened(_split(column, self.sep))
@@ -254,9 +254,9 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     """Return a column of labels from the values in its JSON."""
     made = Encoder.from_json(json.dumps(encoder))
     if list(made.columns or ()) != [column] or not isinstance(column, str):
-        raise ValueError(f"the encoder of {column!r} must have only it, got {made.columns}")
+        raise ValueError(f"the encoder of {column!r} must have no other column, got {made.columns}")
     if not (sep is None or (isinstance(sep, str) and sep)):
-        raise ValueError(f"sep must be a string or null, and not empty, got {sep!r}")
+        raise ValueError(f"sep must be null or a string with at least one character, got {sep!r}")
     return LabelColumn(column, sep, made)
 
 

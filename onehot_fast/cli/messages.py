@@ -1,4 +1,4 @@
-"""What standard error shows: errors with their exit codes, notes, warnings and progress."""
+"""Messages on standard error: errors with their exit codes, notes, warnings and progress."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def resolved_output(
     is_folder = _is_folder(path, is_many)
     if is_divided and not is_folder:
         option = "--partition-by" if partition_by else "--rows-per-file"
-        text = f"{path}: {option} writes a folder; add a slash to the name, e.g. parts/"
+        text = f"{path}: {option} writes a folder; name one with a slash at its end, e.g. parts/"
         raise CommandError(Exit.USAGE, text)
     source.require(partition_by)
     if is_folder and not is_many and Path(path).is_dir():
@@ -97,7 +97,7 @@ def resolved_output(
     has_format = path != STANDARD and not is_folder
     form = wanted or (format_of_name(path) if has_format else source.format)
     if form is None:
-        text = f"{path}: the name has no format; pass --output-format: {places.FORMATS}"
+        text = f"{path}: the name has no known extension; pass --output-format: {places.FORMATS}"
         raise CommandError(Exit.USAGE, text)
     own_keys = list(source.keys) if is_folder and file_rows is None else []
     keys = partition_by or own_keys
@@ -123,8 +123,9 @@ def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
         return
     written, saved = Path(os.path.realpath(output.path)), Path(os.path.realpath(local))
     if saved == written or (output.is_folder and saved.is_relative_to(written)):
-        is_in = "is the output too" if saved == written else "is within the output"
-        raise CommandError(Exit.USAGE, f"{path} {is_in}; name another file")
+        verb = "is" if saved == written else "is within"
+        text = f"{path} {verb} the output; name another file for the encoder"
+        raise CommandError(Exit.USAGE, text)
     _require_parent(path)
 
 
@@ -243,7 +244,7 @@ def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
 
 
 class _Unbuffered(io.FileIO):
-    """An unbuffered pipe or device, so that nothing is left to write at close."""
+    """A pipe or device without a buffer, so that closing it writes nothing."""
 
     def write(self, data: Any) -> int:
         """Write all the data, if necessary with several system calls."""
@@ -339,7 +340,7 @@ def _remove_stale(target: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, wait: bool = True) -> Iterator[None]:
-    """Lock a file or folder, or raise an OSError; links are rejected, and pipes do not block."""
+    """Lock a file or folder, or raise OSError, e.g. for a link or without waiting for a lock."""
     if locks is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

@@ -90,7 +90,7 @@ class Reader(ABC):
 
     @abstractmethod
     def _describe(self) -> None:
-        """Set the attributes that describe the content of the file."""
+        """Read the attributes that describe the content of the file."""
 
     @property
     def row_bytes(self) -> float:
@@ -249,7 +249,7 @@ class StreamReader(Reader):
             if self.format.compression is None:  # may be truncated between batches
                 packed.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
                 if bytes(packed.read()) != END_OF_STREAM:
-                    raise EOFError("the stream has no end mark; it is truncated")
+                    raise EOFError("the stream is truncated: it has no end marker")
 
 
 def unpacked(file: pa.NativeFile, form: Format) -> Any:
@@ -452,7 +452,7 @@ def _explained() -> Iterator[None]:
         if isinstance(error, UnicodeError) or "UTF8" in text:
             hint = "pass --encoding if the file is not UTF-8, e.g. cp1252 or latin-1"
         elif "conversion error" in text:
-            hint = "the first rows determine the types; pass --text-column COLUMN to keep its text"
+            hint = "the types come from the first rows; pass --text-column COLUMN to read text"
         else:
             raise
         raise ValueError(f"{text}; {hint}") from error

@@ -190,13 +190,15 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
     """Open a file; its format is that of `spec`, of its extension or of its first bytes."""
     with reading(name):
         if place.local is not None and not place.local.is_file() and place.local.exists():
-            raise CommandError(Exit.INPUT, f"{name} is not a regular file; - reads standard input")
+            text = f"{name} is not a regular file; type - to read standard input"
+            raise CommandError(Exit.INPUT, text)
         form = spec.input_format or format_of_name(place.name)
         if form is None:
             with place.open() as file:
                 form = places.format_of_content(bytes(file.read(8)))
         if form.kind == "npz":
-            raise CommandError(Exit.INPUT, f"{name}: npz can only be written; name another input")
+            text = f"{name}: npz files can only be written; name another input"
+            raise CommandError(Exit.INPUT, text)
         reader = READERS[form.kind](place, name, form, spec)
         list(reader.schema.names)  # raises an error if a name is not UTF-8
         return reader
@@ -230,8 +232,8 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
     for reader, keys in zip(readers, values, strict=True):
         if list(keys) != list(values[0]):
             one, two = ("/".join(names) or "none" for names in (values[0], keys))
-            text = f"the partition keys of the folders differ: {two} for {reader.name}, but {one}"
-            raise CommandError(Exit.SCHEMA, f"{text} for {first.name}")
+            text = f"{reader.name}: the keys in the names of folders are {two}, but those of"
+            raise CommandError(Exit.SCHEMA, f"{text} {first.name} are {one}")
     own = [name for name in values[0] if name not in first.schema.names]
     kinds = {name: places.key_type([keys[name] for keys in values]) for name in own}
     return InputFiles(folder.address, readers, folder, kinds, values)

@@ -40,7 +40,7 @@ VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 class Change:
     """How the rows of the input are changed: new columns replace old ones."""
 
-    after: pa.Schema  # of the rows that are written
+    after: pa.Schema  # the schema of the new rows
     old: tuple[str, ...]  # the columns that are replaced
     new: tuple[str, ...]  # the columns that replace them, in order
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
@@ -258,7 +258,8 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         try:
             text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
         except pa.ArrowException as error:
-            text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold"
+            text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
+            text += " choose another format"
             raise pa.ArrowInvalid(text) from error
 
 

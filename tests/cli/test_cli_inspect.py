@@ -132,7 +132,7 @@ def test_progress(command: list[str], run: Any) -> None:
     assert code == 0
     assert b"learning" in shown
     assert b"out.csv: wrote 1,000 rows, 12 features\r\n" in shown
-    assert b"csv cannot hold the encoder; pass --save-encoder to keep it" in shown
+    assert b"csv files cannot store the encoder; pass --save-encoder FILE to keep it" in shown
 
     assert on_terminal(command, "encode in.parquet -q -o x.parquet") == (0, b"")
     assert run("encode", "in.parquet", "-o", "y.parquet") == (0, b"", "")

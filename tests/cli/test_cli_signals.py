@@ -272,7 +272,7 @@ def test_a_pipe_as_output(call: Any, files: Any) -> None:
 def test_a_pipe_as_input(refused: Any) -> None:
     """A pipe cannot be read twice, and the command does not wait for its content."""
     os.mkfifo("in.csv")
-    refused("inspect in.csv", Exit.INPUT, "is not a regular file; - reads standard input")
+    refused("inspect in.csv", Exit.INPUT, "is not a regular file; type - to read standard input")
 
 
 @pytest.mark.parametrize("is_ignored", [False, True])
