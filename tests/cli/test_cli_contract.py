@@ -19,16 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import command_files as files
 import pytest
 import signalling
+from command_files import Exit, arrow, pa, parquet
 
-pa = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
-arrow = pytest.importorskip("onehot_fast.integrations.arrow")
-outputs = pytest.importorskip("onehot_fast.cli.outputs")
-Exit = pytest.importorskip("onehot_fast.cli.messages").Exit
-
-from onehot_fast import Encoder  # noqa: E402
+from onehot_fast import Encoder
+from onehot_fast.cli import outputs
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 ROUNDS = int(os.environ.get("ONEHOT_FAST_FAULTS", "1"))
@@ -102,7 +99,7 @@ def test_a_fault_of_the_output(fault: Any, target: str, small: Path, refused: An
         ("after os.replace", True),
     ],
 )
-def test_killed(place: str, is_new: bool, target: str, small: Path, call: Any, files: Any) -> None:
+def test_killed(place: str, is_new: bool, target: str, small: Path, call: Any) -> None:
     """After `kill -9` there is no output or a whole one; the next run cleans up."""
     out = small.parent / target
     arguments = *arguments_for(target, small, out), *COLUMNS
@@ -122,7 +119,7 @@ def test_killed(place: str, is_new: bool, target: str, small: Path, call: Any, f
 
 # A part of a CSV file may be a CSV file.
 @pytest.mark.parametrize("name", [name for name in INPUTS if name != "in.csv"])
-def test_truncated(name: str, table: Any, files: Any, refused: Any) -> None:
+def test_truncated(name: str, table: Any, refused: Any) -> None:
     """Cut off anywhere, a file is an error, and not a shorter table."""
     data = files.write(table, Path(name)).read_bytes()
     draw = random.Random(1)
@@ -134,7 +131,7 @@ def test_truncated(name: str, table: Any, files: Any, refused: Any) -> None:
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("code", [Exit.INPUT, Exit.CORRUPT], ids=["removed", "truncated"])
 def test_the_input_changes(
-    code: int, name: str, files: Any, call: Any, monkeypatch: pytest.MonkeyPatch
+    code: int, name: str, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """During the run, it is an error of the input, with its name."""
     source = files.write(files.make(20_000), Path(name))
@@ -166,7 +163,7 @@ def test_a_large_batch_is_truncated() -> None:
     assert os.listdir() == ["in.arrow"]
 
 
-def test_flipped_bytes(table: Any, files: Any, call: Any) -> None:
+def test_flipped_bytes(table: Any, call: Any) -> None:
     """With checksums of pages, a corrupt byte is an error, or changes no value."""
     path, out, n_errors = Path("in.parquet"), Path("out.parquet"), 0
     parquet.write_table(table, path, row_group_size=300, write_page_checksum=True)
@@ -187,7 +184,7 @@ def test_flipped_bytes(table: Any, files: Any, call: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["", "-c carrier"])
-def test_a_name_that_is_not_utf8(how: str, table: Any, files: Any, refused: Any) -> None:
+def test_a_name_that_is_not_utf8(how: str, table: Any, refused: Any) -> None:
     """The command is the first to decode the name of a column of an Arrow stream."""
     path = files.write(table, Path("in.arrows"))
     path.write_bytes(path.read_bytes().replace(b"delay", b"\xfdelay"))
@@ -205,7 +202,7 @@ def test_a_union_of_no_types(refused: Any) -> None:
 # --- standard output without a reader
 
 
-def test_the_reader_of_standard_output_ends(files: Any, command: list[str]) -> None:
+def test_the_reader_of_standard_output_ends(command: list[str]) -> None:
     """The run ends quietly."""
     files.write(files.make(60_000), Path("in.parquet"))
     process = subprocess.Popen(
@@ -242,7 +239,7 @@ def test_no_reader_of_standard_output(
     [("before os.rename", "out"), ("after os.rename", "old"), ("before shutil.rmtree", "new")],
 )
 def test_killed_while_a_folder_is_replaced(
-    place: str, left: str, small: Path, done: Any, files: Any, here: Path
+    place: str, left: str, small: Path, done: Any, here: Path
 ) -> None:
     """There is the old folder, the old one under another name, or the new one: each is whole."""
     line = "encode in.parquet -c dest --rows-per-file 99999 --overwrite -o out"
@@ -261,7 +258,7 @@ def test_killed_while_a_folder_is_replaced(
 
 
 def test_two_runs_at_the_same_time(
-    small: Path, done: Any, files: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+    small: Path, done: Any, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each keeps the temporary file of the other, which is locked."""
     line = "encode in.parquet -c carrier,dest --overwrite -o out.parquet"
@@ -283,7 +280,7 @@ def test_two_runs_at_the_same_time(
 
 @pytest.mark.usefixtures("small")
 def test_a_temporary_file_that_is_not_locked_yet(
-    done: Any, files: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+    done: Any, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another run may take it for that of a killed run and remove it; then it is made again."""
     removed: list[str] = []

@@ -6,14 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+import command_files as files
 import pytest
+from command_files import arrow, pa
 
-pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.csv")
-parquet = pytest.importorskip("pyarrow.parquet")
-arrow = pytest.importorskip("onehot_fast.integrations.arrow")
-
-from onehot_fast import Encoder  # noqa: E402
+from onehot_fast import Encoder
 
 LINE = "encode in.parquet -c carrier,dest"
 
@@ -44,7 +41,7 @@ FORMATS = [
 
 
 @pytest.mark.parametrize(("source", "target"), FORMATS)
-def test_every_format(source: str, target: str, table: Any, files: Any, done: Any) -> None:
+def test_every_format(source: str, target: str, table: Any, done: Any) -> None:
     """Order, types and values are those of `encode` in memory, for the table in the file."""
     path = files.write(table, Path(source))
     done(f"encode {source} -c carrier,dest -o {target}")
@@ -56,7 +53,7 @@ def test_every_format(source: str, target: str, table: Any, files: Any, done: An
 
 @pytest.mark.parametrize(("source", "target"), [FORMATS[i] for i in (0, 1, 3, 5, 6, 8)])
 def test_standard_input_and_output(
-    source: str, target: str, table: Any, files: Any, run: Any, done: Any
+    source: str, target: str, table: Any, run: Any, done: Any
 ) -> None:
     """A "-" is standard input, recognized by its first bytes, and standard output."""
     stdin = files.write(table, Path(source)).read_bytes()
@@ -65,7 +62,7 @@ def test_standard_input_and_output(
     assert run(*line.split(), stdin=stdin) == (0, Path(target).read_bytes(), "")
 
 
-def test_metadata(table: Any, files: Any, done: Any) -> None:
+def test_metadata(table: Any, done: Any) -> None:
     """Metadata of the table and of fields are kept, and the encoder is added."""
     files.write(table, Path("in.parquet"))
     done(f"{LINE} -o out.arrow")
@@ -77,7 +74,7 @@ def test_metadata(table: Any, files: Any, done: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
-def test_no_rows(suffix: str, table: Any, files: Any, done: Any) -> None:
+def test_no_rows(suffix: str, table: Any, done: Any) -> None:
     """A file without rows becomes a file without rows; columns without categories disappear."""
     files.write(table.slice(0, 0), Path(f"in.{suffix}"))
     done(f"encode in.{suffix} -c carrier,dest -o out.{suffix}")
@@ -85,7 +82,7 @@ def test_no_rows(suffix: str, table: Any, files: Any, done: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])
-def test_folders(suffix: str, table: Any, files: Any, done: Any, here: Path) -> None:
+def test_folders(suffix: str, table: Any, done: Any, here: Path) -> None:
     """The files of a folder are rows of one table; they become one file, or a file for each."""
     for i, name in enumerate(["a", "sub/b", "_SUCCESS", ".hidden"]):
         path = Path("in", f"{name}.{suffix}")
@@ -105,7 +102,7 @@ def test_folders(suffix: str, table: Any, files: Any, done: Any, here: Path) -> 
 
 
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.arrows", "out.csv"])
-def test_dictionaries_that_differ(target: str, files: Any, done: Any) -> None:
+def test_dictionaries_that_differ(target: str, done: Any) -> None:
     """A dictionary column that is kept may have another dictionary in each batch."""
     kind = pa.dictionary(pa.int8(), pa.string())
     schema = pa.schema([("size", pa.string()), ("colour", kind)])
@@ -129,7 +126,7 @@ def test_dictionaries_that_differ(target: str, files: Any, done: Any) -> None:
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow"])
 @pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor", "dictionary"])
 @pytest.mark.usefixtures("small")
-def test_every_layout(layout: str, target: str, table: Any, files: Any, done: Any) -> None:
+def test_every_layout(layout: str, target: str, table: Any, done: Any) -> None:
     """A layout is that of the library."""
     done(f"{LINE} --layout {layout} -o {target}")
     wanted, result = expected(table, layout=layout), files.read(Path(target))
@@ -155,14 +152,14 @@ def test_every_layout(layout: str, target: str, table: Any, files: Any, done: An
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("small")
-def test_every_option(typed: str, options: Any, table: Any, files: Any, done: Any) -> None:
+def test_every_option(typed: str, options: Any, table: Any, done: Any) -> None:
     """An option is that of `Encoder`, for all columns or for one."""
     done(f"{LINE} {typed} -o out.parquet")
     assert_same(files.read(Path("out.parquet")), expected(table, **options))
 
 
 @pytest.mark.usefixtures("small")
-def test_the_columns_to_encode(table: Any, files: Any, done: Any) -> None:
+def test_the_columns_to_encode(table: Any, done: Any) -> None:
     """By default all columns of texts; numbers and Booleans if they are named."""
     done("encode in.parquet -o texts.parquet")
     done("encode in.parquet -c month -c late -o numbers.parquet")
@@ -170,7 +167,7 @@ def test_the_columns_to_encode(table: Any, files: Any, done: Any) -> None:
     assert_same(files.read(Path("numbers.parquet")), expected(table, "month", "late"))
 
 
-def test_an_encoder_is_saved_and_used(table: Any, small: Path, files: Any, done: Any) -> None:
+def test_an_encoder_is_saved_and_used(table: Any, small: Path, done: Any) -> None:
     """It encodes another file in one pass, with the same columns."""
     done(f"{LINE} --handle-unknown ignore --save-encoder e.json -o a.parquet")
     files.write(table.slice(17, 40), Path("later.arrow"))
@@ -184,7 +181,7 @@ def test_an_encoder_is_saved_and_used(table: Any, small: Path, files: Any, done:
 # --- outputs
 
 
-def test_an_output_that_is_replaced(small: Path, table: Any, files: Any, done: Any) -> None:
+def test_an_output_that_is_replaced(small: Path, table: Any, done: Any) -> None:
     """The new file gets the permissions of the old one; a symbolic link stays a link."""
     Path("real").mkdir()
     Path("real/x.parquet").write_bytes(b"old")

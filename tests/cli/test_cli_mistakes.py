@@ -10,13 +10,10 @@ from typing import Any
 
 import programs
 import pytest
+from command_files import Exit, pa, parquet
 
-pa = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
-errors = pytest.importorskip("onehot_fast.cli.messages")
-Exit = errors.Exit
-
-from onehot_fast import Encoder  # noqa: E402
+from onehot_fast import Encoder
+from onehot_fast.cli.messages import CommandError, writing
 
 pytestmark = pytest.mark.usefixtures("t_csv")
 OLD = "of another"
@@ -180,7 +177,7 @@ def test_codes_beyond_their_dictionary_are_an_error_of_the_input() -> None:
     """Writing texts is the first step that looks at each code."""
     codes = pa.DictionaryArray.from_arrays(pa.array([0, 15]), pa.array(["a"]), safe=False)
 
-    with pytest.raises(errors.CommandError, match="is corrupt") as caught, errors.writing("x.csv"):
+    with pytest.raises(CommandError, match="is corrupt") as caught, writing("x.csv"):
         codes.cast(pa.string())
     assert caught.value.code == Exit.CORRUPT
 

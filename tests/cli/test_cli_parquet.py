@@ -11,20 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_files import arrow, pa, parquet
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-pa = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
-arrow = pytest.importorskip("onehot_fast.integrations.arrow")
-
-from onehot_fast import Encoder  # noqa: E402
-from onehot_fast.cli.conversion import batch_rows  # noqa: E402
-from onehot_fast.cli.parquet import CODECS, GroupWriter  # noqa: E402
-from onehot_fast.cli.parquet import footer as thrift  # noqa: E402
-from onehot_fast.cli.places import Format, place_of  # noqa: E402
-from onehot_fast.cli.readers import Input, ParquetReader  # noqa: E402
+from onehot_fast import Encoder
+from onehot_fast.cli.conversion import batch_rows
+from onehot_fast.cli.parquet import CODECS, GroupWriter
+from onehot_fast.cli.parquet import footer as thrift
+from onehot_fast.cli.places import Format, place_of
+from onehot_fast.cli.readers import Input, ParquetReader
 
 
 def reader_of(path: str) -> ParquetReader:
