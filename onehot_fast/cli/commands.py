@@ -166,7 +166,7 @@ def _positive(text: str) -> int:
 
 
 def _option(*names: str, **settings: Any) -> click.Option:
-    """Return an option; a name without dashes is the parameter that gets the value."""
+    """Return a click option; a name without dashes is the name of its value in Python."""
     return click.Option(names, **settings)
 
 
@@ -253,7 +253,7 @@ def commands(context: click.Context) -> None:
 
 
 def _take(parameters: Iterable[click.Parameter], options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the values of some parameters from `options`, and return them by name."""
+    """Remove the values of `parameters` from `options`, and return them in a dict."""
     return {str(one.name): options.pop(str(one.name)) for one in parameters}
 
 

@@ -104,7 +104,7 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
 
 @contextmanager
 def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer]:
-    """Yield the writer that `make` returns; close it after the block, or abandon it on an error."""
+    """Yield the writer that `make` returns. Close it after the block; abandon it after an error."""
     with held():
         writer = make(*arguments)
     try:
@@ -181,7 +181,7 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
 
 
 def batch_rows(*row_bytes: float) -> int:
-    """Return the number of rows of a batch in which each row takes the sum of `row_bytes`."""
+    """Return the number of rows of a batch if each row takes the sum of `row_bytes` in memory."""
     n_rows = BATCH_BYTES / max(1.0, sum(row_bytes))
     # A multiple of 64: slices of bits that do not begin at a byte would have to be shifted.
     return max(64, min(MAX_ROWS, int(n_rows)) // 64 * 64)
@@ -209,7 +209,7 @@ class _Partition:
 
 
 class Files(Writer):
-    """Divide rows into files of at most `file_rows` rows, in a folder for each value of the keys.
+    """Write rows into files of at most `file_rows` rows, in one folder for each value of the keys.
 
     The keys are the columns `partition_by`, which the files do not contain. `begin` opens a new
     file. Rows wait in memory until they are written.
@@ -230,7 +230,7 @@ class Files(Writer):
             self._flush(max(self._partitions.values(), key=lambda one: one.n_bytes))
 
     def _divided(self, batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.RecordBatch]]:
-        """Yield each folder with its rows, without the columns of the keys."""
+        """Yield each folder, and its rows without the key columns."""
         places = {name: batch.schema.get_field_index(name) for name in self._keys}
         keys = {name: _texts(batch.column(i)) for name, i in places.items()}
         for name, column in keys.items():
@@ -246,7 +246,7 @@ class Files(Writer):
             yield Path(*itertools.starmap(folder_name, values.items())), left.take(positions.values)
 
     def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
-        """Keep the rows of a folder in memory until they are written."""
+        """Add rows to those of a folder that wait in memory."""
         partition = self._partitions.setdefault(folder, _Partition(folder))
         if len(self._partitions) > MAX_PARTITIONS:
             names = ", ".join(self._keys)
@@ -275,7 +275,7 @@ class Files(Writer):
                     self._close(partition)
 
     def _writer_of(self, partition: _Partition) -> Writer:
-        """Return the writer of a partition; open a file if none is open."""
+        """Return the writer of the open file of a partition; open a file if there is none."""
         if partition.writer is None:
             if len(self._open) == MAX_OPEN:
                 self._close(next(iter(self._open.values())))

@@ -68,7 +68,7 @@ def run_encode(
 
 
 def _layout(chosen: str | None, output: Output) -> str:
-    """Return the chosen layout or the format's default; raise an error if it does not fit."""
+    """Return the chosen layout, or else that of the format; raise an error if they conflict."""
     form, is_matrix = output.form, output.form.kind == "npz"
     layout = chosen or ("csr" if is_matrix else "columns")
     if form.is_text and layout in NOT_IN_TEXT:
@@ -108,7 +108,7 @@ def _learned_encoders(
 def _loaded_encoders(
     source: InputFiles, path: str, named: Sequence[str], output: Output
 ) -> Encoders:
-    """Load the encoders, and let the source read columns as the types of their categories."""
+    """Load the encoders, and read the columns of the source as the types of the categories."""
     encoders = Encoders.load(path)
     columns = tuple(encoders.columns)
     source.require(columns, Exit.SCHEMA)
@@ -148,7 +148,7 @@ def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
 def chosen_columns(
     source: InputFiles, named: Sequence[str], but: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return the columns to encode in file order: those in `named`, or all columns of strings.
+    """Return the columns to encode in file order: those in `named`, or else all with strings.
 
     The columns in `but` are encoded only if they are named.
     """
@@ -200,7 +200,7 @@ def learn(
 def _check_features(
     source: InputFiles, encoders: Encoders, limit: float, counted: str = ""
 ) -> None:
-    """Raise an error for more than `limit` features; `counted` says which rows were counted."""
+    """Raise an error for more than `limit` features; `counted` tells how many rows were read."""
     columns = encoders.schemas
     remedy = (
         f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
@@ -213,7 +213,7 @@ def _check_features(
 
 
 def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> None:
-    """Note the columns that were chosen by default and probably should not be encoded."""
+    """Print a note for each column that was chosen by default but may be an identifier."""
     schema, n_rows = encoders.values.schema, source.n_rows or 0
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:

@@ -1,9 +1,9 @@
 """The encoders of a file: one for columns of single values, and one for each column of labels.
 
-This module makes them from the command's options, saves them as JSON, and applies them to batches.
+This module creates encoders from options, saves them as JSON, and applies them to batches.
 
 Labels are the items of a list, or the parts of a string between separators. A column of labels has
-an `Encoder` of its own, whose rows are the labels, so that every option also applies to labels.
+its own `Encoder`, for which each label is a row, so that every option also applies to labels.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LabelColumn:
     encoder: Encoder  # fitted to a table whose only column, `name`, contains the labels
 
     def learn(self, column: Any) -> None:
-        """Learn from the labels of some rows."""
+        """Fit the encoder to the labels of more rows."""
         _, labels = self._read(column)
         self.encoder.partial_fit(pa.table({self.name: labels}))
 
@@ -78,14 +78,14 @@ class LabelColumn:
         return csr_array(parts, shape=(len(offsets) - 1, coded.n_outputs))
 
     def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
-        """Return where each row's labels begin, the labels' codes, and the dtype of features."""
+        """Return the offsets of the rows, the codes of the labels, and the dtype of features."""
         offsets, labels = self._read(column)
         schema = self.encoder.schema.columns[0]
         coded = lookup.code_column(schema, read_column(labels))
         return offsets, coded, schema.options.dtype
 
     def _read(self, column: Any) -> tuple[Offsets, Any]:
-        """Return where each row's labels begin, and all labels; a null row has one null label."""
+        """Return the offsets of the rows, and all labels; a null row has one label, a null."""
         if isinstance(column, pa.ChunkedArray):  # the column has no rows
             column = column.combine_chunks()
         if self.sep is not None and is_text(column.type):
@@ -109,7 +109,7 @@ class LabelColumn:
         return offsets, labels.take(pa.array(order, mask=order < 0))
 
     def decoded(self, features: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a column of the labels of some rows, in the order of the features.
+        """Decode features to a column of labels, which are in the order of the features.
 
         A null row is restored as null if missing values have a feature; otherwise it has no labels.
         Unknown and infrequent labels are lost.
@@ -169,13 +169,13 @@ class Encoders:
         return sum(encoder.n_features for encoder in self.each)
 
     def learn(self, rows: pa.RecordBatch) -> None:
-        """Learn from some rows."""
+        """Fit all encoders to more rows."""
         self.values.partial_fit(rows)
         for column in self.labels:
             column.learn(rows.column(column.name))
 
     def bytes(self, n_rows: int) -> dict[str, int]:
-        """Estimate the bytes of `n_rows` rows in each output form, as if a row had one label."""
+        """Return the estimated bytes of `n_rows` rows, with one label each, in each output form."""
         sizes = [encoder.estimate(n_rows).bytes for encoder in self.each if encoder.n_features]
         return {form: sum(size[form] for size in sizes) for form in sizes[0]} if sizes else {}
 
@@ -213,7 +213,7 @@ class Encoders:
         return encoders
 
     def with_labels(self, batches: Iterable[Any]) -> Batches:
-        """Yield batches in which features replace the columns of labels."""
+        """Yield the batches with features instead of the columns of labels."""
         for batch in batches:
             for column in self.labels:
                 i = batch.schema.get_field_index(column.name)
@@ -221,7 +221,7 @@ class Encoders:
             yield batch
 
     def without_features(self, batches: Iterable[Any]) -> Batches:
-        """Yield batches in which columns of labels replace their features."""
+        """Yield the batches with decoded columns of labels instead of their features."""
         order = [str(name) for name in self.values.schema.fitted_names or self.columns]
         for batch in batches:
             for column in self.labels:
@@ -293,8 +293,8 @@ def flag(name: str) -> str:
 def new_encoders(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Encoders:
     """Return unfitted encoders for some columns of a file.
 
-    `typed` contains ``VALUE`` or ``COLUMN=VALUE``. Values for a column take precedence; else the
-    last counts.
+    `typed` contains ``VALUE`` or ``COLUMN=VALUE``. A value for a column takes precedence;
+    otherwise, the last value counts.
     """
     kinds = {name: schema.field(name).type for name in columns}
     options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
@@ -311,7 +311,7 @@ def new_encoders(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Enc
 
 
 def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str | None]:
-    """Return the separator of each column of labels; None for lists."""
+    """Return the separator of each column of labels, which is None for lists."""
     found: dict[str, str | None] = {name: None for name in kinds if has_lists(kinds[name])}
     if isinstance(typed, str):
         return {n: found.get(n, typed) for n in kinds if n in found or is_text(kinds[n])}
@@ -324,7 +324,7 @@ def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str |
 
 
 def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for a column of labels, which supports neither drop nor propagate."""
+    """Return the encoder's options for a column of labels; drop and propagate are errors."""
     chosen = {k: v for k, v in options.items() if not isinstance(v, dict) and k != "drop"}
     chosen |= {k: v[name] for k, v in options.items() if isinstance(v, dict) and name in v}
     unsupported = {"drop": chosen.get("drop"), "handle_missing": "propagate"}
@@ -336,7 +336,7 @@ def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
-    """Return the value of an option: one for all columns, or a dict from columns to values."""
+    """Parse the values of an option; return one value, or a dict with a value for each column."""
     common: list[Any] = []
     special: dict[str, Any] = {}
     for text in texts:

@@ -38,7 +38,7 @@ class ColumnFacts:
     is_large: bool = False  # there are too many distinct values, or they are not counted
 
     def add(self, column: pa.Array, limit: int) -> None:
-        """Count the nulls of some rows, and add their values; forget all if more than `limit`."""
+        """Count nulls and distinct values of more rows; stop if more than `limit` are distinct."""
         if pa.types.is_nested(column.type):
             self.nulls, self.is_large = self.nulls + column.null_count, True
             return
@@ -121,7 +121,7 @@ def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[Co
 
 
 def _column(field: pa.Field, facts: ColumnFacts, is_encoded: bool) -> dict[str, Any]:
-    """Return the report on a column."""
+    """Return the entry of a column in the report."""
     return {
         "name": field.name,
         "type": str(field.type),
@@ -133,7 +133,7 @@ def _column(field: pa.Field, facts: ColumnFacts, is_encoded: bool) -> dict[str, 
 
 
 def _encoding(encoders: Encoders, n_rows: int, top: int) -> dict[str, Any]:
-    """Return the report on the encoded columns."""
+    """Return the entry of the encoded columns in the report."""
     return {
         "columns": encoders.columns,
         "features": encoders.n_features,
@@ -174,7 +174,7 @@ def _plain(value: Any) -> Any:
 
 
 def _made_from(source: InputFiles) -> dict[str, Any]:
-    """Return the features of each column that was encoded before."""
+    """Return the feature names of each column that was encoded before."""
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     schemas = [] if text is None else Encoders.parse(text, source.name).schemas
     return {str(column.name): column.names for column in schemas}

@@ -19,7 +19,7 @@ Step = Callable[[float, int], None]
 
 
 class Exit(enum.IntEnum):
-    """The exit codes and their meanings; as in shells, a signal's code is 128 plus its number."""
+    """The exit codes and their meanings; after a signal, the code is 128 plus its number."""
 
     meaning: str
 
@@ -60,7 +60,7 @@ def one_line(error: BaseException) -> str:
 
 
 def _as_typed(error: BaseException, is_loaded: bool) -> str:
-    """Return the message of an encoder's error, with ``drop='first'`` as ``--drop first``."""
+    """Return the message of an encoder's error, with options as typed, e.g. ``--drop first``."""
     names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
     line = re.sub(
         rf"\b({names})=('?)(\w*)\2",
@@ -72,13 +72,13 @@ def _as_typed(error: BaseException, is_loaded: bool) -> str:
 
 
 def printable(text: str) -> str:
-    """Escape the control characters of a string, which a terminal would obey."""
+    """Escape the control characters of a string, which a terminal would execute."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Re-raise errors of the `with` block as a CommandError about the input `name`."""
+    """Convert errors of the `with` block, which reads the input `name`, to a CommandError."""
     try:
         yield
     except (OSError, pa.ArrowException, EOFError, ValueError, LookupError) as error:
@@ -89,7 +89,7 @@ def reading(name: str) -> Iterator[None]:
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Re-raise errors of the `with` block as a CommandError about the output `name`."""
+    """Convert errors of the `with` block, which writes the output `name`, to a CommandError."""
     try:
         yield
     except pa.ArrowIndexError as error:  # a code exceeds its dictionary
@@ -102,7 +102,7 @@ def writing(name: str) -> Iterator[None]:
 
 @contextmanager
 def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) -> Iterator[None]:
-    """Re-raise errors of a `with` block that encodes the input `name` as a CommandError.
+    """Convert errors of the `with` block, which encodes the input `name`, to a CommandError.
 
     `of_types` is the exit code for a TypeError. `is_loaded` tells whether --encoder was given.
     """
@@ -126,7 +126,7 @@ def _is_undecodable(error: BaseException | None) -> bool:
 
 @contextmanager
 def showing(what: str, is_quiet: bool) -> Iterator[Step]:
-    """Yield a function to call with the share of the work that is done, and the number of rows.
+    """Yield a function that shows progress; pass it the finished share, and the number of rows.
 
     A terminal shows a bar, the rows per second and the remaining time.
     """

@@ -144,7 +144,7 @@ def _require_parent(path: str) -> None:
 
 
 def _is_folder(path: str, from_many: bool) -> bool:
-    """Tell whether `path` means a folder; a new name without a format does so if `from_many`."""
+    """Tell whether `path` means a folder; if `from_many`, a new name without an extension does."""
     if path == STANDARD:
         return False
     kind = place_of(path).kind
@@ -229,7 +229,7 @@ def written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
 
 @contextmanager
 def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
-    """Yield a file that compresses as the format requires; after an error, it stays incomplete."""
+    """Yield a file that compresses as `form` requires; after an error, it stays incomplete."""
     if form.compression is None:
         yield raw
         return
@@ -276,8 +276,9 @@ def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -
     """Yield a temporary file or folder that replaces the target if the block succeeds.
 
     The caller writes and closes files, which are synced to the disk before the rename. An existing
-    folder is renamed first and removed last: if the process is killed between the renames, it is
-    ``.<name>.<random>.onehot-fast-old``. After an error or a signal, the target is unchanged.
+    folder is renamed first and removed last. If the process is killed between the renames, the old
+    folder is ``.<name>.<random>.onehot-fast-old``. After an error or a signal, the target has not
+    changed.
     """
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
     with _temporary(target, is_folder) as path:
@@ -331,7 +332,7 @@ def _temporary(target: Path, is_folder: bool) -> Iterator[Path]:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove unlocked temporary files of this target, which killed runs have left."""
+    """Remove the temporary files of killed runs for this target; other runs have locked theirs."""
     pattern = f".{glob.escape(target.name[:40])}.*.onehot-fast-part"
     for path in target.parent.glob(pattern):
         with suppress(OSError), _locked(path, wait=False):
@@ -340,7 +341,7 @@ def _remove_stale(target: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, wait: bool = True) -> Iterator[None]:
-    """Lock a file or folder, or raise OSError, e.g. for a link or without waiting for a lock."""
+    """Lock a file or folder for the block; raise OSError if that fails, e.g. for a link."""
     if locks is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -360,7 +361,7 @@ def _remove(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Wait until the content of a file, or the list of files in a folder, is on the disk."""
     is_folder = path.is_dir()
     with suppress(*([OSError] if is_folder else [])):  # Windows cannot and need not sync folders
         handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)

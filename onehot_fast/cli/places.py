@@ -108,7 +108,7 @@ def format_of_content(start: bytes) -> Format:
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a file or folder, which need not exist."""
+    """The file system and path of a file or folder, which need not exist."""
 
     system: fs.FileSystem
     path: str  # within the file system
@@ -136,14 +136,14 @@ class Place:
 
     @property
     def identity(self) -> Any:
-        """A value that is equal for two places if both are the same file, also through links."""
+        """A value that is equal for two places if they are the same file, even through links."""
         if self.local is None:
             return self.system, self.path
         there = os.stat(self.local)
         return there.st_dev, there.st_ino
 
     def open(self) -> pa.NativeFile:
-        """Open a file to read it, at any position."""
+        """Open the file for reading at any position."""
         return self.system.open_input_file(self.path)
 
     def below(self, folder: Place) -> Path:
@@ -219,7 +219,7 @@ def _upload(local: Path, place: Place) -> None:
 
 
 def keys_of(folders: Iterable[str]) -> dict[str, str | None]:
-    """Return the keys and values in names of folders such as year=2013; None is a missing value."""
+    """Parse names of folders such as year=2013 to keys and values; None is a missing value."""
     pairs = [name.split("=", 1) for name in folders if "=" in name[1:]]
     return {unquote(key): None if value == MISSING else unquote(value) for key, value in pairs}
 

@@ -90,7 +90,7 @@ class Reader(ABC):
 
     @abstractmethod
     def _describe(self) -> None:
-        """Read the attributes that describe the content of the file."""
+        """Read the schema and the other attributes of the file."""
 
     @property
     def row_bytes(self) -> float:
@@ -186,8 +186,8 @@ class ParquetReader(Reader):
 class ArrowReader(Reader):
     """An Arrow IPC file.
 
-    If a mapped file was truncated, the system kills a process that reads it. So only files with
-    very large batches are mapped, and the size of the file is checked before each slice.
+    If a mapped file is truncated, the system kills a process that reads beyond its end. So only
+    files with very large batches are mapped, and their size is checked before each slice.
     """
 
     def _describe(self) -> None:
@@ -264,7 +264,7 @@ def sliced(batch: pa.RecordBatch, rows: int) -> Batches:
 
 
 def _copied(array: pa.Array) -> pa.Array:
-    """Return an array whose values do not depend on a mapped file."""
+    """Return a copy of an array, so that it does not depend on a mapped file."""
     if pa.types.is_dictionary(array.type):
         codes, values = _copied(array.indices), _copied(array.dictionary)
         return pa.DictionaryArray.from_arrays(codes, values, ordered=array.type.ordered)
@@ -280,7 +280,7 @@ def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOpt
 
 
 def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
-    """Tell whether a column has no dictionary, or is about as large as without one."""
+    """Tell whether a column has no dictionary, or one that saves almost no space."""
     if not any("DICTIONARY" in encoding for encoding in chunk.encodings):
         return True
     n_null = chunk.statistics.null_count if chunk.is_stats_set else None
@@ -371,7 +371,7 @@ class TextReader(Reader):
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
     ) -> csv.CSVStreamingReader:
-        """Start to parse `columns` (if empty, all); `is_start`: only the start, without threads."""
+        """Return a parser of `columns`, by default all; at the start, it needs no threads."""
         return csv.open_csv(
             unpacked(file, self.format),
             read_options=csv.ReadOptions(
@@ -438,13 +438,13 @@ class TextReader(Reader):
 
 
 def _typed(delimiter: str) -> str:
-    """Return a delimiter as it is typed in a shell."""
+    """Return a delimiter as a user types it in a shell."""
     return r"'\t'" if delimiter == "\t" else f"'{delimiter}'"
 
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Add the option that may help to the error message of a file that cannot be parsed."""
+    """If a file cannot be parsed, add to the error message which option may help."""
     try:
         yield
     except (pa.ArrowInvalid, UnicodeError) as error:

@@ -53,7 +53,7 @@ class InputFiles:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows; None if the files do not contain it and have not been read yet."""
+        """The number of rows; None if it is unknown because files have not been read yet."""
         counts = [reader.n_rows for reader in self.readers]
         return None if None in counts else sum(count or 0 for count in counts)
 
@@ -124,11 +124,11 @@ class InputFiles:
         return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
     def keep_text(self, typed: Sequence[str]) -> None:
-        """Let `batches` read columns of CSV files as unchanged bytes, except those in `typed`."""
+        """Read the columns of CSV files as unchanged bytes, except the columns in `typed`."""
         self.set_types({name: pa.binary() for name in self.schema.names if name not in typed})
 
     def set_types(self, kinds: dict[str, pa.DataType]) -> None:
-        """Let `batches` read columns of CSV files, and keys of folders, as the types in `kinds`."""
+        """Read the columns of CSV files, and the keys of folders, as the types in `kinds`."""
         for reader in self.readers:
             fields = [f.with_type(kinds.get(f.name, f.type)) for f in reader.schema]
             reader.set_types(pa.schema(fields))

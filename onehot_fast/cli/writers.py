@@ -38,7 +38,7 @@ VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 
 @dataclass(frozen=True)
 class Change:
-    """How the rows of the input are changed: new columns replace old ones."""
+    """How the command changes the rows of the input: new columns replace old columns."""
 
     after: pa.Schema  # the schema of the new rows
     old: tuple[str, ...]  # the columns that are replaced
@@ -52,8 +52,8 @@ class Change:
 class Writer(ABC):
     """A file that is being written.
 
-    The writer of a format is called with an open file, the change, the output, and the input file,
-    whose settings are the defaults.
+    A writer gets an open file, the change of the rows, the options of the output, and the input
+    file, whose compression and row groups are the defaults.
     """
 
     n_rows = 0
@@ -266,7 +266,7 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
 class MatrixWriter(Writer):
     """A sparse matrix in an npz file, which ``scipy.sparse.load_npz`` reads.
 
-    The archive contains the number of nonzeros before the nonzeros. So the nonzeros first go to
+    In the archive, the number of nonzeros comes before the nonzeros. So the nonzeros first go to
     temporary files beside the output, and memory does not grow with the number of rows.
     """
 

@@ -37,7 +37,7 @@ class Group:
     n_packed: int = 0
 
     def add(self, described: Struct, start: int) -> None:
-        """Add a column chunk with its metadata, whose positions are relative to `start`."""
+        """Add the metadata of a column chunk, whose positions are relative to `start`."""
         moved = {i: (I64, described[i][1] + start) for i in POSITIONS if i in described}
         # Field 2 of the outer struct is deprecated, and readers ignore it.
         self.chunks.append(encode({2: (I64, 0), 3: (STRUCT, {**described, **moved})}))
