@@ -34,11 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code, message = 1, ""
         signum = received()
         if code and signum is not None:  # other errors are consequences of the signal
-            is_ctrl_c = signum == signal.SIGINT
-            code, message = (
-                128 + signum,
-                "interrupted" if is_ctrl_c else f"ended by signal {signum}",
-            )
+            code = 128 + signum
+            message = "interrupted" if signum == signal.SIGINT else f"ended by signal {signum}"
         if message:
             print(f"onehot-fast: {message}", file=sys.stderr)
     return int(code)

@@ -172,11 +172,11 @@ def _option(*names: str, **settings: Any) -> click.Option:
 
 # The parameters of options are named like the fields of `Input`, or like the parameters of
 # `resolved_output`, `run_encode`, `run_decode` and `run_inspect`.
-SOURCE = click.Argument(["input_path"], metavar="IN", type=click.Path())
 TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
                  help="A file, a folder, or - (standard output).")  # fmt: skip
 QUIET = _option("-q", "--quiet", "is_quiet", is_flag=True, help="Show no progress and no notes.")
 INPUT = (
+    click.Argument(["input_path"], metavar="IN", type=click.Path()),
     _option("--input-format", type=_format, metavar="FORMAT",
             help="Default: from the name of IN, or from its content."),
     _option("--delimiter", type=_delimiter, metavar="TEXT",
@@ -259,7 +259,6 @@ def _take(parameters: Iterable[click.Parameter], options: dict[str, Any]) -> dic
 
 @commands.command(
     params=[
-        SOURCE,
         COLUMN,
         _option("--limit", type=_positive, metavar="N", default=100_000, show_default=True,
                 help="The maximum number of distinct values to count."),
@@ -279,13 +278,12 @@ def inspect(**options: Any) -> None:
     For the columns to encode, also show the most frequent categories and, with the options of
     `encode`, which categories would be infrequent.
     """
-    spec, typed = Input(**_take([SOURCE, *INPUT], options)), _take(ENCODER, options)
+    spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
     run_inspect(spec, typed=typed, **options)
 
 
 @commands.command(
     params=[
-        SOURCE,
         COLUMN,
         TARGET,
         *ENCODER,
@@ -313,7 +311,7 @@ def encode(**options: Any) -> None:
 
     Other columns do not change. Parquet and Arrow outputs store the encoder in their metadata.
     """
-    spec, typed = Input(**_take([SOURCE, *INPUT], options)), _take(ENCODER, options)
+    spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
     names = [flag(name) for name, values in typed.items() if values]
     if options["encoder_file"] is not None and names:
         text = "cannot be combined with --encoder, because the file contains the options; omit"
@@ -323,7 +321,6 @@ def encode(**options: Any) -> None:
 
 @commands.command(
     params=[
-        SOURCE,
         TARGET,
         _option("--encoder", "encoder_file", metavar="FILE",
                 help="The encoder that --save-encoder saved; default: the one in IN."),
@@ -339,7 +336,7 @@ def encode(**options: Any) -> None:
 def decode(**options: Any) -> None:
     """Restore the columns that were encoded; a row of zeros becomes null."""
     run_decode(
-        Input(**_take([SOURCE, *INPUT], options)),
+        Input(**_take(INPUT, options)),
         _take([TARGET, *OUTPUT, QUIET], options),
         **options,
     )

@@ -145,9 +145,7 @@ def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
     return not categories or any(isinstance(one, expected) for one in categories)
 
 
-def chosen_columns(
-    source: InputFiles, named: Sequence[str], but: Sequence[str] = ()
-) -> tuple[str, ...]:
+def chosen_columns(source: InputFiles, named: Sequence[str], but: Sequence[str] = ()) -> list[str]:
     """Return the columns to encode in file order: those in `named`, or else all with strings.
 
     The columns in `but` are encoded only if they are named.
@@ -157,10 +155,10 @@ def chosen_columns(
         split = [[name] if name in names else name.split(",") for name in named]
         wanted = [name for parts in split for name in parts]
         source.require(wanted)
-        return tuple(name for name in names if name in wanted)
+        return [name for name in names if name in wanted]
     table = read_table(no_rows(source.schema))
     pairs = zip(table.names, table.encodable, strict=True)
-    found = tuple(str(name) for name, is_text in pairs if is_text and name not in but)
+    found = [str(name) for name, is_encodable in pairs if is_encodable and name not in but]
     if not found:
         text = f"{source.name}: no column contains strings; name columns to encode with -c"
         raise CommandError(Exit.COLUMN, text)
@@ -244,7 +242,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
 
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
-    row_bytes = encoders.bytes(1000).get("arrow", 0) / 1000 * bits
+    row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
     reads = old if layout == "csr" else None
     return Change(after, old, new, apply, row_bytes, reads, is_loaded)
 

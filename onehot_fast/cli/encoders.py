@@ -174,7 +174,7 @@ class Encoders:
         for column in self.labels:
             column.learn(rows.column(column.name))
 
-    def bytes(self, n_rows: int) -> dict[str, int]:
+    def estimate(self, n_rows: int) -> dict[str, int]:
         """Return the estimated bytes of `n_rows` rows, with one label each, in each output form."""
         sizes = [encoder.estimate(n_rows).bytes for encoder in self.each if encoder.n_features]
         return {form: sum(size[form] for size in sizes) for form in sizes[0]} if sizes else {}

@@ -69,7 +69,7 @@ def run_inspect(
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        chosen: tuple[str, ...] = ()
+        chosen: list[str] = []
         with suppress(*([] if columns else [CommandError])):  # no column contains strings
             chosen = chosen_columns(source, columns)
         n_rows, facts = _facts(source, limit, is_quiet)
@@ -137,7 +137,7 @@ def _encoding(encoders: Encoders, n_rows: int, top: int) -> dict[str, Any]:
     return {
         "columns": encoders.columns,
         "features": encoders.n_features,
-        "bytes": encoders.bytes(n_rows),
+        "bytes": encoders.estimate(n_rows),
         "frequencies": {str(one.name): _frequencies(one, n_rows, top) for one in encoders.schemas},
     }
 

@@ -23,8 +23,9 @@ from pyarrow import fs
 from onehot_fast.cli import places
 from onehot_fast.cli.messages import CommandError, Exit, writing
 from onehot_fast.cli.places import Format, Place, format_of_name, place_of
+from onehot_fast.cli.readers import Input
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, STANDARD_INPUT, Input, InputFiles
+from onehot_fast.cli.source import STANDARD, STANDARD_INPUT, InputFiles
 
 try:
     import fcntl as _fcntl
@@ -53,7 +54,8 @@ class Output:
     @property
     def parent(self) -> Path | None:
         """The local folder that will contain the output; None for standard output and stores."""
-        return None if self.path == STANDARD else _parent(self.path)
+        local = None if self.path == STANDARD else place_of(self.path).local
+        return None if local is None else local.parent
 
 
 def resolved_output(
@@ -129,17 +131,11 @@ def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     _require_parent(path)
 
 
-def _parent(path: str) -> Path | None:
-    """Return the local folder that will contain an output, or None."""
-    local = place_of(path).local
-    return None if local is None else local.parent
-
-
 def _require_parent(path: str) -> None:
     """Raise an error if the local folder that will contain an output does not exist."""
-    parent = _parent(path)
-    if parent is not None and not parent.is_dir():
-        text = f"{path}: the folder {str(parent)!r} does not exist"
+    local = place_of(path).local
+    if local is not None and not local.parent.is_dir():
+        text = f"{path}: the folder {str(local.parent)!r} does not exist"
         raise CommandError(Exit.OUTPUT, text)
 
 
