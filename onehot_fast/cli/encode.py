@@ -253,8 +253,8 @@ def _schema_after(
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
-        text = f"--layout {layout} cannot be used with {names}, with several labels in a row; use"
-        raise CommandError(Exit.USAGE, f"{text} --layout columns")
+        text = f"--layout {layout} cannot be used with columns of several labels in a row ({names})"
+        raise CommandError(Exit.USAGE, f"{text}; use --layout columns")
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
     after = next(encoders.with_labels([empty])).schema

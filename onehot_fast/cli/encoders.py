@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
-from onehot_fast.cli.messages import CommandError, Exit, one_line, reading
+from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
 from onehot_fast.cli.places import place_of
 from onehot_fast.cli.readers import Batches
 from onehot_fast.encoder import Encoder
@@ -208,7 +208,7 @@ class Encoders:
             encoders = _parsed(text)
             _ = [column.names for column in encoders.schemas]
         except INVALID as error:
-            message = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
+            message = f"{name} is not an encoder written by --save-encoder: {without_remedy(error)}"
             raise CommandError(Exit.SCHEMA, message) from error
         return encoders
 
@@ -350,7 +350,7 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
             elif not parsed:
                 raise ValueError("the separator must not be empty")
         except (TypeError, ValueError) as error:
-            text = f"{typed}: {one_line(error)}{HINTS.get(option, '')}"
+            text = f"{typed}: {without_remedy(error)}{HINTS.get(option, '')}"
             raise CommandError(Exit.USAGE, text) from error
         if column is None:
             common = [parsed]

@@ -71,6 +71,11 @@ def _as_typed(error: BaseException, is_loaded: bool) -> str:
     return line.replace("; use --handle-", again) if is_loaded else line
 
 
+def without_remedy(error: BaseException) -> str:
+    """Return the message of an error in one line, without a remedy in Python after "; use"."""
+    return one_line(error).partition("; use ")[0]
+
+
 def printable(text: str) -> str:
     """Escape the control characters of a string, which a terminal would execute."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

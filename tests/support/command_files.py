@@ -14,6 +14,7 @@ pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
 arrow = pytest.importorskip("onehot_fast.integrations.arrow")
+pytest.importorskip("onehot_fast.cli.commands")  # all modules, before a test patches a function
 Exit = pytest.importorskip("onehot_fast.cli.messages").Exit
 
 
