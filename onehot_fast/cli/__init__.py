@@ -20,14 +20,12 @@ LIBRARIES = "click", "rich", "pyarrow"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code; see ``onehot-fast --help``.
-
-    The default arguments are those of the process.
-    """
+    """Run the command and return its exit code; by default, with the arguments of the process."""
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:
         names = ", ".join(missing)
-        print(f"onehot-fast: needs {names}: pip install 'onehot-fast[cli]'", file=sys.stderr)
+        text = f"{names} must be installed; type pip install 'onehot-fast[cli]'"
+        print(f"onehot-fast: {text}", file=sys.stderr)
         return 1
     with raising_signals(is_last=arguments is None):
         try:
@@ -36,11 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code, message = 1, ""
         signum = received()
         if code and signum is not None:  # other errors are consequences of the signal
-            is_ctrl_c = signum == signal.SIGINT
-            code, message = (
-                128 + signum,
-                "interrupted" if is_ctrl_c else f"ended by signal {signum}",
-            )
+            code = 128 + signum
+            message = "interrupted" if signum == signal.SIGINT else f"ended by signal {signum}"
         if message:
             print(f"onehot-fast: {message}", file=sys.stderr)
     return int(code)

@@ -6,28 +6,24 @@ import codecs
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import fields
-from typing import Any, TypeVar, get_args
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, suppress
+from typing import Any, get_args
 
 import click
 import pyarrow as pa
-from click.shell_completion import get_completion_class, shell_complete
+from click.shell_completion import shell_complete
 
 import onehot_fast
 from onehot_fast.adapter import reports
-from onehot_fast.cli.csv_reader import TextOptions
 from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
-from onehot_fast.cli.errors import CommandError, Exit, PipeClosed, one_line, printable, writing
 from onehot_fast.cli.inspection import run_inspect
-from onehot_fast.cli.outputs import Output
+from onehot_fast.cli.messages import CommandError, Exit, PipeClosed, one_line, printable, writing
 from onehot_fast.cli.places import FORMATS, Format, parse_format
-from onehot_fast.cli.source import Input, open_source
+from onehot_fast.cli.readers import Input
+from onehot_fast.cli.source import open_source
 from onehot_fast.encoder import HandleUnknown
-
-T = TypeVar("T")
 
 # The environment variable with which a shell asks for completions.
 COMPLETE = "_ONEHOT_FAST_COMPLETE"
@@ -170,17 +166,17 @@ def _positive(text: str) -> int:
 
 
 def _option(*names: str, **settings: Any) -> click.Option:
-    """Return an option; a name without dashes is the parameter that gets the value."""
+    """Return a click option; a name without dashes is the name of its value in Python."""
     return click.Option(names, **settings)
 
 
-# The parameters of options are named like the fields of `TextOptions` and `Output`, or like the
-# parameters of `run_encode`, `run_decode` and `run_inspect`.
-SOURCE = click.Argument(["source"], metavar="IN", type=click.Path())
+# The parameters of options are named like the fields of `Input`, or like the parameters of
+# `resolved_output`, `run_encode`, `run_decode` and `run_inspect`.
 TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
                  help="A file, a folder, or - (standard output).")  # fmt: skip
 QUIET = _option("-q", "--quiet", "is_quiet", is_flag=True, help="Show no progress and no notes.")
 INPUT = (
+    click.Argument(["input_path"], metavar="IN", type=click.Path()),
     _option("--input-format", type=_format, metavar="FORMAT",
             help="Default: from the name of IN, or from its content."),
     _option("--delimiter", type=_delimiter, metavar="TEXT",
@@ -256,26 +252,13 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def _take(kind: type[T], options: dict[str, Any]) -> T:
-    """Remove the fields of the dataclass `kind` from `options`, and return a `kind` with them."""
-    names = [field.name for field in fields(kind) if field.name in options]  # type: ignore[arg-type]
-    return kind(**{name: options.pop(name) for name in names})
-
-
-def _take_input(options: dict[str, Any]) -> Input:
-    """Remove the options of the input from `options`, and return an `Input` with them."""
-    text = _take(TextOptions, options)
-    return Input(options.pop("source"), options.pop("input_format"), text)
-
-
-def _take_encoder(options: dict[str, Any]) -> dict[str, Sequence[str]]:
-    """Remove the options of the encoder from `options`, and return the values typed for each."""
-    return {name: options.pop(name) for name in ENCODER_OPTIONS}
+def _take(parameters: Iterable[click.Parameter], options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the values of `parameters` from `options`, and return them in a dict."""
+    return {str(one.name): options.pop(str(one.name)) for one in parameters}
 
 
 @commands.command(
     params=[
-        SOURCE,
         COLUMN,
         _option("--limit", type=_positive, metavar="N", default=100_000, show_default=True,
                 help="The maximum number of distinct values to count."),
@@ -295,12 +278,12 @@ def inspect(**options: Any) -> None:
     For the columns to encode, also show the most frequent categories and, with the options of
     `encode`, which categories would be infrequent.
     """
-    run_inspect(_take_input(options), typed=_take_encoder(options), **options)
+    spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
+    run_inspect(spec, typed=typed, **options)
 
 
 @commands.command(
     params=[
-        SOURCE,
         COLUMN,
         TARGET,
         *ENCODER,
@@ -328,17 +311,16 @@ def encode(**options: Any) -> None:
 
     Other columns do not change. Parquet and Arrow outputs store the encoder in their metadata.
     """
-    spec, output, typed = _take_input(options), _take(Output, options), _take_encoder(options)
+    spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
     names = [flag(name) for name, values in typed.items() if values]
     if options["encoder_file"] is not None and names:
-        text = "cannot be combined with --encoder; learn a new encoder with --save-encoder and"
-        raise click.UsageError(f"{names[0]} {text} {names[0]}")
-    run_encode(spec, output, typed=typed, **options)
+        text = "cannot be combined with --encoder, because the file contains the options; omit"
+        raise click.UsageError(f"{names[0]} {text} --encoder to learn a new encoder")
+    run_encode(spec, _take([TARGET, *OUTPUT, QUIET], options), typed=typed, **options)
 
 
 @commands.command(
     params=[
-        SOURCE,
         TARGET,
         _option("--encoder", "encoder_file", metavar="FILE",
                 help="The encoder that --save-encoder saved; default: the one in IN."),
@@ -353,8 +335,11 @@ def encode(**options: Any) -> None:
 )  # fmt: skip
 def decode(**options: Any) -> None:
     """Restore the columns that were encoded; a row of zeros becomes null."""
-    spec, output = _take_input(options), _take(Output, options)
-    run_decode(spec, output=output, **options)
+    run_decode(
+        Input(**_take(INPUT, options)),
+        _take([TARGET, *OUTPUT, QUIET], options),
+        **options,
+    )
 
 
 @commands.command(short_help="Print the completion script of a shell.",
@@ -362,34 +347,25 @@ def decode(**options: Any) -> None:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print the script with which SHELL completes commands, options, files and columns on Tab."""
-    made = get_completion_class(shell)
-    assert made is not None
-    click.echo(made(commands, {}, "onehot-fast", COMPLETE).source())
+    shell_complete(commands, {}, "onehot-fast", COMPLETE, f"{shell}_source")
 
 
 def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:
-    """Run the command; return its exit code and the message of an error, as one line."""
+    """Run the command; return the exit code, and the error message in one line or ""."""
     pa.enable_signal_handlers(False)  # pyarrow would handle SIGINT while it reads CSV
-    with _frugal_memory():
+    pool = pa.default_memory_pool()
+    is_chosen = "ARROW_DEFAULT_MEMORY_POOL" in os.environ
+    if not is_chosen and "jemalloc" in pa.supported_memory_backends():
+        pa.set_memory_pool(pa.jemalloc_memory_pool())  # lowers peak memory by a fifth
+    try:
         code, message = _outcome(list(sys.argv[1:] if arguments is None else arguments))
+    finally:
+        pa.set_memory_pool(pool)
     return int(code), printable(" ".join(message.split()))
 
 
-@contextmanager
-def _frugal_memory() -> Iterator[None]:
-    """Let pyarrow allocate with jemalloc, which lowers peak memory by a fifth."""
-    before = pa.default_memory_pool()
-    with suppress(NotImplementedError):  # this pyarrow was built without jemalloc
-        if "ARROW_DEFAULT_MEMORY_POOL" not in os.environ:
-            pa.set_memory_pool(pa.jemalloc_memory_pool())
-    try:
-        yield
-    finally:
-        pa.set_memory_pool(before)
-
-
 def _outcome(arguments: list[str]) -> tuple[int, str]:
-    """Run the command; return its exit code and the message of an error."""
+    """Run the command; return the exit code, and the error message or ""."""
     try:
         if sys.stdout is None:  # closed: writing fails as on a full disk
             sys.stdout = open(os.devnull)  # noqa: SIM115  until the process ends
@@ -418,9 +394,9 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
     except Exception as error:
         if os.environ.get("ONEHOT_FAST_DEBUG"):
             raise
-        if isinstance(error, OSError):  # of a temporary file, or of standard output
+        if isinstance(error, OSError):  # e.g. no room for temporary files
             name = error.filename or "standard output"
-            return Exit.OUTPUT, f"{name}: {error.strerror or one_line(error)}"
+            return Exit.OUTPUT, f"{name}: {one_line(error)}"
         # Otherwise a bug, or an unexpected error of a library.
         what = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
         return Exit.FAILED, f"{what}: {one_line(error)}"

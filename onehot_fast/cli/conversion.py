@@ -2,86 +2,79 @@
 
 from __future__ import annotations
 
-import os
+import itertools
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from onehot_fast.cli.errors import CommandError, Exit, encoding
-from onehot_fast.cli.folders import MAX_OPEN, Files
+from onehot_fast.cli.messages import CommandError, Exit, Step, encoding, showing
 from onehot_fast.cli.outputs import Output, name_within, new_file, new_output, written
-from onehot_fast.cli.places import place_of
-from onehot_fast.cli.progress import Step, showing
+from onehot_fast.cli.places import MISSING, folder_name
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, InputFiles
-from onehot_fast.cli.writers import WRITERS, WriteOptions, Writer
+from onehot_fast.cli.source import InputFiles
+from onehot_fast.cli.writers import MAX_OPEN, WRITERS, Change, Writer
 
 T = TypeVar("T")
+Begin: TypeAlias = Callable[[Path], AbstractContextManager[Writer]]
 
 END = object()
 # The size of a batch; several batches are in memory at the same time.
 BATCH_BYTES = 16 << 20
 MAX_ROWS = 1 << 17
-
-
-@dataclass(frozen=True)
-class Change:
-    """How `convert` changes the rows: new columns replace old ones."""
-
-    after: pa.Schema
-    old: tuple[str, ...]  # the columns that are replaced
-    new: tuple[str, ...]  # the columns that replace them, in order
-    apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
-    row_bytes: float  # about how many bytes a row of the new columns takes
-    reads: tuple[str, ...] | None = None  # the columns that are read; None: all
-    is_loaded: bool = False  # whether --encoder was given
+# The maximum number of bytes that wait in all partitions; if more wait, the largest are written.
+MAX_WAITING_BYTES = 64 << 20
+# More folders are nearly always a mistake: the column is an identifier or a time.
+MAX_PARTITIONS = 10_000
+# The name of the column of row numbers in a table of keys; no key may have this name.
+ROW = ""
 
 
 def convert(source: InputFiles, change: Change, output: Output) -> int:
     """Write the changed rows of a source into a file or a folder, and return their number.
 
-    An output folder gets a file for each input file or for each `file_rows` rows, or a subfolder
-    for each value of the columns `partition_by`.
+    An output folder contains one file for each input file, one file for each `file_rows` rows, or
+    one subfolder for each value of the columns `partition_by`.
     """
-    form = output.format(source)
     _check_keys(source, change, output)
-    keys = [n for n in output.keys(source) if n in change.after.names and n not in change.new]
+    keys = [name for name in output.keys if name in change.after.names and name not in change.new]
     after = pa.schema([f for f in change.after if f.name not in keys], change.after.metadata)
+    change = replace(change, after=after)
 
-    def write(part: InputFiles, file: pa.NativeFile) -> AbstractContextManager[Writer]:
-        return open_writer(WRITERS[form.kind], file, after, _options(part, change, output))
+    def write(file: pa.NativeFile, part: InputFiles) -> AbstractContextManager[Writer]:
+        return open_writer(WRITERS[output.form.kind], file, change, output, part.readers[0])
 
     @contextmanager
     def begin(path: Path, part: InputFiles = source) -> Iterator[Writer]:
         path.parent.mkdir(parents=True, exist_ok=True)
         # On some systems two names that differ only by case are one file.
         path.touch(exist_ok=False)
-        with written(path, form) as file, write(part, file) as writer:
+        with written(path, output.form) as file, write(file, part) as writer:
             yield writer
 
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
-            opened = new_file(output.path, form, output.may_replace)
-            with opened as file, write(source, file) as writer:
+            opened = new_file(output.path, output.form, output.may_replace)
+            with opened as file, write(file, source) as writer:
                 return _write(source, change, output, writer, step)
         with new_output(output.path, output.may_replace, is_folder=True) as folder:
-            if output.is_divided:
+            if output.partition_by or output.file_rows is not None:
 
                 def begin_below(below: Path) -> AbstractContextManager[Writer]:
-                    return begin(folder / f"{below}{form.suffix}")
+                    return begin(folder / f"{below}{output.form.suffix}")
 
-                keys_and_rows = output.partition_by, output.file_rows
-                with open_writer(Files, *keys_and_rows, begin_below) as writer:
+                with open_writer(Files, output, begin_below) as writer:
                     return _write(source, change, output, writer, step)
             n_rows, n_files = 0, len(source.readers)
             for i, reader in enumerate(source.readers):
-                path = folder / name_within(source, reader.place, form)
+                path = folder / name_within(source, reader.place, output.form)
                 if path.exists():
                     text = f"{output.path}: {reader.name} and another file would both become"
                     raise CommandError(Exit.OUTPUT, f"{text} {path.name}; rename one of them")
@@ -99,19 +92,19 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
     """Raise an error if a column of --partition-by cannot name folders."""
     for name in output.partition_by:
         if name in change.old:
-            text = f"--partition-by {name}: the column is encoded; choose another one, or other"
-            raise CommandError(Exit.USAGE, f"{text} columns to encode with -c")
+            text = f"--partition-by {name}: the column is encoded, so it cannot name folders;"
+            raise CommandError(Exit.USAGE, f"{text} choose another one, or other columns with -c")
         if pa.types.is_nested(source.schema.field(name).type):
             text = f"--partition-by {name}: the column must not contain lists or structs"
             raise CommandError(Exit.COLUMN, f"{text}; choose another column")
         if not name or name.startswith(("_", ".")):
-            text = f"--partition-by {name!r}: readers ignore folders named {name}=...; rename it"
-            raise CommandError(Exit.USAGE, text)
+            text = f"--partition-by {name!r}: readers skip folders named '{name}=...'; rename the"
+            raise CommandError(Exit.USAGE, f"{text} column")
 
 
 @contextmanager
 def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer]:
-    """Yield the writer that `make` returns, and close it at the end; after an error, abandon it."""
+    """Yield the writer that `make` returns. Close it after the block; abandon it after an error."""
     with held():
         writer = make(*arguments)
     try:
@@ -124,22 +117,6 @@ def open_writer(make: Callable[..., Writer], *arguments: Any) -> Iterator[Writer
         raise
 
 
-def _options(source: InputFiles, change: Change, output: Output) -> WriteOptions:
-    """Return the options of the writer: the requested ones, or else those of the input."""
-    local = None if output.path == STANDARD else place_of(output.path).local
-    return WriteOptions(
-        form=output.format(source),
-        compression=output.compression or source.readers[0].compression,
-        group_rows=output.group_rows or source.readers[0].group_rows,
-        n_files=MAX_OPEN if output.partition_by else 1,
-        new=change.new,
-        plain=source.readers[0].plain,
-        is_text=source.format.is_text,
-        delimiter=output.delimiter,
-        folder=None if local is None else os.path.dirname(os.path.abspath(local)),
-    )
-
-
 def _write(
     source: InputFiles,
     change: Change,
@@ -148,16 +125,19 @@ def _write(
     step: Step,
     dropped: Sequence[str] = (),
 ) -> int:
-    """Read, encode and write the rows in three threads, and return how many were written."""
+    """Write the changed rows without the columns `dropped`, and return the number of rows.
+
+    Three threads read, encode and write at the same time.
+    """
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
-    if output.format(source).kind == "parquet":
+    if output.form.kind == "parquet":
         coded += tuple(source.repeated)
     with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
         first = next(batches, None)
         if first is None:
             return 0
-        stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
+        stream = pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
 
         def changed() -> Iterator[pa.RecordBatch]:
             with encoding(source.name, is_loaded=change.is_loaded):
@@ -201,26 +181,135 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
 
 
 def batch_rows(*row_bytes: float) -> int:
-    """Return how many rows a batch may have if a row takes the sum of `row_bytes` in memory."""
+    """Return the number of rows of a batch if each row takes the sum of `row_bytes` in memory."""
     n_rows = BATCH_BYTES / max(1.0, sum(row_bytes))
     # A multiple of 64: slices of bits that do not begin at a byte would have to be shifted.
     return max(64, min(MAX_ROWS, int(n_rows)) // 64 * 64)
 
 
-def no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch without rows; `pyarrow.Schema.empty_table` does not support unions."""
-    for field in schema:
-        if _has_empty_union(field.type):
-            # pyarrow ends the process if it makes nulls of this type.
-            text = f"the input is corrupt: column {field.name!r} has a union of no types"
-            raise CommandError(Exit.CORRUPT, text)
-    return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)
+def no_rows(schema: pa.Schema) -> pa.Table:
+    """Return a table without rows; `pyarrow.Schema.empty_table` does not support unions."""
+    return pa.Table.from_batches([], schema)
 
 
-def _has_empty_union(kind: pa.DataType) -> bool:
-    """Tell whether a type contains a union of no types."""
-    kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-    if pa.types.is_dictionary(kind):
-        return _has_empty_union(kind.value_type)
-    is_empty = pa.types.is_union(kind) and kind.num_fields == 0
-    return is_empty or any(_has_empty_union(kind.field(i).type) for i in range(kind.num_fields))
+# --- a folder of files with N rows each, or with a subfolder for each value (``carrier=UA/``)
+
+
+@dataclass
+class _Partition:
+    """A folder, and the rows that wait until they are written into it."""
+
+    folder: Path
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    n_bytes: int = 0
+    n_files: int = 0
+    n_rows: int = 0  # in the open file
+    writer: Writer | None = None  # writes the open file
+    file: ExitStack = field(default_factory=ExitStack)  # closes the writer
+
+
+class Files(Writer):
+    """Write rows into files of at most `file_rows` rows, in one folder for each value of the keys.
+
+    The keys are the columns `partition_by`, which the files do not contain. `begin` opens a new
+    file. Rows wait in memory until they are written.
+    """
+
+    def __init__(self, output: Output, begin: Begin) -> None:
+        self._keys, self._rows, self._begin = list(output.partition_by), output.file_rows, begin
+        self._partitions: dict[Path, _Partition] = {}
+        self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
+        self._n_bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows; if too many bytes wait in memory, write the rows of the largest partitions."""
+        for folder, rows in self._divided(batch) if self._keys else [(Path(), batch)]:
+            self._add(folder, rows)
+        self.n_rows += batch.num_rows
+        while self._n_bytes > (MAX_WAITING_BYTES if self._keys else 0):
+            self._flush(max(self._partitions.values(), key=lambda one: one.n_bytes))
+
+    def _divided(self, batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.RecordBatch]]:
+        """Yield each folder, and its rows without the key columns."""
+        places = {name: batch.schema.get_field_index(name) for name in self._keys}
+        keys = {name: _texts(batch.column(i)) for name, i in places.items()}
+        for name, column in keys.items():
+            if pc.any(pc.equal(column, MISSING)).as_py():
+                text = f"--partition-by {name}: the column contains {MISSING}, which stands for a"
+                text += " missing value in folder names; replace this value"
+                raise CommandError(Exit.VALUE, text)
+        left = batch.drop_columns(self._keys)
+        table = pa.table({**keys, ROW: np.arange(batch.num_rows)})
+        groups = table.group_by(self._keys, use_threads=False).aggregate([(ROW, "list")])
+        rows = groups.column(f"{ROW}_list").combine_chunks()
+        for values, positions in zip(groups.select(self._keys).to_pylist(), rows, strict=True):
+            yield Path(*itertools.starmap(folder_name, values.items())), left.take(positions.values)
+
+    def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
+        """Add rows to those of a folder that wait in memory."""
+        partition = self._partitions.setdefault(folder, _Partition(folder))
+        if len(self._partitions) > MAX_PARTITIONS:
+            names = ", ".join(self._keys)
+            text = f"the output would have more than {MAX_PARTITIONS:,} folders; choose a column"
+            raise CommandError(Exit.VALUE, f"--partition-by {names}: {text} with fewer values")
+        partition.batches.append(rows)
+        partition.n_bytes += rows.nbytes + 1
+        self._n_bytes += rows.nbytes + 1
+
+    def _flush(self, partition: _Partition) -> None:
+        """Write the waiting rows of a partition."""
+        batches = partition.batches
+        if len(batches) > 1:
+            table = pa.Table.from_batches(batches).unify_dictionaries()
+            batches = table.combine_chunks().to_batches()
+        self._n_bytes -= partition.n_bytes
+        partition.batches, partition.n_bytes = [], 0
+        for batch in batches:
+            while batch.num_rows:
+                writer = self._writer_of(partition)
+                n_rows = batch.num_rows if self._rows is None else self._rows - partition.n_rows
+                writer.write(batch.slice(0, n_rows))
+                partition.n_rows += min(n_rows, batch.num_rows)
+                batch = batch.slice(n_rows)
+                if partition.n_rows == self._rows:
+                    self._close(partition)
+
+    def _writer_of(self, partition: _Partition) -> Writer:
+        """Return the writer of the open file of a partition; open a file if there is none."""
+        if partition.writer is None:
+            if len(self._open) == MAX_OPEN:
+                self._close(next(iter(self._open.values())))
+            path = Path(partition.folder, f"part-{partition.n_files:06}")
+            partition.writer = partition.file.enter_context(self._begin(path))
+            partition.n_files, partition.n_rows = partition.n_files + 1, 0
+        self._open.pop(partition.folder, None)
+        self._open[partition.folder] = partition
+        return partition.writer
+
+    def _close(self, partition: _Partition) -> None:
+        """Complete the file of a partition."""
+        del self._open[partition.folder]
+        partition.writer = None
+        partition.file.close()
+
+    def close(self) -> None:
+        """Write all waiting rows, and complete all files."""
+        for partition in self._partitions.values():
+            self._flush(partition)
+        if not self._keys and not self.n_rows:  # a folder without keys always has a file
+            self._writer_of(_Partition(Path()))
+        while self._open:
+            self._close(next(iter(self._open.values())))
+
+    def abandon(self) -> None:
+        """Abandon all open files after an error; rows that wait in memory are not written."""
+        for partition in self._open.values():
+            partition.file.__exit__(*sys.exc_info())
+
+
+def _texts(column: Any) -> Any:
+    """Convert a column to strings."""
+    if pa.types.is_dictionary(column.type):
+        values = _texts(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+    return column.cast(pa.string())

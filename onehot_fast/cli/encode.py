@@ -1,4 +1,4 @@
-"""``onehot-fast encode`` and ``decode`` replace columns of a file by others."""
+"""``onehot-fast encode`` and ``onehot-fast decode``: replace columns of a file by others."""
 
 from __future__ import annotations
 
@@ -12,22 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from onehot_fast.adapter import reports
-from onehot_fast.cli.conversion import MAX_ROWS, Change, ahead, convert, no_rows
-from onehot_fast.cli.encoders import (
-    ENCODER_KEY,
-    Encoders,
-    has_lists,
-    load_encoders,
-    new_encoders,
-    parse_encoders,
-    with_labels,
-    without_features,
-)
-from onehot_fast.cli.errors import CommandError, Exit, encoding, one_line, plural
-from onehot_fast.cli.outputs import Output, new_output, place_for_encoder
-from onehot_fast.cli.places import Format
-from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell
-from onehot_fast.cli.source import Input, InputFiles, open_source
+from onehot_fast.cli import messages
+from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, new_encoders
+from onehot_fast.cli.messages import CommandError, Exit, encoding, one_line
+from onehot_fast.cli.outputs import Output, new_output, place_for_encoder, resolved_output
+from onehot_fast.cli.readers import Input
+from onehot_fast.cli.source import InputFiles, open_source
+from onehot_fast.cli.writers import Change
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_table
 
 # The estimated size of a decoded string and its code.
@@ -37,7 +29,7 @@ NOT_IN_TEXT = ("struct", "array", "tensor")
 
 def run_encode(
     spec: Input,
-    output: Output,
+    options: dict[str, Any],
     columns: Sequence[str],
     typed: dict[str, Sequence[str]],
     max_features: int,
@@ -47,13 +39,13 @@ def run_encode(
 ) -> None:
     """Encode columns of a file, with the encoder in `encoder_file` or a new one.
 
-    By default, all columns of strings are encoded. `typed` are the options of a new encoder.
+    By default, all columns of strings are encoded. `options` are those of the output, and `typed`
+    those of a new encoder.
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        output = output.prepared(source, spec.text.delimiter, encoder_file)
-        form = output.format(source)
-        layout = _layout(layout, form, output)
+        output = resolved_output(source, spec, encoder_file, **options)
+        layout = _layout(layout, output)
         if save_encoder is not None:
             place_for_encoder(save_encoder, source, output)
         if encoder_file is not None:
@@ -62,24 +54,26 @@ def run_encode(
             limit = math.inf if columns or layout == "dictionary" else max_features
             encoders = _learned_encoders(source, columns, typed, limit, output)
         change = _encoding(source, encoders, layout, encoder_file is not None)
-        with noting_warnings(source.name, output.is_quiet):
+        with messages.noting_warnings(source.name, output.is_quiet):
             n_rows = convert(source, change, output)
         if save_encoder is not None:
             with new_output(save_encoder, output.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")
-    wrote = f"wrote {plural(n_rows, 'row')}, {plural(encoders.n_features, 'feature')}"
-    tell(f"{output.path}: {wrote}", output.is_quiet)
-    if form.is_text and save_encoder is None and encoder_file is None:
-        text = f"{form.kind} cannot hold the encoder; pass --save-encoder to keep it"
-        tell(f"{text} for decode and for later files", output.is_quiet)
+    rows = reports.number_of(n_rows, "row")
+    features = reports.number_of(encoders.n_features, "feature")
+    messages.tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
+    if output.form.is_text and save_encoder is None and encoder_file is None:
+        text = f"{output.form.kind} files cannot store the encoder; pass --save-encoder FILE to"
+        messages.tell(f"{text} keep it for decode and for later files", output.is_quiet)
 
 
-def _layout(chosen: str | None, form: Format, output: Output) -> str:
-    """Return the chosen layout or the format's default; raise an error if it does not fit."""
-    is_matrix = form.kind == "npz"
+def _layout(chosen: str | None, output: Output) -> str:
+    """Return the chosen layout, or else that of the format; raise an error if they conflict."""
+    form, is_matrix = output.form, output.form.kind == "npz"
     layout = chosen or ("csr" if is_matrix else "columns")
     if form.is_text and layout in NOT_IN_TEXT:
-        raise CommandError(Exit.USAGE, f"--layout {layout} cannot be used with {form.kind} output")
+        text = f"--layout {layout} cannot be used with {form.kind} output"
+        raise CommandError(Exit.USAGE, f"{text}; use columns or dictionary")
     if layout == "csr" and not is_matrix:
         raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
     if is_matrix and layout != "csr":
@@ -98,40 +92,38 @@ def _learned_encoders(
     output: Output,
 ) -> Encoders:
     """Learn encoders from the source; raise an error for more than `limit` features."""
-    columns = chosen_columns(source, named, output.keys(source))
-    if output.format(source).is_text:
+    columns = chosen_columns(source, named, output.keys)
+    if output.form.is_text:
         source.keep_text([*columns, *output.partition_by])
-    kinds = {name: source.schema.field(name).type for name in columns}
-    encoders = new_encoders(kinds, typed)
+    encoders = new_encoders(source.schema, columns, typed)
     # With these options, more rows can reduce the number of features.
-    are_grouped = typed.get("min_frequency") or typed.get("max_categories")
+    are_grouped = typed["min_frequency"] or typed["max_categories"]
     early_limit = math.inf if are_grouped else max(limit, reports.MAX_FEATURES)
-    with showing("learning", output.is_quiet) as step:
-        learn(source, encoders, step, limit, early_limit)
-    for text in () if limit == math.inf else notes_on(source, encoders):
-        note(text, output.is_quiet)
+    learn(source, encoders, output.is_quiet, limit, early_limit)
+    if limit < math.inf:
+        note_suspects(source, encoders, output.is_quiet)
     return encoders
 
 
 def _loaded_encoders(
     source: InputFiles, path: str, named: Sequence[str], output: Output
 ) -> Encoders:
-    """Load encoders from a file, and let the source read columns as the types of the categories."""
-    encoders = load_encoders(path)
+    """Load the encoders, and read the columns of the source as the types of the categories."""
+    encoders = Encoders.load(path)
     columns = tuple(encoders.columns)
     source.require(columns, Exit.SCHEMA)
     if named and set(chosen_columns(source, named)) != set(columns):
-        text = f"{path}: -c must name the columns of the encoder: {', '.join(columns)}"
-        raise CommandError(Exit.SCHEMA, text)
+        text = f"omit -c, or name all columns of the encoder: {', '.join(columns)}"
+        raise CommandError(Exit.SCHEMA, f"{path}: {text}")
     # Codes such as 007 are strings in one file and look like integers in another.
     texts = [one.name for one in encoders.labels if one.sep is not None]
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
     texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
     source.set_types(dict.fromkeys(texts, pa.string()))
-    if output.format(source).is_text:
+    if output.form.is_text:
         source.keep_text([*columns, *output.partition_by])
     with encoding(source.name, Exit.SCHEMA):
-        list(with_labels([no_rows(source.schema)], encoders.labels))
+        list(encoders.with_labels([no_rows(source.schema)]))
     for name, categories in known.items():
         kind = source.schema.field(name).type
         kind = kind.value_type if has_lists(kind) else kind
@@ -139,26 +131,22 @@ def _loaded_encoders(
             raise CommandError(
                 Exit.SCHEMA,
                 f"{source.name}: column {name!r} has type {kind}, but the encoder has categories"
-                f" such as {categories.tolist()[0]!r}",
+                f" such as {categories.tolist()[0]!r}; convert the column, or omit --encoder",
             )
     return encoders
 
 
 def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
     """Tell whether a column can contain any of `categories`; unusual types are not checked."""
+    expected: Any = str if is_text(kind) else object
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    expected: Any = ()
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        expected = str
-    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         expected = (bool, int, float, np.number)
-    return not categories or not expected or any(isinstance(one, expected) for one in categories)
+    return not categories or any(isinstance(one, expected) for one in categories)
 
 
-def chosen_columns(
-    source: InputFiles, named: Sequence[str], but: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """Return the columns to encode in file order: those in `named`, or all columns of strings.
+def chosen_columns(source: InputFiles, named: Sequence[str], but: Sequence[str] = ()) -> list[str]:
+    """Return the columns to encode in file order: those in `named`, or else all with strings.
 
     The columns in `but` are encoded only if they are named.
     """
@@ -167,10 +155,10 @@ def chosen_columns(
         split = [[name] if name in names else name.split(",") for name in named]
         wanted = [name for parts in split for name in parts]
         source.require(wanted)
-        return tuple(name for name in names if name in wanted)
+        return [name for name in names if name in wanted]
     table = read_table(no_rows(source.schema))
     pairs = zip(table.names, table.encodable, strict=True)
-    found = tuple(str(name) for name, is_text in pairs if is_text and name not in but)
+    found = [str(name) for name, is_encodable in pairs if is_encodable and name not in but]
     if not found:
         text = f"{source.name}: no column contains strings; name columns to encode with -c"
         raise CommandError(Exit.COLUMN, text)
@@ -181,17 +169,17 @@ def chosen_columns(
 def learn(
     source: InputFiles,
     encoders: Encoders,
-    step: Step,
+    is_quiet: bool,
     limit: float = math.inf,
     early_limit: float = math.inf,
 ) -> None:
     """Fit the encoders to all rows; then raise an error if there are more than `limit` features.
 
-    If a batch makes more than `early_limit` features, raise the error at once.
+    If some batches have more than `early_limit` features, raise the error before reading the rest.
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
-    with encoding(source.name, Exit.COLUMN):
+    with messages.showing("learning", is_quiet) as step, encoding(source.name, Exit.COLUMN):
         # Learn without rows first: files may be empty, and the encoder stores all columns' names.
         encoders.learn(no_rows(source.schema))
         with closing(ahead(batches)) as parts:
@@ -210,8 +198,8 @@ def learn(
 def _check_features(
     source: InputFiles, encoders: Encoders, limit: float, counted: str = ""
 ) -> None:
-    """Raise an error for more than `limit` features; `counted` says which rows were counted."""
-    columns = [column for encoder in encoders.each for column in encoder.schema.columns]
+    """Raise an error for more than `limit` features; `counted` tells how many rows were read."""
+    columns = encoders.schemas
     remedy = (
         f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
         " features, or --max-features to allow more"
@@ -222,19 +210,19 @@ def _check_features(
         raise CommandError(Exit.COLUMN, f"{source.name}: {error}") from error
 
 
-def notes_on(source: InputFiles, encoders: Encoders) -> list[str]:
-    """Return notes on columns that were chosen by default and probably should not be encoded."""
-    schema, n_rows, notes = encoders.values.schema, source.n_rows or 0, []
+def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> None:
+    """Print a note for each column that was chosen by default but may be an identifier."""
+    schema, n_rows = encoders.values.schema, source.n_rows or 0
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:
-        n_outputs, hint = column.n_outputs, "name the columns to encode with -c"
+        n_outputs = column.n_outputs
         if reports.is_like_identifier(column, n_rows):
-            what = reports.described(column, n_rows)
-            notes.append(f"{source.name}: {what}, and may be an identifier; {hint}")
+            what = f"{reports.described(column, n_rows)}, and may be an identifier"
         elif n_outputs > reports.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
             what = f"column {column.name!r} has {n_outputs:,} of {schema.n_features:,} features"
-            notes.append(f"{source.name}: {what}; {hint}")
-    return notes
+        else:
+            continue
+        messages.note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
 
 
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
@@ -250,11 +238,11 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
             return _matrix_rows(batches, encoders, new, after)
-        return with_labels(encode(batches, encoders.values, layout=layout), encoders.labels)
+        return encoders.with_labels(encode(batches, encoders.values, layout=layout))
 
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
-    row_bytes = encoders.bytes(1000).get("arrow", 0) / 1000 * bits
+    row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
     reads = old if layout == "csr" else None
     return Change(after, old, new, apply, row_bytes, reads, is_loaded)
 
@@ -265,12 +253,12 @@ def _schema_after(
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
-        text = f"--layout {layout} cannot be used with several labels in a row, as in {names}"
-        raise CommandError(Exit.USAGE, text)
+        text = f"--layout {layout} cannot be used with columns of several labels in a row ({names})"
+        raise CommandError(Exit.USAGE, f"{text}; use --layout columns")
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
-    after = next(with_labels([empty], encoders.labels)).schema
-    features = {name for encoder in encoders.each for name in encoder.schema.names}
+    after = next(encoders.with_labels([empty])).schema
+    features = {name for column in encoders.schemas for name in column.names}
     new = features if form == "columns" else set(encoders.columns)
     for name in new:
         if after.names.count(name) > 1:
@@ -281,8 +269,7 @@ def _schema_after(
 
 def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
     """Return the schema of a matrix: each row lists the columns and values of its nonzeros."""
-    dtypes = [c.options.dtype for encoder in encoders.each for c in encoder.schema.columns]
-    dtype = np.result_type(*dtypes) if dtypes else np.dtype(bool)
+    dtype = np.result_type(np.bool_, *(column.options.dtype for column in encoders.schemas))
     if dtype.kind not in "biuf" or dtype == np.float16:
         raise CommandError(Exit.USAGE, f"--dtype {dtype}: not supported by SciPy; use float32")
     kind = pa.from_numpy_dtype(dtype)
@@ -297,8 +284,8 @@ def _matrix_rows(
     try:
         from scipy import sparse
     except ImportError as error:
-        raise CommandError(Exit.FAILED, "npz requires SciPy: pip install scipy") from error
-    found = [name for encoder in encoders.each for name in encoder.schema.names]
+        raise CommandError(Exit.FAILED, "npz requires SciPy; type pip install scipy") from error
+    found = [name for column in encoders.schemas for name in column.names]
     positions = {name: i for i, name in enumerate(found)}
     order = [positions[name] for name in names]
     kind = schema.field("data").type.value_type
@@ -322,13 +309,19 @@ def _matrix_rows(
 # --- the way back
 
 
-def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output: Output) -> None:
-    """Decode a file with the encoder in `encoder_file`, or else with the one in the file."""
+def run_decode(
+    spec: Input, options: dict[str, Any], encoder_file: str | None, layout: str | None
+) -> None:
+    """Decode a file with the encoder in `encoder_file`, or else with the one in the file.
+
+    `options` are those of the output.
+    """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        output = output.prepared(source, spec.text.delimiter, encoder_file)
-        if output.format(source).kind == "npz":
-            raise CommandError(Exit.USAGE, "npz can only hold features; choose another format")
+        output = resolved_output(source, spec, encoder_file, **options)
+        if output.form.kind == "npz":
+            text = "npz files contain only features; choose another format for decoded columns"
+            raise CommandError(Exit.USAGE, text)
         encoders = _find_encoders(source, encoder_file)
         layout = layout or _layout_of(source, encoders)
         old = _encoded_columns(source, encoders, layout)
@@ -336,27 +329,24 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
         kind = pa.float64() if layout == "columns" else pa.string()
         nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
         source.set_types(dict.fromkeys(set(nulls) & set(old), kind))
-        if output.format(source).is_text:
+        if output.form.is_text:
             source.keep_text([*old, *output.partition_by])
         change = _decoding(source, encoders, layout, old)
         n_rows = convert(source, change, output)
-    wrote = f"wrote {plural(n_rows, 'row')}, {plural(len(change.new), 'decoded column')}"
-    tell(f"{output.path}: {wrote}", output.is_quiet)
+    rows = reports.number_of(n_rows, "row")
+    columns = reports.number_of(len(change.new), "decoded column")
+    messages.tell(f"{output.path}: wrote {rows}, {columns}", output.is_quiet)
 
 
 def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
     """Return the encoders in `encoder_file`, or those in the metadata of the source."""
     if encoder_file is not None:
-        return load_encoders(encoder_file)
+        return Encoders.load(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
-        reason = f" ({source.format.kind} files cannot)" if source.format.is_text else ""
-        raise CommandError(
-            Exit.SCHEMA,
-            f"{source.name} does not contain its encoder{reason}; pass --encoder FILE, which"
-            " `encode --save-encoder FILE` wrote",
-        )
-    return parse_encoders(text, source.name)
+        text = f"{source.name} does not contain an encoder; pass --encoder FILE, with the file that"
+        raise CommandError(Exit.SCHEMA, f"{text} `encode --save-encoder FILE` wrote")
+    return Encoders.parse(text, source.name)
 
 
 def _layout_of(source: InputFiles, encoders: Encoders) -> str:
@@ -386,11 +376,11 @@ def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: tuple[st
     """Return how decoding changes the columns of a file."""
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        return without_features(decode(batches, encoders.values, layout=layout), encoders)
+        return encoders.without_features(decode(batches, encoders.values, layout=layout))
 
     try:
         empty = decode(no_rows(source.schema), encoders.values, layout=layout)
-        after = next(without_features([no_rows(empty.schema)], encoders)).schema
+        after = next(encoders.without_features([no_rows(empty.schema)])).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}

@@ -1,15 +1,15 @@
 """The encoders of a file: one for columns of single values, and one for each column of labels.
 
-This module makes them from the command's options, saves them as JSON, and applies them to batches.
+This module creates encoders from options, saves them as JSON, and applies them to batches.
 
 Labels are the items of a list, or the parts of a string between separators. A column of labels has
-an `Encoder` of its own, whose rows are the labels, so that every option also applies to labels.
+its own `Encoder`, for which each label is a row, so that every option also applies to labels.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,17 +18,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import CodedColumn, lookup, write
-from onehot_fast.cli.errors import CommandError, Exit, closest, one_line, reading
+from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
+from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
 from onehot_fast.cli.places import place_of
+from onehot_fast.cli.readers import Batches
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import encoded_schema, flattened, read_column
 
 Offsets: TypeAlias = npt.NDArray[np.int64]
+# The values that the user typed for each option of `Encoder`, and for ``sep``.
+Typed: TypeAlias = Mapping[str, Sequence[str]]
 
 # The key of the encoder in the metadata of an encoded file.
 ENCODER_KEY = b"onehot_fast.encoder"
 FORMAT, VERSION = "onehot_fast.command", 1
+# `Encoder.from_json` raises these errors for a file that is not an encoder.
+INVALID = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 def has_lists(kind: pa.DataType) -> bool:
@@ -37,16 +42,22 @@ def has_lists(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests) and not pa.types.is_nested(kind.value_type)
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether a column contains strings."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 @dataclass(frozen=True)
 class LabelColumn:
     """A column with any number of labels in each row."""
 
     name: str
     sep: str | None  # the separator of labels in a string; None: the rows are lists
-    encoder: Encoder  # is fitted to a table of one column, the labels, named `name`
+    encoder: Encoder  # fitted to a table whose only column, `name`, contains the labels
 
     def learn(self, column: Any) -> None:
-        """Learn from the labels of some rows."""
+        """Fit the encoder to the labels of more rows."""
         _, labels = self._read(column)
         self.encoder.partial_fit(pa.table({self.name: labels}))
 
@@ -67,24 +78,26 @@ class LabelColumn:
         return csr_array(parts, shape=(len(offsets) - 1, coded.n_outputs))
 
     def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
-        """Return where each row's labels begin, the labels' codes, and the dtype of features."""
+        """Return the offsets of the rows, the codes of the labels, and the dtype of features."""
         offsets, labels = self._read(column)
         schema = self.encoder.schema.columns[0]
         coded = lookup.code_column(schema, read_column(labels))
         return offsets, coded, schema.options.dtype
 
     def _read(self, column: Any) -> tuple[Offsets, Any]:
-        """Return where each row's labels begin, and all labels; a null row has one null label."""
-        if self.sep is not None:
-            offsets, labels = flattened(_split(column, self.sep, self.name))
+        """Return the offsets of the rows, and all labels; a null row has one label, a null."""
+        if isinstance(column, pa.ChunkedArray):  # the column has no rows
+            column = column.combine_chunks()
+        if self.sep is not None and is_text(column.type):
+            offsets, labels = flattened(_split(column, self.sep))
             is_label = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
             before = np.concatenate([[0], np.cumsum(is_label, dtype=np.int64)])
             offsets, labels = before[offsets], labels.filter(pa.array(is_label))
-        elif has_lists(column.type):
+        elif self.sep is None and has_lists(column.type):
             offsets, labels = flattened(column)
         else:
-            expected = "must contain lists of single values, or strings if --sep is given"
-            raise TypeError(f"column {self.name!r} {expected}, got {column.type}")
+            expected = "lists of single values" if self.sep is None else "strings"
+            raise TypeError(f"column {self.name!r} must contain {expected}, got {column.type}")
         is_null = column.is_null().to_numpy(zero_copy_only=False)
         if not is_null.any():
             return offsets, labels
@@ -96,7 +109,7 @@ class LabelColumn:
         return offsets, labels.take(pa.array(order, mask=order < 0))
 
     def decoded(self, features: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a column of the labels of some rows, in the order of the features.
+        """Decode features to a column of labels, which are in the order of the features.
 
         A null row is restored as null if missing values have a feature; otherwise it has no labels.
         Unknown and infrequent labels are lost.
@@ -121,12 +134,10 @@ class LabelColumn:
         return pa.record_batch([decoded], [self.name])
 
 
-def _split(column: Any, sep: str, name: str) -> Any:
+def _split(column: Any, sep: str) -> Any:
     """Split each string of a column into a list of labels."""
-    if not _is_text(column.type):
-        raise TypeError(f"--sep can only split strings, but column {name} has type {column.type}")
     if pa.types.is_dictionary(column.type):
-        return _split(column.dictionary, sep, name).take(column.indices)
+        return _split(column.dictionary, sep).take(column.indices)
     return pc.split_pattern(column, sep)
 
 
@@ -148,18 +159,23 @@ class Encoders:
         return [self.values, *(column.encoder for column in self.labels)]
 
     @property
+    def schemas(self) -> list[ColumnSchema]:
+        """The fitted schemas of all columns."""
+        return [column for encoder in self.each for column in encoder.schema.columns]
+
+    @property
     def n_features(self) -> int:
         """The number of features."""
         return sum(encoder.n_features for encoder in self.each)
 
     def learn(self, rows: pa.RecordBatch) -> None:
-        """Learn from some rows."""
+        """Fit all encoders to more rows."""
         self.values.partial_fit(rows)
         for column in self.labels:
             column.learn(rows.column(column.name))
 
-    def bytes(self, n_rows: int) -> dict[str, int]:
-        """Estimate the bytes of `n_rows` rows in each output form, as if a row had one label."""
+    def estimate(self, n_rows: int) -> dict[str, int]:
+        """Return the estimated bytes of `n_rows` rows, with one label each, in each output form."""
         sizes = [encoder.estimate(n_rows).bytes for encoder in self.each if encoder.n_features]
         return {form: sum(size[form] for size in sizes) for form in sizes[0]} if sizes else {}
 
@@ -175,27 +191,49 @@ class Encoders:
         document = {"format": FORMAT, "version": VERSION, "values": values, "labels": labels}
         return json.dumps(document, ensure_ascii=False, indent=1)
 
+    @classmethod
+    def load(cls, path: str) -> Encoders:
+        """Read encoders from a file."""
+        try:
+            with reading(path), place_of(path).open() as file:
+                text = bytes(file.read())
+        except CommandError as error:
+            raise CommandError(Exit.SCHEMA, str(error)) from error
+        return cls.parse(text, path)
 
-def load_encoders(path: str) -> Encoders:
-    """Read encoders from a file."""
-    try:
-        with reading(path), place_of(path).open() as file:
-            text = bytes(file.read())
-    except CommandError as error:
-        raise CommandError(Exit.SCHEMA, str(error)) from error
-    return parse_encoders(text, path)
+    @classmethod
+    def parse(cls, text: bytes, name: str) -> Encoders:
+        """Parse the JSON of encoders, which was read from the file `name`."""
+        try:
+            encoders = _parsed(text)
+            _ = [column.names for column in encoders.schemas]
+        except INVALID as error:
+            message = f"{name} is not an encoder written by --save-encoder: {without_remedy(error)}"
+            raise CommandError(Exit.SCHEMA, message) from error
+        return encoders
 
+    def with_labels(self, batches: Iterable[Any]) -> Batches:
+        """Yield the batches with features instead of the columns of labels."""
+        for batch in batches:
+            for column in self.labels:
+                i = batch.schema.get_field_index(column.name)
+                batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
+            yield batch
 
-def parse_encoders(text: bytes, name: str) -> Encoders:
-    """Parse the JSON of encoders, which was read from the file `name`."""
-    try:
-        encoders = _parsed(text)
-        for encoder in encoders.each:
-            _ = encoder.schema.names
-    except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        message = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
-        raise CommandError(Exit.SCHEMA, message) from error
-    return encoders
+    def without_features(self, batches: Iterable[Any]) -> Batches:
+        """Yield the batches with decoded columns of labels instead of their features."""
+        order = [str(name) for name in self.values.schema.fitted_names or self.columns]
+        for batch in batches:
+            for column in self.labels:
+                names = set(column.encoder.schema.names)
+                places = [i for i, name in enumerate(batch.schema.names) if name in names]
+                first = min(places, default=0)
+                if not places:  # no features: put the column behind those before it in the input
+                    earlier = set(order[: order.index(column.name)])
+                    found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
+                    first = max(found, default=-1) + 1
+                batch = _replaced(batch, first, places, column.decoded(batch))
+            yield batch
 
 
 def _parsed(text: bytes) -> Encoders:
@@ -216,39 +254,10 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     """Return a column of labels from the values in its JSON."""
     made = Encoder.from_json(json.dumps(encoder))
     if list(made.columns or ()) != [column] or not isinstance(column, str):
-        raise ValueError(f"the encoder of {column!r} must have only it, got {made.columns}")
+        raise ValueError(f"the encoder of {column!r} must have no other column, got {made.columns}")
     if not (sep is None or (isinstance(sep, str) and sep)):
-        raise ValueError(f"sep must be a string or null, and not empty, got {sep!r}")
+        raise ValueError(f"sep must be null or a string with at least one character, got {sep!r}")
     return LabelColumn(column, sep, made)
-
-
-def with_labels(
-    batches: Iterable[pa.RecordBatch], columns: Sequence[LabelColumn]
-) -> Iterator[pa.RecordBatch]:
-    """Yield batches in which features replace the columns of labels."""
-    for batch in batches:
-        for column in columns:
-            i = batch.schema.get_field_index(column.name)
-            batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
-        yield batch
-
-
-def without_features(
-    batches: Iterable[pa.RecordBatch], encoders: Encoders
-) -> Iterator[pa.RecordBatch]:
-    """Yield batches in which columns of labels replace their features."""
-    order = [str(name) for name in encoders.values.schema.fitted_names or encoders.columns]
-    for batch in batches:
-        for column in encoders.labels:
-            names = set(column.encoder.schema.names)
-            places = [i for i, name in enumerate(batch.schema.names) if name in names]
-            first = min(places, default=0)
-            if not places:  # no features: put the column behind those before it in the input
-                earlier = set(order[: order.index(column.name)])
-                found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
-                first = max(found, default=-1) + 1
-            batch = _replaced(batch, first, places, column.decoded(batch))
-        yield batch
 
 
 def _replaced(
@@ -259,7 +268,7 @@ def _replaced(
     pairs = [pair for i, pair in enumerate(pairs) if i not in places]
     pairs[first:first] = zip(new.schema, new.columns, strict=True)
     schema = pa.schema([field for field, _ in pairs], batch.schema.metadata)
-    return pa.RecordBatch.from_arrays([column for _, column in pairs], schema=schema)
+    return type(batch).from_arrays([column for _, column in pairs], schema=schema)
 
 
 # --- options that the user typed
@@ -269,26 +278,11 @@ HINTS = {
     "drop": "; type a category as COLUMN=CATEGORY",
     "dtype": ", e.g. bool, uint8 or float32",
 }
-
-
-def _frequency(text: str) -> int | float:
-    """Parse a number of rows, or a fraction of the rows."""
-    try:
-        return float(text) if "." in text or "e" in text else int(text)
-    except ValueError:
-        expected = "a number of rows, e.g. 10, or a fraction of them, e.g. 0.01"
-        raise ValueError(f"must be {expected}") from None
-
-
-def _integer(text: str) -> int:
-    """Parse an integer."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError("must be an integer") from None
-
-
-PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": _integer}
+# The options whose values are numbers.
+NUMBERS = {
+    "min_frequency": "a number of rows, e.g. 10, or a fraction of them, e.g. 0.01",
+    "max_categories": "an integer",
+}
 
 
 def flag(name: str) -> str:
@@ -296,13 +290,13 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def new_encoders(kinds: Mapping[str, pa.DataType], typed: dict[str, Sequence[str]]) -> Encoders:
-    """Return unfitted encoders for columns with the types `kinds`.
+def new_encoders(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Encoders:
+    """Return unfitted encoders for some columns of a file.
 
-    `typed` contains the values typed for each option of `Encoder` and for ``sep``: ``VALUE`` or
-    ``COLUMN=VALUE``. Values for a column take precedence; else the last counts.
+    `typed` contains ``VALUE`` or ``COLUMN=VALUE``. A value for a column takes precedence;
+    otherwise, the last value counts.
     """
-    columns = list(kinds)
+    kinds = {name: schema.field(name).type for name in columns}
     options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
     separators = _separators(kinds, options.pop("sep", {}))
     labels = [
@@ -317,56 +311,46 @@ def new_encoders(kinds: Mapping[str, pa.DataType], typed: dict[str, Sequence[str
 
 
 def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str | None]:
-    """Return the separator of each column of labels; None for lists."""
+    """Return the separator of each column of labels, which is None for lists."""
     found: dict[str, str | None] = {name: None for name in kinds if has_lists(kinds[name])}
     if isinstance(typed, str):
-        return {n: found.get(n, typed) for n in kinds if n in found or _is_text(kinds[n])}
+        return {n: found.get(n, typed) for n in kinds if n in found or is_text(kinds[n])}
     for name, sep in typed.items():
-        if not _is_text(kinds[name]):
+        if not is_text(kinds[name]):
             text = f"--sep {name}={sep}: the column must contain strings, got {kinds[name]}"
             raise CommandError(Exit.USAGE, text)
         found[name] = sep
     return found
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    """Tell whether a column contains strings."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
 def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for a column of labels, which supports neither drop nor propagate."""
-    chosen = {
-        option: value.get(name) if isinstance(value, dict) else value
-        for option, value in options.items()
-        if not isinstance(value, dict) or name in value
-    }
-    drop, missing = chosen.pop("drop", None), chosen.get("handle_missing")
-    invalid = f"--drop {drop}" if drop is not None and isinstance(options["drop"], dict) else ""
-    invalid = "--handle-missing propagate" if missing == "propagate" else invalid
-    if invalid:
-        text = f"{invalid}: not supported for {name!r}, which has several labels in a row"
-        raise CommandError(Exit.USAGE, text)
+    """Return the encoder's options for a column of labels; drop and propagate are errors."""
+    chosen = {k: v for k, v in options.items() if not isinstance(v, dict) and k != "drop"}
+    chosen |= {k: v[name] for k, v in options.items() if isinstance(v, dict) and name in v}
+    unsupported = {"drop": chosen.get("drop"), "handle_missing": "propagate"}
+    for option, value in unsupported.items():
+        if value is not None and chosen.get(option) == value:
+            text = f"not supported for {name!r}, which has several labels in a row"
+            raise CommandError(Exit.USAGE, f"{flag(option)} {value}: {text}")
     return chosen
 
 
 def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
-    """Return the value of an option: one for all columns, or a dict from columns to values."""
+    """Parse the values of an option; return one value, or a dict with a value for each column."""
     common: list[Any] = []
     special: dict[str, Any] = {}
     for text in texts:
         typed = f"{flag(option)} {text}"
         column, value = _split_option(columns, text, typed)
         try:
-            parsed = PARSERS.get(option, str)(value)
+            parsed = _number(option, value) if option in NUMBERS else value
             if option != "sep":
                 keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
                 Encoder(columns, **keyword)
             elif not parsed:
                 raise ValueError("the separator must not be empty")
         except (TypeError, ValueError) as error:
-            text = f"{typed}: {one_line(error)}{HINTS.get(option, '')}"
+            text = f"{typed}: {without_remedy(error)}{HINTS.get(option, '')}"
             raise CommandError(Exit.USAGE, text) from error
         if column is None:
             common = [parsed]
@@ -377,6 +361,15 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     return {name: special.get(name, *common) for name in columns if common or name in special}
 
 
+def _number(option: str, text: str) -> int | float:
+    """Parse the value of an option in `NUMBERS`."""
+    is_fraction = option == "min_frequency" and ("." in text or "e" in text)
+    try:
+        return float(text) if is_fraction else int(text)
+    except ValueError:
+        raise ValueError(f"must be {NUMBERS[option]}") from None
+
+
 def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:
     """Split ``COLUMN=VALUE`` into the column (None if it is not named) and the value."""
     for column in sorted(columns, key=len, reverse=True):
@@ -384,10 +377,11 @@ def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | 
             return column, text[len(column) + 1 :]
     name, equals, _ = text.partition("=")
     if equals and name.strip():
+        hint = checks.did_you_mean(name, columns)
+        hint = hint or f" the encoded columns are {', '.join(columns)}"
         raise CommandError(
             Exit.USAGE,
-            f"{typed}: the column {name!r} is not encoded"
-            f"{closest(name, columns) or '; the encoded columns are ' + ', '.join(columns)}"
+            f"{typed}: the column {name!r} is not encoded;{hint}"
             f" (if the value contains =, type {columns[0]}={text})",
         )
     return None, text

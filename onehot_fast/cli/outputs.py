@@ -12,7 +12,7 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,18 +20,12 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.errors import CommandError, Exit, writing
-from onehot_fast.cli.places import (
-    FORMATS,
-    Format,
-    Place,
-    format_of_name,
-    place_of,
-    uploading,
-    without_suffix,
-)
+from onehot_fast.cli import places
+from onehot_fast.cli.messages import CommandError, Exit, writing
+from onehot_fast.cli.places import Format, Place, format_of_name, place_of
+from onehot_fast.cli.readers import Input
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, InputFiles
+from onehot_fast.cli.source import STANDARD, STANDARD_INPUT, InputFiles
 
 try:
     import fcntl as _fcntl
@@ -43,69 +37,73 @@ else:
 
 @dataclass(frozen=True)
 class Output:
-    """Where and how the rows are written; None means the value of the input."""
+    """Where and how the rows are written."""
 
     path: str  # a file, a folder or "-"
-    wanted: Format | None = None  # None: the format of the name, or that of the input
-    compression: str | None = None  # the codec within Parquet and Arrow files
-    group_rows: int | None = None  # the rows of a row group of Parquet
-    file_rows: int | None = None  # the rows of each file; None: a file for each input file
-    partition_by: tuple[str, ...] = ()  # the columns whose values name folders
-    is_quiet: bool = False
-    may_replace: bool = False
-    is_folder: bool = False
-    delimiter: str | None = None  # for CSV
+    form: Format
+    is_folder: bool
+    keys: Sequence[str]  # the columns that are in the names of folders, and not in the files
+    partition_by: Sequence[str]  # the columns whose values name new folders
+    file_rows: int | None  # the rows of each file; None: a file for each input file
+    delimiter: str | None  # for CSV
+    may_replace: bool
+    is_quiet: bool
+    compression: str | None  # the codec within Parquet and Arrow files; None: that of the input
+    group_rows: int | None  # the rows of a row group of Parquet; None: as in the input
 
     @property
-    def is_divided(self) -> bool:
-        """Whether rows are divided into new files, whatever files they come from."""
-        return self.file_rows is not None or bool(self.partition_by)
+    def parent(self) -> Path | None:
+        """The local folder that will contain the output; None for standard output and stores."""
+        local = None if self.path == STANDARD else place_of(self.path).local
+        return None if local is None else local.parent
 
-    def format(self, source: InputFiles) -> Format:
-        """Return the output format: as requested, or from the name, or from the input."""
-        if self.wanted is not None:
-            return self.wanted
-        if self.path == STANDARD or self.is_folder:
-            return source.format
-        found = format_of_name(self.path)
-        if found is None:
-            text = f"{self.path}: the name has no format; pass --output-format: {FORMATS}"
-            raise CommandError(Exit.USAGE, text)
-        return found
 
-    def prepared(self, source: InputFiles, delimiter: str | None, *others: str | None) -> Output:
-        """Return a copy with the final path; raise an error if it is the source or in `others`."""
-        path = self.path
-        if path.startswith("file://"):
-            path = place_of(path).address
-        is_many = source.folder is not None or self.is_divided
-        into_folder = _is_folder(path, is_many)
-        if self.is_divided and not into_folder:
-            option = "--partition-by" if self.partition_by else "--rows-per-file"
-            text = f"{path}: {option} writes a folder; add a slash to the name, e.g. parts/"
-            raise CommandError(Exit.USAGE, text)
-        source.require(self.partition_by)
-        if into_folder and not is_many and Path(path).is_dir():
-            name = name_within(source, source.readers[0].place, self.wanted or source.format)
-            path, into_folder = str(Path(path, name)), False
-        if source.folder is not None and _is_within(path, source.folder):
-            text = f"{path} is within the input, so that the next run would read it"
-            raise CommandError(Exit.OUTPUT, f"{text}; name another output")
-        _require_free(path, source.identities(), self.may_replace)
-        read = [place_of(one) for one in others if one is not None]
-        there = [one.identity for one in read if one.kind == fs.FileType.File]
-        _require_free(path, there, may_replace=True)
-        _require_parent(path)
-        keys = tuple(dict.fromkeys(self.partition_by))
-        return replace(
-            self, path=path, partition_by=keys, is_folder=into_folder, delimiter=delimiter
-        )
+def resolved_output(
+    source: InputFiles,
+    spec: Input,
+    encoder_file: str | None,
+    path: str,
+    wanted: Format | None,
+    partition_by: Sequence[str],
+    file_rows: int | None,
+    **settings: Any,
+) -> Output:
+    """Return the output that the user named; raise an error if it is the input or the encoder.
 
-    def keys(self, source: InputFiles) -> list[str]:
-        """Return the columns that are in the names of folders, and not in the files."""
-        if self.partition_by:
-            return list(self.partition_by)
-        return list(source.keys) if self.is_folder and self.file_rows is None else []
+    The parameters from `path` on are the options of the command. `wanted` is the format; by
+    default, it is that of the name, or else that of the source.
+    """
+    if path.startswith("file://"):
+        path = place_of(path).address
+    partition_by = tuple(dict.fromkeys(partition_by))
+    is_divided = file_rows is not None or bool(partition_by)
+    is_many = source.folder is not None or is_divided
+    is_folder = _is_folder(path, is_many)
+    if is_divided and not is_folder:
+        option = "--partition-by" if partition_by else "--rows-per-file"
+        text = f"{path}: {option} writes a folder; name one with a slash at its end, e.g. parts/"
+        raise CommandError(Exit.USAGE, text)
+    source.require(partition_by)
+    if is_folder and not is_many and Path(path).is_dir():
+        name = name_within(source, source.readers[0].place, wanted or source.format)
+        path, is_folder = str(Path(path, name)), False
+    if source.folder is not None and _is_within(path, source.folder):
+        text = f"{path} is within the input, so that the next run would read it"
+        raise CommandError(Exit.OUTPUT, f"{text}; name another output")
+    inputs = source.identities()
+    encoder = None if encoder_file is None else place_of(encoder_file)
+    if encoder is not None and encoder.kind == fs.FileType.File:
+        inputs.append(encoder.identity)
+    _require_free(path, inputs, settings["may_replace"])
+    _require_parent(path)
+    has_format = path != STANDARD and not is_folder
+    form = wanted or (format_of_name(path) if has_format else source.format)
+    if form is None:
+        text = f"{path}: the name has no known extension; pass --output-format: {places.FORMATS}"
+        raise CommandError(Exit.USAGE, text)
+    own_keys = list(source.keys) if is_folder and file_rows is None else []
+    keys = partition_by or own_keys
+    return Output(path, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings)
 
 
 def name_within(source: InputFiles, place: Place, form: Format) -> Path:
@@ -113,8 +111,8 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
     if source.folder is not None:
         below = place.below(source.folder)
     else:
-        below = Path("stdin" if source.name == "standard input" else place.name)
-    return below.with_name(f"{without_suffix(below.name)}{form.suffix}")
+        below = Path("stdin" if source.name == STANDARD_INPUT else place.name)
+    return below.with_name(f"{places.without_suffix(below.name)}{form.suffix}")
 
 
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
@@ -122,13 +120,14 @@ def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     if path == STANDARD:
         raise CommandError(Exit.USAGE, "--save-encoder cannot write to -; name a file")
     _require_free(path, source.identities(), output.may_replace)
-    saved = place_of(path).local
-    if saved is None:
+    local = place_of(path).local
+    if local is None:
         return
-    written, saved = Path(os.path.realpath(output.path)), Path(os.path.realpath(saved))
+    written, saved = Path(os.path.realpath(output.path)), Path(os.path.realpath(local))
     if saved == written or (output.is_folder and saved.is_relative_to(written)):
-        is_in = "is the output too" if saved == written else "is within the output"
-        raise CommandError(Exit.USAGE, f"{path} {is_in}; name another file")
+        verb = "is" if saved == written else "is within"
+        text = f"{path} {verb} the output; name another file for the encoder"
+        raise CommandError(Exit.USAGE, text)
     _require_parent(path)
 
 
@@ -141,7 +140,7 @@ def _require_parent(path: str) -> None:
 
 
 def _is_folder(path: str, from_many: bool) -> bool:
-    """Tell whether `path` means a folder; a new name without a format does so if `from_many`."""
+    """Tell whether `path` means a folder; if `from_many`, a new name without an extension does."""
     if path == STANDARD:
         return False
     kind = place_of(path).kind
@@ -193,7 +192,7 @@ def new_output(path: str, may_replace: bool = False, is_folder: bool = False) ->
     """Yield a local file or folder to write to; it appears at `path` if the block succeeds."""
     place = place_of(path)
     if place.local is None:
-        made = uploading(place, is_folder)
+        made = places.uploading(place, is_folder)
     else:
         made = replaced(place.local, may_replace, is_folder)
     with writing(path), made as part:
@@ -226,7 +225,7 @@ def written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
 
 @contextmanager
 def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
-    """Yield a file that compresses as the format requires; after an error, it stays incomplete."""
+    """Yield a file that compresses as `form` requires; after an error, it stays incomplete."""
     if form.compression is None:
         yield raw
         return
@@ -241,7 +240,7 @@ def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
 
 
 class _Unbuffered(io.FileIO):
-    """An unbuffered pipe or device, so that nothing is left to write at close."""
+    """A pipe or device without a buffer, so that closing it writes nothing."""
 
     def write(self, data: Any) -> int:
         """Write all the data, if necessary with several system calls."""
@@ -273,13 +272,15 @@ def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -
     """Yield a temporary file or folder that replaces the target if the block succeeds.
 
     The caller writes and closes files, which are synced to the disk before the rename. An existing
-    folder is renamed first and removed last: if the process is killed between the renames, it is
-    ``.<name>.<random>.onehot-fast-old``. After an error or a signal, the target is unchanged.
+    folder is renamed first and removed last. If the process is killed between the renames, the old
+    folder is ``.<name>.<random>.onehot-fast-old``. After an error or a signal, the target has not
+    changed.
     """
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
     with _temporary(target, is_folder) as path:
         yield path
-        _sync(path)
+        for one in (path, *path.rglob("*")):
+            _sync(one)
         raise_if_received()
         is_empty = target.is_dir() and not os.listdir(target)
         if target.exists() and not may_replace and not is_empty:
@@ -291,7 +292,7 @@ def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -
                 if target.is_file():
                     os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
                 os.replace(path, target)
-            _sync_names(target.parent)
+            _sync(target.parent)
 
 
 def _replace_folder(path: Path, target: Path) -> None:
@@ -327,7 +328,7 @@ def _temporary(target: Path, is_folder: bool) -> Iterator[Path]:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove unlocked temporary files of this target, which killed runs have left."""
+    """Remove the temporary files of killed runs for this target; other runs have locked theirs."""
     pattern = f".{glob.escape(target.name[:40])}.*.onehot-fast-part"
     for path in target.parent.glob(pattern):
         with suppress(OSError), _locked(path, wait=False):
@@ -336,7 +337,7 @@ def _remove_stale(target: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, wait: bool = True) -> Iterator[None]:
-    """Lock a file or folder, or raise an OSError; links are rejected, and pipes do not block."""
+    """Lock a file or folder for the block; raise OSError if that fails, e.g. for a link."""
     if locks is None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -356,19 +357,10 @@ def _remove(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file, or a folder with all files in it, is on the disk."""
-    for one in (path, *path.rglob("*")):
-        if one.is_dir():
-            _sync_names(one)
-        else:
-            with one.open("rb+") as file:
-                os.fsync(file.fileno())
-
-
-def _sync_names(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk; Windows cannot and need not do that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
+    """Wait until the content of a file, or the list of files in a folder, is on the disk."""
+    is_folder = path.is_dir()
+    with suppress(*([OSError] if is_folder else [])):  # Windows cannot and need not sync folders
+        handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
         try:
             os.fsync(handle)
         finally:

@@ -8,17 +8,19 @@ its upload is complete.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.errors import CommandError, Exit, one_line
+from onehot_fast.cli.messages import CommandError, Exit, one_line
 
 KINDS = {
     "parquet": "parquet", "pq": "parquet",
@@ -44,6 +46,9 @@ MAGIC = (
     (b"\x28\xb5\x2f\xfd", "csv", "zstd"),
     (b"\x04\x22\x4d\x18", "csv", "lz4"),
 )
+# Hive, Spark, pyarrow, DuckDB and polars write this for a missing value in the name of a folder.
+MISSING = "__HIVE_DEFAULT_PARTITION__"
+WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def format_of_content(start: bytes) -> Format:
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a file or folder, which need not exist."""
+    """The file system and path of a file or folder, which need not exist."""
 
     system: fs.FileSystem
     path: str  # within the file system
@@ -117,7 +122,7 @@ class Place:
     @property
     def name(self) -> str:
         """The last part of the path."""
-        return PurePosixPath(self.path).name if self.local is None else self.local.name
+        return Path(self.path).name
 
     @property
     def kind(self) -> fs.FileType:
@@ -131,14 +136,14 @@ class Place:
 
     @property
     def identity(self) -> Any:
-        """A value that is equal for two places if both are the same file, also through links."""
+        """A value that is equal for two places if they are the same file, even through links."""
         if self.local is None:
             return self.system, self.path
         there = os.stat(self.local)
         return there.st_dev, there.st_ino
 
     def open(self) -> pa.NativeFile:
-        """Open a file to read it, at any position."""
+        """Open the file for reading at any position."""
         return self.system.open_input_file(self.path)
 
     def below(self, folder: Place) -> Path:
@@ -164,13 +169,13 @@ def place_of(path: str) -> Place:
         return Place(fs.LocalFileSystem(), path, path)
     try:
         from fsspec.core import url_to_fs
+        from fsspec.implementations.local import LocalFileSystem
 
         system, key = url_to_fs(path)
     except (ImportError, ValueError) as error:
         text = f"{path}: {one_line(error)}; install fsspec and the package for this kind of store"
         raise CommandError(Exit.FAILED, text) from error
-    kinds = system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)
-    if "file" in kinds:
+    if isinstance(system, LocalFileSystem):
         return Place(fs.LocalFileSystem(), key, key + "/" * path.endswith("/"))
     return Place(fs.PyFileSystem(fs.FSSpecHandler(system)), key.rstrip("/"), path)
 
@@ -208,3 +213,32 @@ def _upload(local: Path, place: Place) -> None:
         raise
     for key in old - set(new):
         system.rm_file(key)
+
+
+# --- the names of folders that contain the rows with the same values of some columns, the keys
+
+
+def keys_of(folders: Iterable[str]) -> dict[str, str | None]:
+    """Parse names of folders such as year=2013 to keys and values; None is a missing value."""
+    pairs = [name.split("=", 1) for name in folders if "=" in name[1:]]
+    return {unquote(key): None if value == MISSING else unquote(value) for key, value in pairs}
+
+
+def folder_name(key: str, value: str | None) -> str:
+    """Return the name of a folder, e.g. from%2Fto=XL%2E for the key "from/to" and value "XL."."""
+    text = MISSING if value is None else _encoded(value)
+    if text[-1:] in (".", " "):  # Windows ignores these at the end
+        text = f"{text[:-1]}%{ord(text[-1]):02X}"
+    return f"{_encoded(key)}={text}"
+
+
+def _encoded(text: str) -> str:
+    """Percent-encode the characters of a string, except those that every system accepts."""
+    return "".join(c if c.isalnum() or c in " -_.,+" else quote(c, safe="") for c in text)
+
+
+def key_type(values: Sequence[str | None]) -> pa.DataType:
+    """Return int64 if all values of a key are integers without leading zeros, else string."""
+    present = [value for value in values if value is not None]
+    is_number = present and all(WHOLE_NUMBER.fullmatch(value) for value in present)
+    return pa.int64() if is_number else pa.string()

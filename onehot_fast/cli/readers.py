@@ -1,21 +1,28 @@
-"""Readers of a Parquet or Arrow file, in batches of bounded size."""
+"""Readers of each format, which read a file in batches of bounded size."""
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import os
-import struct
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
-from typing import Any
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
+from onehot_fast.cli.messages import one_line
 from onehot_fast.cli.places import Format, Place
+
+Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 # The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
@@ -30,13 +37,42 @@ BYTES_OF_LENGTH = 4
 MAX_DICTIONARY_SHARE = 0.9
 # An Arrow file with a larger batch is memory-mapped, and copied slice by slice.
 MAX_READ_BYTES = 64 << 20
+# The size of the magic and its padding, after which an Arrow file contains the same messages as a
+# stream.
+MAGIC_BYTES = 8
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+# The size of the blocks that are parsed; the first block determines the types of the columns.
+BLOCK_BYTES = 4 << 20
+DELIMITERS = ",;\t|"
+HEADER_BYTES = 1 << 16
+LONG_DIGITS = 18
+# Patterns of digits that are not numbers, for each type that pyarrow would infer: postal codes,
+# telephone numbers, and integers that a float cannot represent.
+CODES = {
+    pa.int64(): r"^\s*-?0[0-9]",
+    pa.float64(): r"^\s*(-?0[0-9]|\+[0-9]{7,}\s*$|-?[0-9]{19,}\s*$)",
+}
+
+
+@dataclass(frozen=True)
+class Input:
+    """The input that the user named, and how it is read."""
+
+    input_path: str  # a file, a folder or "-"
+    input_format: Format | None = None  # None: the format of the name, or that of the content
+    # For CSV:
+    delimiter: str | None = None  # None: the delimiter of the format
+    nulls: Sequence[str] = ()  # marks of a missing value; if empty, pyarrow's defaults
+    is_text: bool = False  # whether all columns are read as strings
+    text_columns: Sequence[str] = ()  # the columns that are read as strings
+    encoding: str = "utf8"
+    decimal: str = "."
 
 
 class Reader(ABC):
     """A file that is read in batches."""
 
-    n_rows: int | None = None  # None: the file does not contain the number
+    n_rows: int | None = None  # None: not known before the file has been read
     schema: pa.Schema
     # How the file is written, for an output of the same format.
     compression: str | None = None
@@ -47,11 +83,14 @@ class Reader(ABC):
     repeated: Collection[str] = ()
     share: float = 0.0  # how much of the file has been read
 
-    def __init__(self, place: Place, name: str, form: Format) -> None:
-        self.place: Place = place
-        self.name: str = name
-        self.format: Format = form
+    def __init__(self, place: Place, name: str, form: Format, spec: Input) -> None:
+        self.place, self.name, self.format, self.spec = place, name, form, spec
         self.n_bytes: int = place.n_bytes
+        self._describe()
+
+    @abstractmethod
+    def _describe(self) -> None:
+        """Read the schema and the other attributes of the file."""
 
     @property
     def row_bytes(self) -> float:
@@ -65,9 +104,7 @@ class Reader(ABC):
         return total
 
     @abstractmethod
-    def batches(
-        self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
         """Yield the rows; see `InputFiles.batches`."""
 
     def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files have fixed types
@@ -77,8 +114,7 @@ class Reader(ABC):
 class ParquetReader(Reader):
     """A Parquet file."""
 
-    def __init__(self, place: Place, name: str, form: Format) -> None:
-        super().__init__(place, name, form)
+    def _describe(self) -> None:
         with self.open() as file:
             self.schema: pa.Schema = file.schema_arrow
             self.metadata: pq.FileMetaData = file.metadata
@@ -139,35 +175,30 @@ class ParquetReader(Reader):
                 page_checksum_verification=True,
             )
 
-    def batches(
-        self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
-        n_rows = 0
         with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
-                n_rows += batch.num_rows
-                self.share: float = n_rows / max(1, self.n_rows)
+                self.share += batch.num_rows / max(1, self.n_rows)
                 yield batch
 
 
 class ArrowReader(Reader):
     """An Arrow IPC file.
 
-    If a mapped file was truncated, the system kills a process that reads it. So only files with
-    very large batches are mapped, and the size of the file is checked before each slice.
+    If a mapped file is truncated, the system kills a process that reads beyond its end. So only
+    files with very large batches are mapped, and their size is checked before each slice.
     """
 
-    def __init__(self, place: Place, name: str, form: Format) -> None:
-        super().__init__(place, name, form)
-        with place.open() as file:
+    def _describe(self) -> None:
+        with self.place.open() as file:
             reader = pa.ipc.open_file(file)
             self.schema: pa.Schema = reader.schema
-            self._is_mapped = place.local is not None and _largest_batch(file) > MAX_READ_BYTES
+            n_batches = reader.num_record_batches
+        local = self.place.local
+        self._is_mapped = local is not None and _largest_batch(local, n_batches) > MAX_READ_BYTES
 
-    def batches(
-        self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
         """Yield the rows."""
         opened = pa.memory_map(str(self.place.local)) if self._is_mapped else self.place.open()
         with opened as file:
@@ -189,43 +220,23 @@ class ArrowReader(Reader):
             raise EOFError("the file was truncated while it was read")
 
 
-def _largest_batch(file: pa.NativeFile) -> int:
-    """Return the bytes of the largest batch of an Arrow file, which pyarrow has opened.
-
-    pyarrow cannot tell the size without reading the batch. The footer is a table of FlatBuffers,
-    whose field 3 is the list of blocks: offset, length of metadata, padding, length of body.
-    """
-    end = file.size() - 10  # the size of the footer, and the magic
-    file.seek(end)
-    (size,) = struct.unpack("<i", file.read(4))
-    file.seek(end - size)
-    footer = bytes(file.read(size))
-
-    def number(form: str, offset: int) -> int:
-        return int(struct.unpack_from(f"<{form}", footer, offset)[0])
-
-    table = number("I", 0)
-    fields = table - number("i", table)
-    offset = number("H", fields + 4 + 2 * 3) if number("H", fields) > 4 + 2 * 3 else 0
-    if not offset:
-        return 0
-    blocks = table + offset + number("I", table + offset)
-    return max(
-        (number("q", blocks + 4 + 24 * i + 16) for i in range(number("I", blocks))), default=0
-    )
+def _largest_batch(path: Path, n_batches: int) -> int:
+    """Return the bytes of the largest batch of an Arrow file; a mapped batch is not read."""
+    with pa.memory_map(str(path)) as file:
+        file.seek(MAGIC_BYTES)
+        messages = pa.ipc.MessageReader.open_stream(file)
+        sizes = (message.body.size for message in messages if message.type == "record batch")
+        return max(itertools.islice(sizes, n_batches), default=0)
 
 
 class StreamReader(Reader):
     """An Arrow IPC stream, which may be compressed as a whole."""
 
-    def __init__(self, place: Place, name: str, form: Format) -> None:
-        super().__init__(place, name, form)
-        with place.open() as file:
-            self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, form)).schema
+    def _describe(self) -> None:
+        with self.place.open() as file:
+            self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, self.format)).schema
 
-    def batches(
-        self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
         """Yield the rows."""
         with self.place.open() as packed:
             file = unpacked(packed, self.format)
@@ -238,7 +249,7 @@ class StreamReader(Reader):
             if self.format.compression is None:  # may be truncated between batches
                 packed.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
                 if bytes(packed.read()) != END_OF_STREAM:
-                    raise EOFError("the stream has no end mark; it is truncated")
+                    raise EOFError("the stream is truncated: it has no end marker")
 
 
 def unpacked(file: pa.NativeFile, form: Format) -> Any:
@@ -246,14 +257,14 @@ def unpacked(file: pa.NativeFile, form: Format) -> Any:
     return file if form.compression is None else pa.CompressedInputStream(file, form.compression)
 
 
-def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+def sliced(batch: pa.RecordBatch, rows: int) -> Batches:
     """Yield views of a batch, of at most `rows` rows each."""
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
 
 
 def _copied(array: pa.Array) -> pa.Array:
-    """Return an array whose values do not depend on a mapped file."""
+    """Return a copy of an array, so that it does not depend on a mapped file."""
     if pa.types.is_dictionary(array.type):
         codes, values = _copied(array.indices), _copied(array.dictionary)
         return pa.DictionaryArray.from_arrays(codes, values, ordered=array.type.ordered)
@@ -269,7 +280,7 @@ def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOpt
 
 
 def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
-    """Tell whether a column has no dictionary, or is about as large as without one."""
+    """Tell whether a column has no dictionary, or one that saves almost no space."""
     if not any("DICTIONARY" in encoding for encoding in chunk.encodings):
         return True
     n_null = chunk.statistics.null_count if chunk.is_stats_set else None
@@ -289,3 +300,168 @@ def _longest_of(columns: Iterable[pa.Array]) -> Iterator[int]:
             yield from _longest_of((column.keys, column.items))
         elif pa.types.is_nested(kind):
             yield from _longest_of((column.values,))
+
+
+class TextReader(Reader):
+    """A CSV file, which may be compressed."""
+
+    def _describe(self) -> None:
+        self._nulls = list(self.spec.nulls) or csv.ConvertOptions().null_values
+        self._types: dict[str, pa.DataType] = {}
+        self._check_start()
+        with _explained():
+            self.set_types(self._infer())
+
+    def _check_start(self) -> None:
+        """Raise an error if the file seems to be UTF-16, or to have another delimiter."""
+        with self.place.open() as file:
+            start = bytes(unpacked(file, self.format).read(HEADER_BYTES))
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
+            self.spec.encoding == "utf8"
+        ):
+            raise ValueError("the file begins like UTF-16; pass --encoding utf-16")
+        if self.spec.delimiter is not None:
+            return
+        header = start.decode(self.spec.encoding, "replace").splitlines()[:1]
+        unquoted = re.sub('"[^"]*"', "", "".join(header))
+        own = self.format.delimiter
+        likely = max(DELIMITERS, key=lambda letter: (unquoted.count(letter), letter == own))
+        if likely != own:
+            has, lacks = _typed(likely), _typed(own)
+            raise ValueError(
+                f"the fields of the first line seem to be delimited by {has}, not {lacks}; pass"
+                f" --delimiter {has}, or --delimiter {lacks} to keep {lacks}"
+            )
+
+    def _infer(self) -> pa.Schema:
+        """Infer the types from the first rows; digits that are not numbers are strings."""
+        with self.place.open() as file:
+            inferred = self._open(file, is_start=True).schema
+        # pyarrow infers binary for text that is not UTF-8. As strings, it raises an error.
+        types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
+        numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
+        if numbers:
+            self._types = dict.fromkeys(numbers, pa.string())
+            with self.place.open() as file:
+                first = self._open(file, list(numbers), is_start=True).read_next_batch()
+            for name, code in numbers.items():
+                if pc.any(pc.match_substring_regex(first.column(name), code)).as_py():
+                    types[name] = pa.string()
+        return pa.schema([f.with_type(types.get(f.name, f.type)) for f in inferred])
+
+    def set_types(self, schema: pa.Schema) -> None:
+        """Read the columns as the types of `schema`, not as those of the first rows."""
+        self.schema = schema
+        types = {field.name: field.type for field in schema}
+        # Numbers are read as strings and converted here, so that later rows do not lose digits.
+        kinds = [pa.int64(), pa.float64()] if self.spec.decimal == "." else [pa.int64()]
+        unique = {name: kind for name, kind in types.items() if schema.names.count(name) == 1}
+        self._numbers = {name: kind for name, kind in unique.items() if kind in kinds}
+        self._types = {**types, **dict.fromkeys(self._numbers, pa.string())}
+
+    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+        """Yield the rows."""
+        with self.place.open() as file, _explained():
+            chosen = [name for name in self.schema.names if name in (columns or ())]
+            for block in self._open(file, chosen):
+                self.share: float = file.tell() / self.n_bytes
+                # Convert before slicing: pyarrow 22 replaces strings in slices by other strings.
+                yield from sliced(self._converted(block, coded), rows)
+
+    def _open(
+        self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
+    ) -> csv.CSVStreamingReader:
+        """Return a parser of `columns`, by default all; at the start, it needs no threads."""
+        return csv.open_csv(
+            unpacked(file, self.format),
+            read_options=csv.ReadOptions(
+                use_threads=not is_start,
+                block_size=BLOCK_BYTES,
+                encoding=self.spec.encoding,
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=self.spec.delimiter or self.format.delimiter,
+                newlines_in_values=True,
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=self._types,
+                null_values=self._nulls,
+                decimal_point=self.spec.decimal,
+                include_columns=list(columns),
+            ),
+        )
+
+    def _converted(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
+        """Convert columns of numbers, and make missing values in `coded` columns of strings null.
+
+        The option of pyarrow, ``strings_can_be_null``, would change the other columns too.
+        """
+        for i, field in enumerate(batch.schema):
+            if field.name in self._numbers:
+                column = self._as_numbers(field.name, batch.column(i), self._numbers[field.name])
+            elif field.name in coded and pa.types.is_string(field.type):
+                column = self._nullified(batch.column(i))
+            else:
+                continue
+            batch = batch.set_column(i, field.name, column)
+        return batch
+
+    def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
+        """Convert strings to numbers; raise an error for codes such as 007."""
+        what = "integers" if kind == pa.int64() else "numbers"
+        # A regular expression is slow, so select the few strings that can be codes first.
+        suspects = [pc.starts_with(texts, start) for start in ("0", "-", "+", " ", "\t")]
+        suspects.append(pc.greater(pc.binary_length(texts), LONG_DIGITS))
+        suspect = texts.filter(reduce(pc.or_, suspects))
+        codes = suspect.filter(pc.match_substring_regex(suspect, CODES[kind]))
+        if len(codes):
+            raise ValueError(
+                f"column {name!r} has {what} in its first rows, but then {codes[0].as_py()!r};"
+                f" pass --text-column {name!r} to read it as text"
+            )
+        if kind == pa.int64():
+            with suppress(pa.ArrowInvalid):
+                return pc.cast(texts, kind)
+        try:
+            return pc.cast(pc.utf8_trim_whitespace(self._nullified(texts)), kind)
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"column {name!r} has {what} in its first rows, but not later:"
+                f" {one_line(error)}; pass --text-column {name!r} to read it as text"
+            ) from error
+
+    def _nullified(self, texts: pa.Array) -> pa.Array:
+        """Replace strings that mark a missing value by null."""
+        marks = pa.array(self._nulls, pa.string())
+        present = pc.invert(pc.is_in(texts, marks))
+        return pc.if_else(present, texts, pa.scalar(None, pa.string()))
+
+
+def _typed(delimiter: str) -> str:
+    """Return a delimiter as a user types it in a shell."""
+    return r"'\t'" if delimiter == "\t" else f"'{delimiter}'"
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """If a file cannot be parsed, add to the error message which option may help."""
+    try:
+        yield
+    except (pa.ArrowInvalid, UnicodeError) as error:
+        text = one_line(error)
+        if isinstance(error, UnicodeError) or "UTF8" in text:
+            hint = "pass --encoding if the file is not UTF-8, e.g. cp1252 or latin-1"
+        elif "conversion error" in text:
+            hint = "the types come from the first rows; pass --text-column COLUMN to read text"
+        else:
+            raise
+        raise ValueError(f"{text}; {hint}") from error
+
+
+READERS: dict[str, type[Reader]] = {
+    "parquet": ParquetReader,
+    "arrow": ArrowReader,
+    "arrows": StreamReader,
+    "csv": TextReader,
+    "tsv": TextReader,
+}

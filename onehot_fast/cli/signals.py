@@ -36,7 +36,7 @@ _n_held = 0
 def raising_signals(is_last: bool) -> Iterator[None]:
     """Raise `Interrupted` at the first signal that asks the process to end.
 
-    If the block is the last thing that the process does, signals are ignored after it.
+    `is_last` tells whether the process ends after the block; then later signals are ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -65,7 +65,7 @@ def raising_signals(is_last: bool) -> Iterator[None]:
 
 
 def received() -> int | None:
-    """Return the number of the first signal that came."""
+    """Return the number of the first signal, or None if no signal came."""
     return _first[0][0] if _first else None
 
 

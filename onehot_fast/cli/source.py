@@ -5,29 +5,24 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.csv_reader import TextOptions, TextReader
-from onehot_fast.cli.errors import CommandError, Exit, closest, plural, reading
-from onehot_fast.cli.folders import key_type, keys_of
-from onehot_fast.cli.places import Format, Place, format_of_content, format_of_name, place_of
-from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
+from onehot_fast.adapter import checks, reports
+from onehot_fast.cli import places
+from onehot_fast.cli.messages import CommandError, Exit, reading
+from onehot_fast.cli.places import Format, Place, format_of_name, place_of
+from onehot_fast.cli.readers import READERS, Batches, Input, Reader, TextReader
 
 # Standard input or output.
 STANDARD = "-"
+STANDARD_INPUT = "standard input"  # its name in messages
 KEY_BYTES = 16
-READERS: dict[str, type[Reader]] = {
-    "parquet": ParquetReader,
-    "arrow": ArrowReader,
-    "arrows": StreamReader,
-}
 Keys: TypeAlias = dict[str, str | None]
 
 
@@ -43,7 +38,6 @@ class InputFiles:
     keys: dict[str, pa.DataType] = field(default_factory=dict)
     values: list[Keys] = field(default_factory=list)
     _n_done: int = field(default=0, init=False)
-    _n_counted: int | None = field(default=None, init=False)
 
     @property
     def schema(self) -> pa.Schema:
@@ -59,9 +53,9 @@ class InputFiles:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows; None if the files do not contain it and have not been read yet."""
+        """The number of rows; None if it is unknown because files have not been read yet."""
         counts = [reader.n_rows for reader in self.readers]
-        return self._n_counted if None in counts else sum(count or 0 for count in counts)
+        return None if None in counts else sum(count or 0 for count in counts)
 
     @property
     def n_bytes(self) -> int:
@@ -89,25 +83,24 @@ class InputFiles:
 
     def batches(
         self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Batches:
         """Yield batches of at most `rows` rows, with all columns or only those in `columns`.
 
         Strings in the columns `coded` are dictionaries if the format supports dictionaries. In
         CSV, marks of missing values become null in these columns.
         """
-        n_rows = 0
         for i, reader in enumerate(self.readers):
-            self._n_done, reader.share = i, 0.0
+            self._n_done, reader.share, n_rows = i, 0.0, 0
             with reading(reader.name):
                 for batch in self._batches(i, rows, columns, coded):
                     n_rows += batch.num_rows
                     yield batch
+            reader.n_rows = n_rows
         self._n_done = len(self.readers)
-        self._n_counted = n_rows
 
     def _batches(
         self, i: int, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Batches:
         """Yield the rows of one file, with the keys of its folders as the last columns."""
         reader = self.readers[i]
         keys = [name for name in self.keys if columns is None or name in columns]
@@ -131,11 +124,11 @@ class InputFiles:
         return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
     def keep_text(self, typed: Sequence[str]) -> None:
-        """Let `batches` read columns of CSV files as unchanged bytes, except those in `typed`."""
+        """Read the columns of CSV files as unchanged bytes, except the columns in `typed`."""
         self.set_types({name: pa.binary() for name in self.schema.names if name not in typed})
 
     def set_types(self, kinds: dict[str, pa.DataType]) -> None:
-        """Let `batches` read columns of CSV files, and keys of folders, as the types in `kinds`."""
+        """Read the columns of CSV files, and the keys of folders, as the types in `kinds`."""
         for reader in self.readers:
             fields = [f.with_type(kinds.get(f.name, f.type)) for f in reader.schema]
             reader.set_types(pa.schema(fields))
@@ -146,7 +139,7 @@ class InputFiles:
     def identities(self) -> list[Any]:
         """Return `Place.identity` of each file that is read, to compare it with outputs."""
         found = [reader.place.identity for reader in self.readers]
-        if self.name == "standard input":
+        if self.name == STANDARD_INPUT:
             stdin = os.fstat(sys.stdin.fileno())
             found.append((stdin.st_dev, stdin.st_ino))
         return found
@@ -156,66 +149,57 @@ class InputFiles:
         for name in columns:
             count = self.schema.names.count(name)
             if count != 1:
-                names = ", ".join(self.schema.names)
-                hint = closest(name, self.schema.names) or f"; its columns are: {names}"
-                text = f"has {count} columns {name!r}" if count else f"has no column {name!r}{hint}"
-                raise CommandError(code, f"{self.name} {text}")
-
-
-@dataclass(frozen=True)
-class Input:
-    """The input that the user named, and how it is read."""
-
-    path: str  # a file, a folder or "-"
-    format: Format | None = None  # None: the format of the name, or that of the content
-    text: TextOptions = field(default_factory=TextOptions)
+                names = self.schema.names
+                hint = checks.did_you_mean(name, names) or f" its columns are: {', '.join(names)}"
+                text = f"{count} columns {name!r}" if count else f"no column {name!r};{hint}"
+                raise CommandError(code, f"{self.name} has {text}")
 
 
 def open_source(spec: Input, resources: ExitStack) -> InputFiles:
     """Open the input; closing `resources` removes the temporary files."""
-    source, text = _source(spec, resources), spec.text
+    source = _source(spec, resources)
     if source.format.is_text:
-        source.require(text.text_columns)
-    texts = source.schema.names if text.is_text else text.text_columns
+        source.require(spec.text_columns)
+    texts = source.schema.names if spec.is_text else spec.text_columns
     source.set_types(dict.fromkeys(texts, pa.string()))
     return source
 
 
 def _source(spec: Input, resources: ExitStack) -> InputFiles:
     """Open a file, a folder or standard input."""
-    if spec.path == STANDARD:
+    name, path = spec.input_path, spec.input_path
+    if path == STANDARD:
         folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
-        path, name = Path(folder, "standard-input"), "standard input"
+        name, path = STANDARD_INPUT, os.path.join(folder, "copy")
         if sys.stdin is None:
             raise CommandError(Exit.INPUT, f"{name} is closed")
-        with reading(name), path.open("wb") as copy:  # because it cannot be read twice
+        with reading(name), open(path, "wb") as copy:  # because it cannot be read twice
             while block := os.read(sys.stdin.fileno(), 1 << 20):
                 copy.write(block)
-        return InputFiles(name, [_open(place_of(str(path)), name, spec)])
-    with reading(spec.path):
-        place = place_of(spec.path)
+    with reading(name):
+        place = place_of(path)
         kind = place.kind
     if kind == fs.FileType.NotFound:
-        raise CommandError(Exit.INPUT, f"{spec.path}: No such file or directory")
+        raise CommandError(Exit.INPUT, f"{name}: No such file or directory")
     if kind == fs.FileType.Directory:
         return _open_folder(place, spec)
-    return InputFiles(spec.path, [_open(place, spec.path, spec)])
+    return InputFiles(name, [_open(place, name, spec)])
 
 
 def _open(place: Place, name: str, spec: Input) -> Reader:
     """Open a file; its format is that of `spec`, of its extension or of its first bytes."""
     with reading(name):
         if place.local is not None and not place.local.is_file() and place.local.exists():
-            raise CommandError(Exit.INPUT, f"{name} is not a regular file; - reads standard input")
-        form = spec.format or format_of_name(place.name)
+            text = f"{name} is not a regular file; type - to read standard input"
+            raise CommandError(Exit.INPUT, text)
+        form = spec.input_format or format_of_name(place.name)
         if form is None:
             with place.open() as file:
-                form = format_of_content(bytes(file.read(8)))
+                form = places.format_of_content(bytes(file.read(8)))
         if form.kind == "npz":
-            raise CommandError(Exit.INPUT, f"{name}: npz can only be written; name another input")
-        if form.is_text:
-            return TextReader(place, name, form, spec.text)
-        reader = READERS[form.kind](place, name, form)
+            text = f"{name}: npz files can only be written; name another input"
+            raise CommandError(Exit.INPUT, text)
+        reader = READERS[form.kind](place, name, form, spec)
         list(reader.schema.names)  # raises an error if a name is not UTF-8
         return reader
 
@@ -228,7 +212,7 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
         (place, below)
         for place, below in files
         if not any(part.startswith((".", "_")) for part in below.parts)
-        and (spec.format or format_of_name(place.name)) is not None
+        and (spec.input_format or format_of_name(place.name)) is not None
     ]
     if not data:
         raise CommandError(Exit.INPUT, f"{folder.address}: the folder contains no data file")
@@ -244,14 +228,14 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
                 f"{other.name}: columns or types differ from those of {first.name}:"
                 f" {_difference(first.schema, other.schema)}",
             )
-    values = [keys_of(below.parts[:-1]) for _, below in data]
+    values = [places.keys_of(below.parts[:-1]) for _, below in data]
     for reader, keys in zip(readers, values, strict=True):
         if list(keys) != list(values[0]):
             one, two = ("/".join(names) or "none" for names in (values[0], keys))
-            text = f"the partition keys of the folders differ: {two} for {reader.name}, but {one}"
-            raise CommandError(Exit.SCHEMA, f"{text} for {first.name}")
+            text = f"{reader.name}: the keys in the names of folders are {two}, but those of"
+            raise CommandError(Exit.SCHEMA, f"{text} {first.name} are {one}")
     own = [name for name in values[0] if name not in first.schema.names]
-    kinds = {name: key_type([keys[name] for keys in values]) for name in own}
+    kinds = {name: places.key_type([keys[name] for keys in values]) for name in own}
     return InputFiles(folder.address, readers, folder, kinds, values)
 
 
@@ -260,4 +244,4 @@ def _difference(one: pa.Schema, two: pa.Schema) -> str:
     for left, right in zip(one, two, strict=False):
         if left != right:
             return f"{right.name} ({right.type}) instead of {left.name} ({left.type})"
-    return f"{plural(len(two), 'column')} instead of {len(one)}"
+    return f"{reports.number_of(len(two), 'column')} instead of {len(one)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +16,13 @@ import pyarrow.compute as pc
 import pyarrow.csv as text_format
 import pyarrow.parquet as pq
 
+from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format
+from onehot_fast.cli.readers import Reader
 
+# The maximum number of files that are written at the same time.
+MAX_OPEN = 64
 # The rows of a row group wait in memory while the previous group is written. This limits the
 # size of the waiting rows of all files that are written at the same time.
 GROUP_BYTES = 64 << 20
@@ -33,22 +37,24 @@ VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 
 
 @dataclass(frozen=True)
-class WriteOptions:
-    """How a file is written. None means the default of the file format's writer."""
+class Change:
+    """How the command changes the rows of the input: new columns replace old columns."""
 
-    form: Format
-    compression: str | None = None  # the codec within Parquet and Arrow files
-    group_rows: int | None = None  # the rows of a row group of Parquet
-    n_files: int = 1  # files that are written at the same time, and share the memory for rows
-    new: Collection[str] = ()  # the names of the columns that the command makes
-    plain: Collection[str] = ()  # the paths of columns without a dictionary in Parquet
-    is_text: bool = False  # columns that are not `new` come from CSV, and keep their text
-    delimiter: str | None = None  # for CSV
-    folder: str | None = None  # for the temporary files of a matrix
+    after: pa.Schema  # the schema of the new rows
+    old: tuple[str, ...]  # the columns that are replaced
+    new: tuple[str, ...]  # the columns that replace them, in order
+    apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
+    row_bytes: float  # about how many bytes a row of the new columns takes
+    reads: tuple[str, ...] | None = None  # the columns that are read; None: all
+    is_loaded: bool = False  # whether --encoder was given
 
 
 class Writer(ABC):
-    """A file that is being written."""
+    """A file that is being written.
+
+    A writer gets an open file, the change of the rows, the options of the output, and the input
+    file, whose compression and row groups are the defaults.
+    """
 
     n_rows = 0
 
@@ -67,20 +73,21 @@ class Writer(ABC):
 class ParquetWriter(Writer):
     """A Parquet file, written row group by row group."""
 
-    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
-        described = _leaves(schema, options.new)
-        coded = [path for path in described if path not in options.plain]
+    def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
+        described = _leaves(change.after, change.new)
+        n_files = MAX_OPEN if output.partition_by else 1
         self._writer = GroupWriter(
             file,
-            schema,
-            options.new,
-            options.compression or "snappy",
-            options.n_files,
-            use_dictionary=coded,
+            change.after,
+            change.new,
+            output.compression or source.compression or "snappy",
+            n_files,
+            use_dictionary=[path for path in described if path not in source.plain],
             write_statistics=described,
         )
-        self._max_rows = min(options.group_rows or GROUP_ROWS, MAX_GROUP_ROWS)
-        self._max_bytes = GROUP_BYTES // options.n_files
+        group_rows = output.group_rows or source.group_rows or GROUP_ROWS
+        self._max_rows = min(group_rows, MAX_GROUP_ROWS)
+        self._max_bytes = GROUP_BYTES // n_files
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
 
@@ -137,14 +144,14 @@ def _is_boolean(kind: pa.DataType) -> bool:
 class ArrowWriter(Writer):
     """An Arrow IPC file or stream."""
 
-    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
-        is_file = options.form.kind == "arrow"
-        # Parquet has codecs that Arrow lacks.
-        codec = options.compression if options.compression in ("lz4", "zstd") else None
+    def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
+        is_file = output.form.kind == "arrow"
+        codec = output.compression or source.compression
+        codec = codec if codec in ("lz4", "zstd") else None  # Parquet has others
         settings = pa.ipc.IpcWriteOptions(compression=codec, emit_dictionary_deltas=is_file)
         make = pa.ipc.new_file if is_file else pa.ipc.new_stream
-        self._writer = make(file, schema, options=settings)
-        coded = [i for i, field in enumerate(schema) if pa.types.is_dictionary(field.type)]
+        self._writer = make(file, change.after, options=settings)
+        coded = [i for i, field in enumerate(change.after) if pa.types.is_dictionary(field.type)]
         # A file has one dictionary for each column, which can only grow.
         self._dictionaries = {i: _GrowingDictionary() for i in coded} if is_file else {}
 
@@ -188,15 +195,14 @@ class _GrowingDictionary:
 class TextWriter(Writer):
     """A CSV file; Boolean features are written as 1 and 0."""
 
-    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
-        form = options.form
+    def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
+        schema, form, is_text = change.after, output.form, source.format.is_text
         _require_text(schema, form)
-        of_csv = options.delimiter if form.kind == "csv" else None
+        of_csv = output.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
         # An empty, unquoted value of a single column would be an empty line, which readers skip.
-        is_unquoted = options.is_text and len(schema) > 1
-        self._styles = ("none", "needed") if is_unquoted else ("needed",)
-        self._types = [_type_as_text(field, options) for field in schema]
+        self._styles = ("none", "needed") if is_text and len(schema) > 1 else ("needed",)
+        self._types = [_type_as_text(field, field.name in change.new, is_text) for field in schema]
         names = [pa.array([name], pa.string()) for name in schema.names]
         self._write(pa.RecordBatch.from_arrays(names, schema.names))
 
@@ -233,11 +239,11 @@ class TextWriter(Writer):
         """Do nothing: all rows are written."""
 
 
-def _type_as_text(field: pa.Field, options: WriteOptions) -> pa.DataType:
+def _type_as_text(field: pa.Field, is_new: bool, is_text: bool) -> pa.DataType:
     """Return the type to which a column is cast before pyarrow writes it as text."""
-    if field.name in options.new and pa.types.is_boolean(field.type):
+    if is_new and pa.types.is_boolean(field.type):
         return pa.uint8()
-    if options.is_text and pa.types.is_binary(field.type):
+    if is_text and pa.types.is_binary(field.type):
         return pa.string()  # texts in any encoding are written unchanged
     return VIEWS.get(field.type, field.type)
 
@@ -248,29 +254,30 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         text = f"there is no column to write, and {form.kind} cannot hold rows without columns"
         raise pa.ArrowInvalid(text)
     for field in schema:
-        column = pa.nulls(0, VIEWS.get(field.type, field.type))
+        alone = pa.schema([("x", VIEWS.get(field.type, field.type))])
         try:
-            text_format.write_csv(pa.record_batch([column], ["x"]), pa.BufferOutputStream())
+            text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
         except pa.ArrowException as error:
-            text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold"
+            text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
+            text += " choose another format"
             raise pa.ArrowInvalid(text) from error
 
 
 class MatrixWriter(Writer):
     """A sparse matrix in an npz file, which ``scipy.sparse.load_npz`` reads.
 
-    The archive contains the number of nonzeros before the nonzeros. So the nonzeros first go to
+    In the archive, the number of nonzeros comes before the nonzeros. So the nonzeros first go to
     temporary files beside the output, and memory does not grow with the number of rows.
     """
 
-    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
-        self._file, self._schema, self._names = file, schema, list(options.new)
-        kind = schema.field("data").type.value_type
+    def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
+        self._file, self._schema, self._names = file, change.after, change.new
+        kind = change.after.field("data").type.value_type
         # pyarrow's `to_pandas_dtype` requires pandas.
         self._dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
         self._temporary = ExitStack()
         self._indices, self._data, self._ends = [
-            self._temporary.enter_context(tempfile.TemporaryFile(dir=options.folder))  # noqa: SIM115
+            self._temporary.enter_context(tempfile.TemporaryFile(dir=output.parent))  # noqa: SIM115
             for _ in range(3)
         ]
         self._ends.write(bytes(8))
@@ -325,7 +332,6 @@ def _copy(
             member.write(np.frombuffer(block, old).astype(new, copy=False).tobytes())
 
 
-# The writer of each format, to be called with a file, a schema and `WriteOptions`.
 WRITERS: dict[str, Callable[..., Writer]] = {
     "parquet": ParquetWriter,
     "arrow": ArrowWriter,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -66,87 +65,25 @@ def call(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
     return run
 
 
-def make_table(n_rows: int = 1000) -> Any:
-    """Return a table of several types, with nulls, and metadata."""
-    import pyarrow as pa
-
-    carriers = ["UA", "AA", None, "B6", "DL é"]
-    rows = range(n_rows)
-    columns = {
-        pa.field("id", pa.int64(), nullable=False, metadata={"unit": "none"}): rows,
-        pa.field("carrier", pa.string()): [carriers[row * 7 % 5] for row in rows],
-        pa.field("delay", pa.float64()): [None if row % 11 == 0 else row / 3 for row in rows],
-        pa.field("dest", pa.string()): [f"D{row * row % 23:02}" for row in rows],
-        pa.field("month", pa.int32()): [row % 12 + 1 for row in rows],
-        pa.field("late", pa.bool_()): [row % 3 == 0 for row in rows],
-    }
-    arrays = [pa.array(values, field.type) for field, values in columns.items()]
-    return pa.Table.from_arrays(arrays, schema=pa.schema(list(columns), {"made_by": "the tests"}))
-
-
-def write_table(table: Any, path: Path) -> Path:
-    """Write a table in the format that the name of the file says; Parquet in small row groups."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    first = path.name.split(".")[1]
-    if first == "parquet":
-        pa.parquet.write_table(table, path, row_group_size=300)
-    elif first in ("arrow", "feather", "arrows"):
-        make = pa.ipc.new_stream if first == "arrows" else pa.ipc.new_file
-        with (
-            pa.output_stream(str(path), compression="detect") as file,
-            make(file, table.schema) as writer,
-        ):
-            writer.write_table(table, max_chunksize=300)
-    else:
-        options = pa.csv.WriteOptions(delimiter="\t" if first == "tsv" else ",")
-        with pa.output_stream(str(path), compression="detect") as file:
-            pa.csv.write_csv(table, file, options)
-    return path
-
-
-def read_table(path: Path) -> Any:
-    """Read a file in the format that its name says."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    first = path.name.split(".")[1]
-    if first == "parquet":
-        return pa.parquet.read_table(path, partitioning=None, page_checksum_verification=True)
-    with pa.input_stream(str(path), compression="detect") as file:
-        if first in ("arrow", "feather"):
-            return pa.ipc.open_file(pa.BufferReader(file.read())).read_all()
-        if first == "arrows":
-            return pa.ipc.open_stream(file).read_all()
-        options = pa.csv.ParseOptions(delimiter="\t" if first == "tsv" else ",")
-        return pa.csv.read_csv(file, parse_options=options)
-
-
-def leftovers(folder: Path) -> list[str]:
-    """Return the temporary files in a folder."""
-    return [name for name in os.listdir(folder) if name.endswith(".onehot-fast-part")]
-
-
 @pytest.fixture
 def table() -> Any:
     """Return the table."""
-    return make_table()
+    from command_files import make
+
+    return make()
 
 
 @pytest.fixture
 def small(table: Any, tmp_path: Path) -> Path:
     """Return a Parquet file of a few row groups."""
-    return write_table(table, tmp_path / "in.parquet")
+    from command_files import write
+
+    return write(table, tmp_path / "in.parquet")
 
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Run each test in a folder of its own, so that it names files as one types them."""
-    pytest.importorskip("click")
-    pytest.importorskip("rich")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -189,15 +126,3 @@ def done(call: Any) -> Any:
         return str(ended.error)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def files() -> Any:
-    """Return the functions that write and read files, and look for leftovers."""
-
-    class Files:
-        make, write, read, leftovers = map(
-            staticmethod, (make_table, write_table, read_table, leftovers)
-        )
-
-    return Files

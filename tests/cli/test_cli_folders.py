@@ -8,17 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import command_files as files
 import pytest
+from command_files import Exit, pa, parquet
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-pa = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
+from onehot_fast.cli import main, places
+
 dataset = pytest.importorskip("pyarrow.dataset")
-folders = pytest.importorskip("onehot_fast.cli.folders")
-main = pytest.importorskip("onehot_fast.cli").main
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 SCHEMA = pa.schema([("text", pa.string()), ("number", pa.int64())])
@@ -37,7 +36,7 @@ def paths_below(folder: str) -> list[str]:
     ("n_rows", "rows"), [(0, 7), (20, 1), (300, 299), (300, 300), (700, 300), (700, 70)]
 )
 def test_the_parts_are_the_whole(
-    suffix: str, n_rows: int, rows: int, files: Any, done: Any, here: Path
+    suffix: str, n_rows: int, rows: int, done: Any, here: Path
 ) -> None:
     """Together they are what one file would be; all but the last have this number of rows."""
     files.write(files.make(n_rows), Path(f"in.{suffix}"))
@@ -53,7 +52,7 @@ def test_the_parts_are_the_whole(
     assert files.leftovers(here) == []
 
 
-def test_a_folder_becomes_parts_and_comes_back(files: Any, done: Any) -> None:
+def test_a_folder_becomes_parts_and_comes_back(done: Any) -> None:
     """Rows of several input files share an output file, and the folder can be read again."""
     table = files.make(900)
     os.mkdir("in")
@@ -112,11 +111,11 @@ def test_partitions_are_what_pyarrow_reads(
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows", "csv", "tsv.gz"])
-def test_a_partitioned_folder_stays_one(suffix: str, table: Any, files: Any, done: Any) -> None:
+def test_a_partitioned_folder_stays_one(suffix: str, table: Any, done: Any) -> None:
     """Its keys are columns that can be encoded, and are not written into files below them."""
     for year in (2013, 2014):
         for gate in ("A 1", None):
-            path = Path("in", f"year={year}", folders.folder_name("gate", gate), f"part.{suffix}")
+            path = Path("in", f"year={year}", places.folder_name("gate", gate), f"part.{suffix}")
             path.parent.mkdir(parents=True)
             files.write(table.select(["id", "dest"]), path)
     done("encode in -o same")
@@ -132,7 +131,7 @@ def test_a_partitioned_folder_stays_one(suffix: str, table: Any, files: Any, don
     assert sum(map(int, found["gate_A 1"].to_pylist())) == 2 * len(table)
 
 
-def test_more_partitions_than_open_files(files: Any, done: Any) -> None:
+def test_more_partitions_than_open_files(done: Any) -> None:
     """Files are closed for others, and partitions get more files; no row is lost."""
     n_rows, n_keys = 3000, 80
     long = pa.DictionaryArray.from_arrays(pa.array([0] * n_rows, pa.int8()), ["x" * (1 << 18)])
@@ -148,7 +147,7 @@ def test_more_partitions_than_open_files(files: Any, done: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_keys_as_texts(suffix: str, files: Any, done: Any) -> None:
+def test_keys_as_texts(suffix: str, done: Any) -> None:
     """Digits in the name of a folder are integers by default, or texts; npz files lack them."""
     os.makedirs("h/year=2013")
     files.write(pa.table({"c": ["a", "b"]}), Path(f"h/year=2013/f.{suffix}"))
@@ -160,7 +159,7 @@ def test_keys_as_texts(suffix: str, files: Any, done: Any) -> None:
     assert paths_below("out") == ["year=2013/f.npz"]
 
 
-def test_columns_of_one_name(files: Any, call: Any, done: Any) -> None:
+def test_columns_of_one_name(call: Any, done: Any) -> None:
     """Columns that are not encoded may have one name, also below folders of keys."""
     os.makedirs("in/year=2013")
     columns = [pa.array([1]), pa.array(["p"]), pa.array(["S"])]
@@ -187,7 +186,7 @@ def test_names_with_dots_stay_different(t_csv: Path, done: Any, refused: Any) ->
     refused("encode in -o same/ --output-format csv", Exit.OUTPUT, "both become b.csv")
 
 
-def test_a_folder_of_a_thousand_files(files: Any, done: Any) -> None:
+def test_a_folder_of_a_thousand_files(done: Any) -> None:
     """They become one file, in the order of their names; more than may be open at once."""
     os.mkdir("in")
     content = files.write(pa.table({"size": ["S", "L"]}), Path("one.arrow")).read_bytes()
@@ -200,9 +199,9 @@ def test_a_folder_of_a_thousand_files(files: Any, done: Any) -> None:
 def test_names_that_windows_changes() -> None:
     """A dot or a space at the end of a folder's name is encoded, and reads back."""
     for value in ("a.", "a ", ".", "a. b"):
-        name = folders.folder_name("key", value)
+        name = places.folder_name("key", value)
         assert not name.endswith((".", " "))
-        assert folders.keys_of([name]) == {"key": value}
+        assert places.keys_of([name]) == {"key": value}
 
 
 # --- stores
@@ -218,9 +217,7 @@ def store() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows.zst", "csv", "csv.gz", "npz"])
-def test_a_file_in_a_store(
-    suffix: str, table: Any, files: Any, done: Any, call: Any, store: Any
-) -> None:
+def test_a_file_in_a_store(suffix: str, table: Any, done: Any, call: Any, store: Any) -> None:
     """It is read and written like a local one, and so is the encoder."""
     source = "in.parquet" if suffix == "npz" else f"in.{suffix}"
     store.put_file(str(files.write(table, Path(source))), f"/bucket/{source}")
@@ -234,7 +231,7 @@ def test_a_file_in_a_store(
         assert files.read(Path("again.parquet"))["dest"].equals(table["dest"])
 
 
-def test_a_folder_in_a_store(table: Any, files: Any, done: Any, refused: Any, store: Any) -> None:
+def test_a_folder_in_a_store(table: Any, done: Any, refused: Any, store: Any) -> None:
     """A folder of keys becomes one, whole; --overwrite removes all files of the old one."""
     for year in (2013, 2014):
         path = files.write(table.select(["id", "dest"]), Path(f"{year}.parquet"))

@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import command_files as files
 import pytest
+from command_files import pa
 
-pa = pytest.importorskip("pyarrow")
-
-from onehot_fast import Encoder  # noqa: E402
+from onehot_fast import Encoder
 
 COMPLETE = "_ONEHOT_FAST_COMPLETE"
 STRANGE = ["a,b", "with space", "tab\tand\x1b[31mred", "=2+3", "ü", "c=d", "a.b", "a"]
@@ -22,7 +22,7 @@ FORMATS = ["in.parquet", "in.arrow", "in.arrows", "in.csv"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_columns_of_a_file(name: str, table: Any, files: Any, call: Any) -> None:
+def test_the_columns_of_a_file(name: str, table: Any, call: Any) -> None:
     """Types, nulls, cardinalities, and the sizes that `Encoder.estimate` returns."""
     path = files.write(table, Path(name))
     ended = call(f"inspect {name} -c carrier,dest --json")
@@ -60,7 +60,7 @@ def test_a_report_for_people(call: Any, done: Any) -> None:
     assert "dest_D00" not in text
 
 
-def test_unusual_columns(files: Any, call: Any) -> None:
+def test_unusual_columns(call: Any) -> None:
     """Nested columns have no cardinality; JSON has no infinity, which becomes a text."""
     nothing, numbers = pa.nulls(2, pa.string()), [1.5, float("inf")]
     source = pa.table({"a": [[1], None], "b": pa.nulls(2), "c": nothing, "f": numbers})
@@ -132,7 +132,7 @@ def test_progress(command: list[str], run: Any) -> None:
     assert code == 0
     assert b"learning" in shown
     assert b"out.csv: wrote 1,000 rows, 12 features\r\n" in shown
-    assert b"csv cannot hold the encoder; pass --save-encoder to keep it" in shown
+    assert b"csv files cannot store the encoder; pass --save-encoder FILE to keep it" in shown
 
     assert on_terminal(command, "encode in.parquet -q -o x.parquet") == (0, b"")
     assert run("encode", "in.parquet", "-o", "y.parquet") == (0, b"", "")
@@ -203,7 +203,7 @@ def test_completions(
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
-def test_names_of_columns(suffix: str, files: Any, call: Any, tmp_path: Path) -> None:
+def test_names_of_columns(suffix: str, call: Any, tmp_path: Path) -> None:
     """Signs, spaces and control characters are names like others, and are shown escaped."""
     table = pa.table({name: ["S", "L", None] for name in STRANGE})
     path, out = files.write(table, tmp_path / f"in.{suffix}"), tmp_path / f"out.{suffix}"

@@ -6,19 +6,18 @@ import json
 from pathlib import Path
 from typing import Any
 
+import command_files as files
 import numpy as np
 import pytest
+from command_files import Exit, pa, parquet
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-pa = pytest.importorskip("pyarrow")
-sparse = pytest.importorskip("scipy.sparse")
-parquet = pytest.importorskip("pyarrow.parquet")
-main = pytest.importorskip("onehot_fast.cli").main
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+from onehot_fast import multi_hot
+from onehot_fast.cli import main
 
-from onehot_fast import multi_hot  # noqa: E402
+sparse = pytest.importorskip("scipy.sparse")
 
 LABELS = st.sampled_from(["a", "b", "é|", "", " ", "a,b"])
 ROWS = st.lists(st.none() | st.lists(LABELS, max_size=4), min_size=1, max_size=12)
@@ -83,7 +82,7 @@ def test_labels(
         assert set(kept) - ({""} if sep else set()) == known
 
 
-def test_the_options_are_those_of_values(call: Any, files: Any) -> None:
+def test_the_options_are_those_of_values(call: Any) -> None:
     """Infrequent labels share a feature, and prefix, dtype and unknown labels have their option."""
     files.write(pa.table({"tags": ["a|b", "a", "a|c", None]}), Path("in.csv"))
     files.write(pa.table({"tags": ["new|a", "b", ""]}), Path("later.csv"))
@@ -96,7 +95,7 @@ def test_the_options_are_those_of_values(call: Any, files: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "float32"])
 @pytest.mark.usefixtures("small")
-def test_a_matrix_of_any_file(dtype: str, call: Any, done: Any, files: Any, here: Path) -> None:
+def test_a_matrix_of_any_file(dtype: str, call: Any, done: Any, here: Path) -> None:
     """A file, parts and standard output contain the features of the columns, and nothing else."""
     line = f"encode in.parquet -c carrier,dest --dtype {dtype} --handle-missing carrier=indicator"
     done(f"{line} -o x.parquet")

@@ -10,13 +10,10 @@ from typing import Any
 
 import programs
 import pytest
+from command_files import Exit, pa, parquet
 
-pa = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
-errors = pytest.importorskip("onehot_fast.cli.errors")
-Exit = errors.Exit
-
-from onehot_fast import Encoder  # noqa: E402
+from onehot_fast import Encoder
+from onehot_fast.cli.messages import CommandError, writing
 
 pytestmark = pytest.mark.usefixtures("t_csv")
 OLD = "of another"
@@ -83,7 +80,7 @@ LINES = [
     ("encode t.csv --layout array -o o.npz", Exit.USAGE, "npz"),
     ("encode t.csv --partition-by a --output-format npz -o p/", Exit.USAGE, "npz"),
     ("encode t.csv --dtype float16 -o o.npz", Exit.USAGE, "SciPy"),
-    ("decode t.csv -o o.npz", Exit.USAGE, "npz can only hold features"),
+    ("decode t.csv -o o.npz", Exit.USAGE, "npz files contain only features"),
     # Encoders.
     ("encode t.csv --encoder none.json -o o.csv", Exit.SCHEMA, "none.json"),
     ("encode t.csv --encoder numbers.parquet -o o.csv", Exit.SCHEMA, "numbers.parquet"),
@@ -94,8 +91,8 @@ LINES = [
      "'M' is unknown; learn the encoder again with --save-encoder FILE --handle-unknown ignore"),
     ("decode t.csv --encoder size.json -o o.csv", Exit.SCHEMA, "t.csv: "),
     ("decode wrong.csv --encoder size.json -o o.csv", Exit.VALUE, "row 1"),
-    ("decode t.csv -o o.csv", Exit.SCHEMA, "csv files cannot); pass --encoder FILE, which `encode"),
-    ("decode numbers.parquet -o o.csv", Exit.SCHEMA, "does not contain its encoder; pass"),
+    ("decode t.csv -o o.csv", Exit.SCHEMA, "pass --encoder FILE, with the file that `encode"),
+    ("decode numbers.parquet -o o.csv", Exit.SCHEMA, "does not contain an encoder; pass"),
     # Outputs.
     ("encode t.csv -o no/o.parquet", Exit.OUTPUT, "no/o.parquet: the folder 'no' does not exist\n"),
     ("encode t.csv -o o.xls", Exit.USAGE, "pass --output-format"),
@@ -109,8 +106,8 @@ LINES = [
     (f"{IDS} -c size --partition-by size -o p/", Exit.USAGE, "size: the column is encoded"),
     (f"{IDS} -c size --partition-by gat -o p/", Exit.COLUMN, "did you mean 'gate'?"),
     (f"{IDS} -c size --partition-by id -o p/", Exit.VALUE, "more than 10,000 folders"),
-    (f"{IDS} -c size --partition-by _k -o p/", Exit.USAGE, "rename it"),
-    (f"{IDS} -c size --partition-by= -o p/", Exit.USAGE, "rename it"),
+    (f"{IDS} -c size --partition-by _k -o p/", Exit.USAGE, "rename the column"),
+    (f"{IDS} -c size --partition-by= -o p/", Exit.USAGE, "rename the column"),
     (f"{IDS} -c size --partition-by gate -o p/", Exit.VALUE, "gate: the column contains"),
     ("encode lists.parquet -c size --partition-by n -o p/", Exit.COLUMN, "lists or structs"),
     ("encode keys -o o.parquet", Exit.SCHEMA, "month=2"),
@@ -180,7 +177,7 @@ def test_codes_beyond_their_dictionary_are_an_error_of_the_input() -> None:
     """Writing texts is the first step that looks at each code."""
     codes = pa.DictionaryArray.from_arrays(pa.array([0, 15]), pa.array(["a"]), safe=False)
 
-    with pytest.raises(errors.CommandError, match="is corrupt") as caught, errors.writing("x.csv"):
+    with pytest.raises(CommandError, match="is corrupt") as caught, writing("x.csv"):
         codes.cast(pa.string())
     assert caught.value.code == Exit.CORRUPT
 
@@ -194,7 +191,9 @@ def test_without_the_libraries() -> None:
         sys.exit(main(["--help"]))
     """)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "onehot-fast: needs click: pip install 'onehot-fast[cli]'\n"
+    assert (
+        done.stderr == "onehot-fast: click must be installed; type pip install 'onehot-fast[cli]'\n"
+    )
 
 
 # --- outputs that exist

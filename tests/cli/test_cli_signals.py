@@ -14,12 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import command_files as files
 import programs
 import pytest
 import signalling
-
-pytest.importorskip("pyarrow")
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+from command_files import Exit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 LINE = "encode in.parquet -c carrier,dest"
@@ -61,7 +60,7 @@ def send_at(monkeypatch: pytest.MonkeyPatch) -> Any:
         ("out.arrow", "writers.ArrowWriter"),
         ("out.csv.gz", "writers.TextWriter"),
         ("out.npz", "writers.MatrixWriter"),
-        ("out/ --rows-per-file 300", "folders.Files"),
+        ("out/ --rows-per-file 300", "conversion.Files"),
     ],
 )
 @pytest.mark.usefixtures("small")
@@ -92,7 +91,7 @@ def test_a_signal_at_any_step(
     ],
 )
 @pytest.mark.usefixtures("small")
-def test_a_signal_to_a_process(place: str, number: int, files: Any, here: Path) -> None:
+def test_a_signal_to_a_process(place: str, number: int, here: Path) -> None:
     """A process says in one line that it ends, even while it imports."""
     Path("out.parquet").write_bytes(OLD)
     line = f"{LINE} --overwrite -o out.parquet"
@@ -125,7 +124,7 @@ def test_other_signals_and_commands(
 
 
 @pytest.mark.usefixtures("small")
-def test_a_signal_after_the_rename(call: Any, files: Any, send_at: Any) -> None:
+def test_a_signal_after_the_rename(call: Any, send_at: Any) -> None:
     """The run is complete and the signal has no effect, unless a second file is to be written."""
     send_at("after os.replace")
     assert call(f"{LINE} -o out.parquet") == (0, b"", "")
@@ -137,7 +136,7 @@ def test_a_signal_after_the_rename(call: Any, files: Any, send_at: Any) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_second_signal(call: Any, files: Any, here: Path, send_at: Any) -> None:
+def test_a_second_signal(call: Any, here: Path, send_at: Any) -> None:
     """A second signal right after the first does not interrupt the clean-up."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGINT)
     send_at("before onehot_fast.cli.writers.ParquetWriter.abandon", signal.SIGINT)
@@ -231,9 +230,7 @@ def test_waiting_for_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrows", "csv", "csv.gz"])
-def test_waiting_for_a_reader(
-    form: str, files: Any, call: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_for_a_reader(form: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reader of standard output stops reading, and gets nothing that looks complete."""
     files.write(files.make(20_000), Path("in.csv"))
     with pipe() as (reader, writer):
@@ -252,7 +249,7 @@ def test_waiting_for_a_reader(
 
 
 @pytest.mark.usefixtures("small")
-def test_a_pipe_as_output(call: Any, files: Any) -> None:
+def test_a_pipe_as_output(call: Any) -> None:
     """A pipe gets what a file would get; a signal ends the wait until it is opened."""
     os.mkfifo("out.parquet")
     with interrupting():
@@ -272,7 +269,7 @@ def test_a_pipe_as_output(call: Any, files: Any) -> None:
 def test_a_pipe_as_input(refused: Any) -> None:
     """A pipe cannot be read twice, and the command does not wait for its content."""
     os.mkfifo("in.csv")
-    refused("inspect in.csv", Exit.INPUT, "is not a regular file; - reads standard input")
+    refused("inspect in.csv", Exit.INPUT, "is not a regular file; type - to read standard input")
 
 
 @pytest.mark.parametrize("is_ignored", [False, True])

@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import command_files as files
 import pytest
-
-pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.csv")
-parquet = pytest.importorskip("pyarrow.parquet")
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+from command_files import Exit, csv, pa, parquet
 
 pytestmark = pytest.mark.usefixtures("t_csv")
 
@@ -41,7 +38,7 @@ def test_kept_text_does_not_change(before: str, after: str, done: Any) -> None:
 
 
 @pytest.mark.parametrize("target", ["o.parquet", "o.arrow"])
-def test_digits_that_are_no_number(target: str, files: Any, done: Any) -> None:
+def test_digits_that_are_no_number(target: str, done: Any) -> None:
     """CSV to other formats: codes are texts, numbers are numbers."""
     Path("k.csv").write_text(
         "zip,phone,huge,long,time,price,signed,n,spaced,size\n"
@@ -86,7 +83,7 @@ def test_numbers_of_text_files_are_as_pyarrow_reads_them(done: Any) -> None:
     cells = ["15.5", "-0.5", "0.25", "", "1e3", " 7", "NA", "nan", "-0", "0", "+1.5", "inf", "1E-3"]
     Path("f.csv").write_text("c,v\n" + "".join(f"x,{cell}\n" for cell in cells))
     done("encode f.csv -c c -o f.parquet")
-    expected = pa.csv.read_csv("f.csv")["v"]
+    expected = csv.read_csv("f.csv")["v"]
     assert parquet.read_table("f.parquet")["v"].combine_chunks().equals(expected.combine_chunks())
 
 
@@ -157,7 +154,7 @@ def test_other_encodings(encoding: str, done: Any, refused: Any) -> None:
     assert Path("o.csv").read_text("utf-8") == "größe_ü,n\n1,1\n"
 
 
-def test_views_are_text(files: Any, done: Any) -> None:
+def test_views_are_text(done: Any) -> None:
     """Views of texts and bytes, which pyarrow does not write as CSV, are written like others."""
     columns = [pa.array(["x", 'y,"'], pa.string_view()), pa.array([b"b", None], pa.binary_view())]
     files.write(pa.table([*columns, ["S", "L"]], ["text", "bytes", "size"]), Path("in.arrow"))

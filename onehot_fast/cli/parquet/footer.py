@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 RAW = -STRUCT
@@ -25,29 +26,24 @@ POSITIONS = (9, 10, 11)
 Struct: TypeAlias = dict[int, tuple[int, Any]]
 
 
-class Chunk(NamedTuple):
-    """A column chunk: encoded metadata, position, and sizes before and after compression."""
-
-    described: bytes
-    offset: int
-    n_plain: int
-    n_packed: int
-
-
-class Group(NamedTuple):
-    """A row group: the number of rows, and the column chunks that have been written so far."""
+@dataclass
+class Group:
+    """A row group, and the column chunks that have been written so far."""
 
     n_rows: int
-    chunks: list[Chunk]
+    chunks: list[bytes] = field(default_factory=list)  # encoded metadata
+    offset: int = 0  # the position of the first chunk
+    n_plain: int = 0  # the sizes of all chunks before and after compression
+    n_packed: int = 0
 
-
-def placed(described: Struct, start: int) -> Chunk:
-    """Add `start` to the positions in the metadata of a column chunk, and return the chunk."""
-    moved = {i: (I64, described[i][1] + start) for i in POSITIONS if i in described}
-    # Field 2 of the outer struct is deprecated, and readers ignore it.
-    encoded = encode({2: (I64, 0), 3: (STRUCT, {**described, **moved})})
-    offset = min(position for _, position in moved.values())
-    return Chunk(encoded, offset, described[6][1], described[7][1])
+    def add(self, described: Struct, start: int) -> None:
+        """Add the metadata of a column chunk, whose positions are relative to `start`."""
+        moved = {i: (I64, described[i][1] + start) for i in POSITIONS if i in described}
+        # Field 2 of the outer struct is deprecated, and readers ignore it.
+        self.chunks.append(encode({2: (I64, 0), 3: (STRUCT, {**described, **moved})}))
+        self.offset = self.offset or min(position for _, position in moved.values())
+        self.n_plain += described[6][1]
+        self.n_packed += described[7][1]
 
 
 def page_header(n_values: int, n_plain: int, n_packed: int) -> bytes:
@@ -108,13 +104,12 @@ def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
 
 def _row_group(number: int, group: Group) -> bytes:
     """Return the metadata of a row group."""
-    chunks = group.chunks
     found: Struct = {
-        1: (LIST, (RAW, [chunk.described for chunk in chunks])),
-        2: (I64, sum(chunk.n_plain for chunk in chunks)),
+        1: (LIST, (RAW, group.chunks)),
+        2: (I64, group.n_plain),
         3: (I64, group.n_rows),
-        5: (I64, min((chunk.offset for chunk in chunks), default=0)),
-        6: (I64, sum(chunk.n_packed for chunk in chunks)),
+        5: (I64, group.offset),
+        6: (I64, group.n_packed),
     }
     if number <= MAX_ORDINAL:
         found[7] = I16, number

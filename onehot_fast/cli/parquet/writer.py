@@ -22,7 +22,6 @@ from onehot_fast.cli.parquet.footer import (
     chunks_of,
     footer_with,
     page_header,
-    placed,
 )
 
 MAGIC = b"PAR1"
@@ -92,8 +91,8 @@ class GroupWriter:
         self._write(MAGIC)
 
     def write(self, rows: pa.Table) -> None:
-        """Start to write a nonempty row group; a later call may write the last pieces."""
-        group = Group(rows.num_rows, [])
+        """Start to write a row group, which is not empty; later calls may write its last pieces."""
+        group = Group(rows.num_rows)
         self._groups.append(group)
         for is_bits, columns in self._runs:
             for piece in _pieces(rows, columns):
@@ -106,7 +105,8 @@ class GroupWriter:
         """Write the next piece, or raise its error."""
         group, coming = self._coming.popleft()
         content, chunks = coming.result()
-        group.chunks.extend(placed(chunk, self._offset - len(MAGIC)) for chunk in chunks)
+        for chunk in chunks:
+            group.add(chunk, self._offset - len(MAGIC))
         self._write(content)
 
     def _write(self, content: pa.Buffer | bytes) -> None:
@@ -115,7 +115,7 @@ class GroupWriter:
         self._offset += len(content)
 
     def _plain(self, rows: pa.Table) -> _Piece:
-        """Let pyarrow write columns as a file of one row group, and return it without footer."""
+        """Let pyarrow write columns into a file with one row group; return it without footer."""
         out = pa.BufferOutputStream()
         with pq.ParquetWriter(out, rows.schema, store_schema=False, **self._options) as writer:
             writer.write_table(rows, rows.num_rows)
@@ -123,7 +123,7 @@ class GroupWriter:
         return content, chunks_of(footer, rows.num_rows)
 
     def _bits(self, rows: pa.Table) -> _Piece:
-        """Return a piece of Boolean columns, as pages with their headers."""
+        """Return Boolean columns as pages with headers, and the metadata of the columns."""
         # One codec for each piece, because that of gzip has a state.
         codec = None if self._codec_name is None else pa.Codec(self._codec_name)
         content: list[bytes] = []
@@ -164,7 +164,7 @@ def _split(file: pa.Buffer) -> tuple[pa.Buffer, bytes]:
 
 
 def _pieces(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
-    """Yield neighbouring columns that are prepared together."""
+    """Yield lists of neighbouring columns; each list is one piece."""
     piece, n_bytes = [], 0
     for i in columns:
         piece.append(i)
@@ -179,7 +179,7 @@ def _pieces(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
 def _pages(
     column: pa.ChunkedArray, codec: pa.Codec | None, page_rows: int
 ) -> tuple[list[bytes], int, int]:
-    """Return headers and contents of pages, their uncompressed size, and the number of ones."""
+    """Return the headers and contents of all pages, their plain size, and the number of ones."""
     array = pa.concat_arrays(column.chunks)  # begins at a byte
     pages: list[bytes] = []
     n_plain, bits = 0, memoryview(array.buffers()[1])

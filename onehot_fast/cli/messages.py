@@ -1,0 +1,183 @@
+"""Messages on standard error: errors with their exit codes, notes, warnings and progress."""
+
+from __future__ import annotations
+
+import enum
+import errno
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+# Takes the share of the work that is done, and the number of rows.
+Step = Callable[[float, int], None]
+
+
+class Exit(enum.IntEnum):
+    """The exit codes and their meanings; after a signal, the code is 128 plus its number."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Exit:
+        """Return a code with its meaning."""
+        made = int.__new__(cls, code)
+        made._value_, made.meaning = code, meaning
+        return made
+
+    DONE = 0, "success; the output is complete"
+    FAILED = 1, "a library is missing, or an error without a code of its own"
+    USAGE = 2, "an option is invalid"
+    INPUT = 3, "the input cannot be opened"
+    CORRUPT = 4, "the input is truncated, corrupt or in another format"
+    COLUMN = 5, "a column does not exist, appears twice or cannot be encoded"
+    SCHEMA = 6, "the encoder is not readable or does not fit; files of a folder differ"
+    VALUE = 7, "a value or a name is rejected by an option"
+    OUTPUT = 8, "the output cannot be written, already exists, or is the input"
+    BROKEN_PIPE = 141, "standard output was closed by its reader"
+
+
+class CommandError(Exception):
+    """An error that ends the command with an exit code."""
+
+    def __init__(self, code: Exit, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class PipeClosed(Exception):
+    """The reader of standard output has closed it."""
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an error in one line, or the type if the message is empty."""
+    text = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+def _as_typed(error: BaseException, is_loaded: bool) -> str:
+    """Return the message of an encoder's error, with options as typed, e.g. ``--drop first``."""
+    names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
+    line = re.sub(
+        rf"\b({names})=('?)(\w*)\2",
+        lambda match: f"--{match[1].replace('_', '-')} {match[3]}".rstrip(),
+        one_line(error),
+    )
+    again = "; learn the encoder again with --save-encoder FILE --handle-"
+    return line.replace("; use --handle-", again) if is_loaded else line
+
+
+def without_remedy(error: BaseException) -> str:
+    """Return the message of an error in one line, without a remedy in Python after "; use"."""
+    return one_line(error).partition("; use ")[0]
+
+
+def printable(text: str) -> str:
+    """Escape the control characters of a string, which a terminal would execute."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Convert errors of the `with` block, which reads the input `name`, to a CommandError."""
+    try:
+        yield
+    except (OSError, pa.ArrowException, EOFError, ValueError, LookupError) as error:
+        # pyarrow raises an OSError without errno for corrupt data.
+        code = Exit.INPUT if getattr(error, "errno", None) else Exit.CORRUPT
+        raise CommandError(code, f"{name}: {one_line(error)}") from error
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Convert errors of the `with` block, which writes the output `name`, to a CommandError."""
+    try:
+        yield
+    except pa.ArrowIndexError as error:  # a code exceeds its dictionary
+        raise CommandError(Exit.CORRUPT, f"the input is corrupt: {one_line(error)}") from error
+    except (OSError, pa.ArrowException) as error:
+        if getattr(error, "errno", None) == errno.EPIPE:
+            raise PipeClosed from error
+        raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error
+
+
+@contextmanager
+def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) -> Iterator[None]:
+    """Convert errors of the `with` block, which encodes the input `name`, to a CommandError.
+
+    `of_types` is the exit code for a TypeError. `is_loaded` tells whether --encoder was given.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        code = Exit.CORRUPT if _is_undecodable(error) else Exit.VALUE
+        code = of_types if isinstance(error, TypeError) else code
+        raise CommandError(code, f"{name}: {_as_typed(error, is_loaded)}") from error
+
+
+def _is_undecodable(error: BaseException | None) -> bool:
+    """Tell whether data that is not UTF-8, or that pyarrow cannot read, caused an error."""
+    while error is not None and not isinstance(error, UnicodeDecodeError | pa.ArrowException):
+        error = error.__cause__
+    return error is not None
+
+
+# --- progress, notes and warnings
+
+
+@contextmanager
+def showing(what: str, is_quiet: bool) -> Iterator[Step]:
+    """Yield a function that shows progress; pass it the finished share, and the number of rows.
+
+    A terminal shows a bar, the rows per second and the remaining time.
+    """
+    if is_quiet or not (sys.stderr.isatty() or os.environ.get("FORCE_COLOR")):
+        yield lambda share, rows: None
+        return
+    # rich takes a while to import.
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
+    columns = *Progress.get_default_columns(), TextColumn("{task.fields[rate]}")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=1.0, rate="")
+
+        def step(share: float, rows: int) -> None:
+            seconds = progress.tasks[0].elapsed
+            rate = f"{rows / seconds:,.0f} rows/s" if rows and seconds else ""
+            progress.update(task, completed=share, rate=rate)
+
+        yield step
+
+
+def tell(text: str, is_quiet: bool) -> None:
+    """Print a line if standard error is a terminal."""
+    if sys.stderr.isatty():
+        note(text, is_quiet)
+
+
+def note(text: str, is_quiet: bool) -> None:
+    """Print a line, even if standard error is not a terminal."""
+    if not is_quiet:
+        print(f"onehot-fast: {printable(text)}", file=sys.stderr)
+
+
+@contextmanager
+def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
+    """Merge the warnings of the `with` block, and print them as one line at its end."""
+    merged: Any = None
+
+    def collect(message: Any, *where: Any, **others: Any) -> None:
+        nonlocal merged
+        merged = merged.merge(message) if hasattr(merged, "merge") else message
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = collect
+        yield
+    if merged is not None:
+        note(f"{name}: {merged}", is_quiet)
