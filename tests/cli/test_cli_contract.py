@@ -314,37 +314,58 @@ def test_names_of_temporary_files_on_other_things(done: Any) -> None:
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enforce the rules of Windows: no locks, no handles of folders, no rename onto a folder."""
-    open_, rename = os.open, os.rename
+    """Enforce the rules of Windows: no locks, no handles of folders, nothing open is renamed."""
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("open files are listed in /proc")
+    open_, replace, rename = os.open, os.replace, os.rename
+
+    def refuse(path: Any) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    def check(*paths: Any) -> None:
+        links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+        held = [os.path.realpath(link) for link in links if os.path.lexists(link)]
+        for path in map(os.path.realpath, paths):
+            if any(name == path or name.startswith(f"{path}/") for name in held):
+                refuse(path)
 
     def checked_open(path: Any, flags: int, *mode: Any, **others: Any) -> int:
         if os.path.isdir(path):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            refuse(path)
         return open_(path, flags, *mode, **others)
 
+    def checked_replace(source: Any, target: Any) -> None:
+        check(source, target)
+        replace(source, target)
+
     def checked_rename(source: Any, target: Any) -> None:
+        check(source, target)
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
         rename(source, target)
 
     monkeypatch.setattr(outputs, "locks", None)
     monkeypatch.setattr(os, "open", checked_open)
+    monkeypatch.setattr(os, "replace", checked_replace)
     monkeypatch.setattr(os, "rename", checked_rename)
     for name in ("O_NONBLOCK", "O_NOFOLLOW"):
         monkeypatch.delattr(os, name)
+    monkeypatch.delattr(signal, "SIGHUP")
     monkeypatch.setattr(shutil, "_use_fd_functions", False)
 
 
 @pytest.mark.usefixtures("windows")
 @pytest.mark.parametrize("target", ["out.parquet", "out.npz", "out"])
 def test_whole_outputs_on_windows(target: str, small: Path, done: Any, refused: Any) -> None:
-    """Files and folders appear whole and are replaced."""
+    """Files and folders appear whole and are replaced, unless another program has them open."""
     parts = ["--rows-per-file", "400"] if target == "out" else []
     if parts:
         os.mkdir(target)  # empty: Windows renames nothing onto it
     arguments = ["encode", small, *COLUMNS, *parts, "-o", target]
     assert done(arguments) == ""
     refused(arguments, Exit.OUTPUT)
+    with Path(target, "part-000000.parquet" if parts else "").open():
+        refused([*arguments, "--overwrite"], Exit.OUTPUT)
     assert done([*arguments, "--overwrite"]) == ""
 
     assert sorted(os.listdir()) == sorted(["in.parquet", target])
