@@ -31,8 +31,6 @@ cdef extern from "Python.h":
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_CheckExact(object)
     bint PyArray_ISNBO(char)
-    bint PyArray_ISCARRAY(cnp.ndarray)
-    bint PyArray_ISCARRAY_RO(cnp.ndarray)
     int PyArray_DescrConverter(object, void *) except 0   # argument: PyArray_Descr **
 
 cdef enum:
@@ -51,17 +49,14 @@ def _fill_tables():
     for number in range(TYPES):
         kinds[number] = -1
         has_one[number] = False
-    for kind, dtype in enumerate(INDEX_DTYPES):
-        kinds[dtype.num] = kind
-        # int64 and uint64 have two type numbers each: of long and of long long.
-        for twin in (np.dtype(np.longlong), np.dtype(np.ulonglong), np.dtype(np.intc), np.dtype(np.uintc)):
-            if twin == dtype:
-                kinds[twin.num] = kind
-    for code in "?bBhHiIlLqQefd":
-        dtype = np.dtype(code)
+    # Several letters can denote one dtype with different type numbers, such as long and long long.
+    for letter in "?bBhHiIlLqQefd":
+        dtype = np.dtype(letter)
         raw = np.ones(1, dtype).tobytes()
         memcpy(ones[dtype.num], <const unsigned char *> raw, dtype.itemsize)
         has_one[dtype.num] = True
+        if dtype in INDEX_DTYPES:
+            kinds[dtype.num] = INDEX_DTYPES.index(dtype)
 
 
 cdef bint is_long(object value, long long expected):
@@ -94,7 +89,7 @@ cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, Py_s
     """Tell whether ``out`` is contiguous, fits the result, and shares no memory with the indices."""
     cdef int i, rank = indices.ndim
     cdef uintptr_t begin = <uintptr_t> out.data, other = <uintptr_t> indices.data
-    if not PyArray_ISCARRAY(out) or out.descr.type_num != element.type_num or out.ndim != rank + 1:
+    if not cnp.PyArray_ISCARRAY(out) or out.descr.type_num != element.type_num or out.ndim != rank + 1:
         return False
     for i in range(rank + 1):
         if out.shape[i] != (indices.shape[i] if i < axis else depth if i == axis else indices.shape[i - 1]):
@@ -129,7 +124,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
         return None
     source = indices
     rank = source.ndim
-    if rank > MAX_RANK or not 0 <= source.descr.type_num < TYPES or not PyArray_ISCARRAY_RO(source):
+    if rank > MAX_RANK or not 0 <= source.descr.type_num < TYPES or not cnp.PyArray_ISCARRAY_RO(source):
         return None
     kind = kinds[source.descr.type_num]
     if kind < 0:

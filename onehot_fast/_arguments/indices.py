@@ -213,19 +213,17 @@ def check_range(
     """
     wrap, too_large = negative_indices == "normalize", out_of_range == "error"
     # With "normalize" the range is [-depth, depth): smaller indices are out of range.
+    lowest = -depth if wrap else 0
     negative = negative_indices == "error" or (wrap and too_large)
     if not (negative or too_large):
         return
     position = dispatch.first_invalid(
-        indices,
-        depth,
-        wrap=wrap,
-        ignore_index=ignore_index,
-        negative=negative,
-        too_large=too_large,
+        indices.reshape(-1),
+        lowest if negative else None,
+        depth if too_large else None,
+        ignore_index,
     )
     if position >= 0:
         where = tuple(map(int, np.unravel_index(position, indices.shape)))
         place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
-        lowest = -depth if wrap else 0
         raise ValueError(f"{place} must be in [{lowest}, {depth}), got {source[where]!s}")

@@ -46,7 +46,7 @@ cdef struct Job:
     const unsigned char *tensor
     const unsigned char *on
     int64_t *out
-    Py_ssize_t width, depth, inner, n_groups, chunk_groups
+    Py_ssize_t width, depth, inner, chunk_groups
     int64_t default
     const unsigned char *off     # the expected element of a row without a hot one; NULL: the row's first element
     int64_t *faults          # for each chunk, the first row with each fault, or -1
@@ -234,11 +234,10 @@ cdef void decode_words(
                 begin += TILE
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Decode one chunk of groups."""
+cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Decode the groups [begin, end), which are one chunk."""
     cdef const Job *job = <const Job *> any_job
-    cdef int64_t *faults = job.faults + chunk * FAULTS
-    cdef Py_ssize_t begin = chunk * job.chunk_groups, end = min(begin + job.chunk_groups, job.n_groups)
+    cdef int64_t *faults = job.faults + begin // job.chunk_groups * FAULTS
     if job.width == 1:
         decode_words(job, <const uint8_t *> job.tensor, begin, end, faults)
     elif job.width == 2:
@@ -249,45 +248,39 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         decode_words(job, <const uint64_t *> job.tensor, begin, end, faults)
 
 
-def decode(
-    const unsigned char[::1] tensor, int64_t[::1] out, Py_ssize_t depth, Py_ssize_t inner,
-    const unsigned char[::1] on, const unsigned char[::1] off, int64_t default, int num_threads,
-):
-    """Write the position of the first hot element of each row into ``out``, or ``default`` if there is none.
+def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, int num_threads):
+    """Return the position of each row's first hot element (else ``default``), and three row numbers.
 
-    ``tensor`` has (outer, depth, inner) aligned elements of ``len(on)`` = 1, 2, 4 or 8 bytes; no dimension is 0.
-    Return three row numbers (-1 if there is no such row): the first row without a hot element, the first with
-    several, and the first without one whose elements are not all ``off`` (if ``off`` is None: not all equal).
+    A row is ``cube[i, :, k]``. The row numbers (-1 for no such row) are: the first row without a hot element; the
+    first with several; the first that has no hot element, but an element that differs from ``off`` (if ``off`` is
+    None: elements that differ from each other). The cube is contiguous, with aligned elements of 1, 2, 4 or 8 bytes.
     """
     cdef Job job
-    cdef Py_ssize_t i, n_chunks, width = on.shape[0]
+    cdef Py_ssize_t i, n_chunks, group_bytes, width = cube.itemsize, outer = cube.shape[0]
     cdef int64_t[FAULTS] first = [-1, -1, -1]
-    if inner < 1 or depth < 1 or out.shape[0] % inner != 0 or out.shape[0] * depth * width != tensor.shape[0]:
-        raise ValueError("decode.decode: the lengths differ")
-    if out.shape[0] == 0:
-        return -1, -1, -1
-    job.tensor = &tensor[0]
-    if width not in (1, 2, 4, 8) or <uintptr_t> job.tensor % width != 0:
-        raise ValueError("decode.decode: elements must be aligned and have 1, 2, 4 or 8 bytes")
-    job.on = &on[0]
+    cdef int64_t[::1] out, faults
+    job.tensor = <const unsigned char *> cnp.PyArray_DATA(cube)
+    if width not in (1, 2, 4, 8) or <uintptr_t> job.tensor % width != 0 or not cnp.PyArray_IS_C_CONTIGUOUS(cube):
+        raise ValueError("decode: elements must be contiguous and aligned, and have 1, 2, 4 or 8 bytes")
+    if cube.ndim != 3 or on.itemsize != width or (off is not None and off.itemsize != width):
+        raise ValueError("decode: the cube must have three dimensions, and elements of the width of on and off")
+    job.width, job.depth, job.inner = width, cube.shape[1], cube.shape[2]
+    classes = np.empty(outer * job.inner, np.int64)
+    if job.depth == 0 or len(classes) == 0:
+        classes.fill(default)
+        return classes, 0 if len(classes) else -1, -1, -1
+    out = classes
     job.out = &out[0]
-    job.width = width
-    job.depth = depth
-    job.inner = inner
-    job.n_groups = out.shape[0] // inner
+    job.on = <const unsigned char *> cnp.PyArray_DATA(on)
+    job.off = NULL if off is None else <const unsigned char *> cnp.PyArray_DATA(off)
     job.default = default
-    job.off = NULL
-    if off is not None:
-        if off.shape[0] != width:
-            raise ValueError("decode.decode: on and off must have the same length")
-        job.off = &off[0]
-    job.chunk_groups = max(CHUNK_BYTES // (depth * inner * width), <Py_ssize_t> 1)
-    n_chunks = (job.n_groups + job.chunk_groups - 1) // job.chunk_groups
-    faults = np.empty(n_chunks * FAULTS, np.int64)
-    job.faults = <int64_t *> cnp.PyArray_DATA(faults)
-    memset(job.faults, 0xFF, n_chunks * FAULTS * sizeof(int64_t))
-    for_each_chunk(run_chunk, &job, n_chunks, job.chunk_groups * depth * inner * width, num_threads)
+    group_bytes = job.depth * job.inner * width
+    job.chunk_groups = max(CHUNK_BYTES // group_bytes, <Py_ssize_t> 1)
+    n_chunks = (outer + job.chunk_groups - 1) // job.chunk_groups
+    faults = np.full(n_chunks * FAULTS, -1, np.int64)
+    job.faults = &faults[0]
+    for_each_chunk(run_chunk, &job, outer, job.chunk_groups, group_bytes, num_threads)
     for i in range(n_chunks * FAULTS):
         if first[i % FAULTS] < 0:
-            first[i % FAULTS] = job.faults[i]
-    return first[EMPTY], first[MULTIPLE], first[UNEVEN]
+            first[i % FAULTS] = faults[i]
+    return classes, first[EMPTY], first[MULTIPLE], first[UNEVEN]

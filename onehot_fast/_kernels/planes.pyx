@@ -14,8 +14,10 @@ format, "Validity bitmaps": least-significant bit numbering).
 
 from libc.stdint cimport uint8_t, uintptr_t
 
+cimport numpy as cnp
+
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, kind_bytes, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, kind_bytes, output_of, read
 from onehot_fast._kernels.simd cimport (
     OHF_BIT_MASKS, OHF_BIT_ROWS, OHF_PAD, OHF_SPAN8, fill_init, microkernels, ohf_fill, ohf_microkernels,
     ohf_policy, stream_bytes,
@@ -36,8 +38,6 @@ cdef struct Job:
     Py_ssize_t inner
     Py_ssize_t n_tiles      # tiles of a run
     Py_ssize_t n_segments
-    Py_ssize_t n_items
-    Py_ssize_t chunk_items
 
 
 cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize_t segment) noexcept nogil:
@@ -53,11 +53,11 @@ cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize
     )
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of (outer, segment, tile) items, in which the tile varies fastest."""
+cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write a range of (outer, segment, tile) items, in which the tile varies fastest."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t item, rest
-    for item in range(chunk * job.chunk_items, min((chunk + 1) * job.chunk_items, job.n_items)):
+    for item in range(begin, end):
         rest = item // job.n_tiles
         write_tile(job, rest // job.n_segments, item % job.n_tiles, rest % job.n_segments)
 
@@ -79,13 +79,11 @@ cdef int run(
     job.inner = inner
     job.n_tiles = (inner + TILE - 1) // TILE
     job.n_segments = (depth + OHF_SPAN8 - 1) // OHF_SPAN8
-    job.n_items = outer * job.n_segments * job.n_tiles
     item_bytes = min(inner, <Py_ssize_t> TILE) * width * min(depth, <Py_ssize_t> OHF_SPAN8)
-    job.chunk_items = max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1)
     fill.stream = job.microkernels.streams and <size_t> outer * depth * job.plane_bytes > stream_bytes()
     return for_each_chunk(
-        run_chunk, &job, (job.n_items + job.chunk_items - 1) // job.chunk_items,
-        job.chunk_items * item_bytes, num_threads,
+        run_chunk, &job, outer * job.n_segments * job.n_tiles, max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1),
+        item_bytes, num_threads,
     )
 
 
@@ -104,23 +102,19 @@ cdef int encode_planes(
     return run(&source, outer, policy.depth, inner, out, width, on, off, num_threads)
 
 
-def encode_block(
-    codes, table, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
-    const unsigned char[::1] off, int num_threads,
-):
-    """Write the one-hot encoding of one column of codes in shape (``depth``, rows)."""
+def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1):
+    """Write the one-hot encoding of one column of codes to ``out`` (columns, rows)."""
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)
-    cdef Py_ssize_t width = on.shape[0]
-    if columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
-        raise ValueError("planes.encode_block: the lengths differ")
-    run(columns.items, 1, depth, columns.n_rows, &out[0], width, &on[0], &off[0], num_threads)
+    cdef Output to = output_of(out, columns.n_rows * out.shape[0], on, off)
+    if to.n_bytes:
+        run(columns.items, 1, out.shape[0], columns.n_rows, to.data, to.width, to.on, to.off, num_threads)
 
 
 cdef struct BitsJob:
     const ohf_microkernels *microkernels
     const CodeSource *source
     unsigned char *out
-    Py_ssize_t n_rows, n_classes, plane_bytes
+    Py_ssize_t n_classes, plane_bytes
     bint is_streamed
 
 
@@ -140,40 +134,39 @@ cdef void write_bit_tile(
         base += span
 
 
-cdef void run_bit_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write the tiles of one chunk of rows."""
+cdef void run_bit_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write the tiles of the rows [begin, end)."""
     cdef const BitsJob *job = <const BitsJob *> any_job
     cdef unsigned char room[OHF_BIT_MASKS + 64]
     cdef unsigned char *masks = room + (-<uintptr_t> room & 63)
-    cdef Py_ssize_t begin = chunk * CHUNK_BIT_ROWS, end = min(begin + CHUNK_BIT_ROWS, job.n_rows)
     while begin < end:
         write_bit_tile(job, begin, min(end - begin, <Py_ssize_t> BIT_TILE), masks)
         begin += BIT_TILE
 
 
-def encode_bits(codes, table, unsigned char[:, ::1] out, Py_ssize_t result_bytes, int num_threads):
-    """Write the bits of class ``j`` of a single column to row ``j`` of ``out``.
+def encode_bits(codes, table, unsigned char[:, ::1] out, int num_threads=1, Py_ssize_t result_bytes=0):
+    """Write one bit per code to each row of ``out`` (columns, bytes); the lowest bit is the first.
 
     If a row has more bytes than its bits need, the others keep their values. ``result_bytes`` is the size of
-    the whole result; ``out`` may be a part of it. Rows of a large result bypass the caches if they begin at a
+    the whole result if ``out`` is a part of it. Rows of a large result bypass the caches if they begin at a
     cache line.
     """
     cdef BitsJob job
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)
     cdef Py_ssize_t n_bytes = (columns.n_rows + 7) // 8
-    if out.shape[1] < n_bytes or out.shape[0] == 0 or n_bytes == 0:
-        raise ValueError("planes.encode_bits: the shapes do not agree")
+    if out.shape[0] == 0 or n_bytes == 0:
+        return
+    if out.shape[1] < n_bytes:
+        raise ValueError(f"planes.encode_bits: a row must have at least {n_bytes} bytes, got {out.shape[1]}")
     job.microkernels = microkernels()
     job.source = columns.items
     job.out = &out[0, 0]
-    job.n_rows = columns.n_rows
     job.n_classes = out.shape[0]
     job.plane_bytes = out.shape[1]
     job.is_streamed = (
-        <size_t> result_bytes > stream_bytes() and job.microkernels.streams
+        <size_t> max(result_bytes, job.n_classes * job.plane_bytes) > stream_bytes() and job.microkernels.streams
         and (<uintptr_t> job.out | <uintptr_t> job.plane_bytes) % 64 == 0
     )
     for_each_chunk(
-        run_bit_chunk, &job, (job.n_rows + CHUNK_BIT_ROWS - 1) // CHUNK_BIT_ROWS,
-        job.n_classes * CHUNK_BIT_ROWS // 8, num_threads,
+        run_bit_chunk, &job, columns.n_rows, CHUNK_BIT_ROWS, (job.n_classes + 7) // 8, num_threads,
     )

@@ -9,8 +9,10 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
+cimport numpy as cnp
+
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
 from onehot_fast._kernels.simd cimport fill_init, microkernels, ohf_fill, ohf_microkernels
 
 cdef enum:
@@ -36,7 +38,7 @@ cdef struct Job:
     const ohf_fill *fill
     const int64_t *offsets
     unsigned char *out
-    Py_ssize_t n_rows, row_bytes, chunk_rows
+    Py_ssize_t row_bytes
 
 
 cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1:
@@ -63,53 +65,49 @@ cdef void set_row(const Job *job, Py_ssize_t row, int32_t *codes) noexcept nogil
         at += count
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of rows."""
+cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write the rows [begin, end)."""
     cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row
-    for row in range(chunk * job.chunk_rows, min((chunk + 1) * job.chunk_rows, job.n_rows)):
+    for row in range(begin, end):
         job.microkernels.fill(job.out + row * job.row_bytes, job.row_bytes, job.fill)
         set_row(job, row, codes)
 
 
-def encode(
-    const int64_t[::1] offsets, codes, table, unsigned char[::1] out, Py_ssize_t depth,
-    const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
+def multi_hot(
+    const int64_t[::1] offsets, codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1,
 ):
-    """Write rows of ``depth`` elements: ``on`` at every code of the row, else ``off``."""
+    """Write ``on`` to each row of ``out`` at all codes of the row, else ``off``; ``table`` maps codes to columns."""
     cdef Job job
     cdef ohf_fill fill
+    cdef Output to
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)
-    cdef Py_ssize_t width = on.shape[0]
+    cdef Py_ssize_t n_rows = offsets.shape[0] - 1, depth = out.shape[1]
     check_offsets(offsets, columns.n_rows)
-    job.n_rows = offsets.shape[0] - 1
-    if job.n_rows * depth * width != out.shape[0] or off.shape[0] != width:
-        raise ValueError("ragged.encode: the lengths do not agree")
-    if out.shape[0] == 0:
+    to = output_of(out, n_rows * depth, on, off)
+    if to.n_bytes == 0:
         return
-    fill_init(&fill, width, depth, 1, &on[0], &off[0])
+    fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job.microkernels = microkernels()
     job.source = columns.items
     job.fill = &fill
     job.offsets = &offsets[0]
-    job.out = &out[0]
-    job.row_bytes = depth * width
-    job.chunk_rows = max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1)
+    job.out = to.data
+    job.row_bytes = depth * to.width
     for_each_chunk(
-        run_chunk, &job, (job.n_rows + job.chunk_rows - 1) // job.chunk_rows,
-        job.chunk_rows * job.row_bytes, num_threads,
+        run_chunk, &job, n_rows, max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1), job.row_bytes, num_threads,
     )
 
 
-def count(const int64_t[::1] offsets, codes, table, number_t[:, ::1] out):
-    """Add 1 to ``out[row, column]`` for every code of each row."""
+def multi_hot_count(const int64_t[::1] offsets, codes, table, number_t[:, ::1] out):
+    """Add 1 to ``out[row, column]`` for every code of each row; ``table`` maps codes to columns."""
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)
     cdef int32_t block[CODES]
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
     check_offsets(offsets, columns.n_rows)
     if out.shape[0] != offsets.shape[0] - 1:
-        raise ValueError("ragged.count: the lengths do not agree")
+        raise ValueError("ragged.multi_hot_count: the lengths do not agree")
     with nogil:
         for row in range(out.shape[0]):
             at = offsets[row]

@@ -52,7 +52,7 @@ cdef struct Job:
     void *indices
     void *indptr
     const ohf_shifted *shifted      # for each column, or NULL if one needs a look-up
-    Py_ssize_t n_columns, n_rows, span
+    Py_ssize_t n_columns, span
     bint wide               # int64 positions
 
 
@@ -147,10 +147,9 @@ cdef Py_ssize_t write_rows(
     return place
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of rows."""
+cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write the rows [begin, end)."""
     cdef const Job *job = <const Job *> any_job
-    cdef Py_ssize_t begin = chunk * CHUNK_ROWS, end = min(begin + CHUNK_ROWS, job.n_rows)
     if job.wide:
         write_rows(job, begin, end, <int64_t *> job.indices, <int64_t *> job.indptr)
     else:
@@ -198,7 +197,6 @@ def csr(
     job.indices = &indices[0]
     job.indptr = &indptr[0]
     job.n_columns = columns.n_columns
-    job.n_rows = columns.n_rows
     job.span = n_columns
     job.wide = position_t is int64_t
     job.microkernels = microkernels()
@@ -207,11 +205,10 @@ def csr(
     else:
         job.shifted = NULL
     for_each_chunk(
-        run_chunk, &job, (job.n_rows + CHUNK_ROWS - 1) // CHUNK_ROWS,
-        CHUNK_ROWS * job.n_columns * sizeof(position_t), num_threads,
+        run_chunk, &job, columns.n_rows, CHUNK_ROWS, job.n_columns * sizeof(position_t), num_threads,
     )
     with nogil:
-        total = close_gaps(&indices[0], &indptr[0], job.n_rows, job.n_columns)
+        total = close_gaps(&indices[0], &indptr[0], columns.n_rows, job.n_columns)
     return total
 
 
@@ -338,7 +335,7 @@ cdef void walk_group(
             at += lanes
 
 
-cdef void run_group(const void *any_job, Py_ssize_t group) noexcept nogil:
+cdef void run_group(const void *any_job, Py_ssize_t group, Py_ssize_t _end) noexcept nogil:
     """Call `walk_group` for one group; groups can run in parallel, because none writes what another reads."""
     cdef const PartsJob *job = <const PartsJob *> any_job
     cdef Py_ssize_t part = group * job.group_parts, first = part * job.n_columns
@@ -367,7 +364,7 @@ cdef int run_groups(
     job.n_indices = n_indices
     job.wide = position_t is int64_t
     return for_each_chunk(
-        run_group, &job, job.n_groups, job.n_rows // job.n_groups * job.n_sources * sizeof(position_t),
+        run_group, &job, job.n_groups, 1, job.n_rows // job.n_groups * job.n_sources * sizeof(position_t),
         num_threads,
     )
 
