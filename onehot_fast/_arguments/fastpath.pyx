@@ -15,8 +15,9 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onehot_fast._kernels.code_columns cimport Output
 from onehot_fast._kernels.rows cimport encode_indices
-from onehot_fast._kernels.simd cimport ohf_policy
+from onehot_fast._kernels.simd cimport ohf_policy, policy_of
 from onehot_fast._runtime.memory cimport new_array
 
 from onehot_fast._runtime.dispatch import INDEX_DTYPES
@@ -59,12 +60,6 @@ def _fill_tables():
             kinds[dtype.num] = INDEX_DTYPES.index(dtype)
 
 
-cdef bint is_long(object value, long long expected):
-    """Tell whether a value is exactly this Python integer."""
-    cdef int overflow = 0
-    return PyLong_CheckExact(value) and PyLong_AsLongLongAndOverflow(value, &overflow) == expected and not overflow
-
-
 cdef cnp.dtype element_of(object dtype, object out):
     """Return the dtype of the result, or None if it is not a native number or Boolean."""
     cdef PyObject *converted = NULL
@@ -85,14 +80,14 @@ cdef cnp.dtype element_of(object dtype, object out):
     return element
 
 
-cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, Py_ssize_t axis, Py_ssize_t depth):
+cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, const Py_ssize_t *shape):
     """Tell whether ``out`` is contiguous, fits the result, and shares no memory with the indices."""
-    cdef int i, rank = indices.ndim
+    cdef int i
     cdef uintptr_t begin = <uintptr_t> out.data, other = <uintptr_t> indices.data
-    if not cnp.PyArray_ISCARRAY(out) or out.descr.type_num != element.type_num or out.ndim != rank + 1:
+    if not cnp.PyArray_ISCARRAY(out) or out.descr.type_num != element.type_num or out.ndim != indices.ndim + 1:
         return False
-    for i in range(rank + 1):
-        if out.shape[i] != (indices.shape[i] if i < axis else depth if i == axis else indices.shape[i - 1]):
+    for i in range(out.ndim):
+        if out.shape[i] != shape[i]:
             return False
     return begin + cnp.PyArray_NBYTES(out) <= other or other + cnp.PyArray_NBYTES(indices) <= begin
 
@@ -106,13 +101,14 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     cdef cnp.ndarray source, result
     cdef cnp.dtype element
     cdef ohf_policy policy
+    cdef Output to
     cdef Py_ssize_t shape[MAX_RANK + 1]
     cdef Py_ssize_t classes, size, inner = 1, n_bytes, width
     cdef int overflow = 0, rank, kind, i
     cdef Py_ssize_t position
     if not PyArray_CheckExact(indices) or not PyLong_CheckExact(depth) or not PyLong_CheckExact(axis):
         return None
-    if not is_long(on_value, 1) or not is_long(off_value, 0):
+    if type(on_value) is not int or on_value != 1 or type(off_value) is not int or off_value != 0:
         return None
     if not PyFloat_CheckExact(label_smoothing) or <double> label_smoothing != 0:
         return None
@@ -146,17 +142,13 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     n_bytes = size * classes * width
     if out is None:
         result = new_array(rank + 1, shape, element, n_bytes)
-    elif fits_out(out, source, element, position, classes):
+    elif fits_out(out, source, element, shape):
         result = out
     else:
         return None
-    policy.depth = policy.span = classes
-    policy.base = policy.ignored = 0
-    policy.wrap = policy.has_ignored = False
-    encode_indices(
-        source.data, kind, &policy, size, inner, <unsigned char *> result.data, width, ones[element.type_num],
-        zero, 1, False,
-    )
+    policy = policy_of(classes, False, None)
+    to = Output(<unsigned char *> result.data, n_bytes, width, &ones[element.type_num][0], &zero[0])
+    encode_indices(source.data, kind, &policy, size, inner, &to, 1, False)
     return result
 
 

@@ -89,9 +89,8 @@ cdef class Array(Imported):
     @property
     def identity(self):
         """A cache key; two arrays with equal keys have equal values, as long as both arrays are alive."""
-        cdef list identity = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
-        identify(self.schema, self.node, identity)
-        return tuple(identity)
+        rows = self.offset, self.length, <uintptr_t> self.bits, self.bits_begin
+        return rows + identity_of(self.schema, self.node)
 
     def child(self, Py_ssize_t position):
         """Return one column of a struct (or record batch), with the rows and the nulls of the struct."""
@@ -194,7 +193,7 @@ cdef class Array(Imported):
         return self.schema.__arrow_c_schema__(), capsule
 
     cdef int cover(self, cnp.ndarray valid) except -1:
-        """Also mark the rows as null that are null in the parent struct, where ``valid`` is False."""
+        """Also mark rows as null where ``valid`` is False, because they are null in the parent struct."""
         cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
         if self.schema.kind == "null":
             return 0
@@ -343,20 +342,16 @@ cdef Array take_array(ArrowArray *source, ArrowField schema):
         ohf_arrow_let_go(owner)
 
 
-cdef int identify(ArrowField schema, const ArrowArray *array, list found) except -1:
-    """Append the identity of an array, its children and its dictionary to ``found``."""
+cdef tuple identity_of(ArrowField schema, const ArrowArray *array):
+    """Return the identity of a whole array with its children and its dictionary."""
     cdef int64_t i
-    found += (
+    buffers = [<uintptr_t> array.buffers[i] for i in range(array.n_buffers)]
+    children = [identity_of(schema.children[i], array.children[i]) for i in range(array.n_children)]
+    dictionary = None if array.dictionary == NULL else identity_of(schema.dictionary, array.dictionary)
+    return (
         schema.format, schema.name, schema.packed_metadata, array.length, array.offset, array.null_count,
-        array.n_buffers,
+        *buffers, *children, dictionary,
     )
-    for i in range(array.n_buffers):
-        found.append(<uintptr_t> array.buffers[i])
-    for i in range(array.n_children):
-        identify(schema.children[i], array.children[i], found)
-    if array.dictionary != NULL:
-        identify(schema.dictionary, array.dictionary, found)
-    return 0
 
 
 # ---- Streams ----
@@ -390,8 +385,7 @@ cdef class Stream(Imported):
             raise RuntimeError("another thread is already reading the next chunk of this Arrow stream")
         try:
             if self.only is not None:
-                chunk = self.only
-                self.only = None
+                chunk, self.only = self.only, None
                 return chunk
             if self.stream.release == NULL:
                 raise StopIteration

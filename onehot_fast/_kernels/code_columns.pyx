@@ -39,13 +39,12 @@ cdef int index_kind(cnp.ndarray indices) except -1:
 
 
 cdef Output output_of(cnp.ndarray out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *:
-    """Return the memory of ``out`` and of the two elements that a kernel copies to it."""
-    cdef Output output
-    output.data = <unsigned char *> cnp.PyArray_DATA(out)
-    output.n_bytes = cnp.PyArray_NBYTES(out)
-    output.width = cnp.PyArray_NBYTES(on)
-    output.on = <const unsigned char *> cnp.PyArray_DATA(on)
-    output.off = <const unsigned char *> cnp.PyArray_DATA(off)
+    """Return pointers to ``out`` and to the elements ``on`` and ``off``; raise an error if the sizes differ."""
+    cdef Output output = Output(
+        data=<unsigned char *> cnp.PyArray_DATA(out), n_bytes=cnp.PyArray_NBYTES(out),
+        width=cnp.PyArray_NBYTES(on), on=<const unsigned char *> cnp.PyArray_DATA(on),
+        off=<const unsigned char *> cnp.PyArray_DATA(off),
+    )
     if output.n_bytes != n_elements * output.width or cnp.PyArray_NBYTES(off) != output.width:
         raise ValueError(f"the output must have {n_elements} elements as wide as the elements on and off")
     if not cnp.PyArray_IS_C_CONTIGUOUS(out) or not cnp.PyArray_ISWRITEABLE(out):
@@ -136,7 +135,7 @@ cdef void narrow(const int32_t *codes, Py_ssize_t count, code_t *out) noexcept n
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
-    """Look up the codes of the rows [row, end) in the table."""
+    """Write the table entry of each code of the rows [row, end)."""
     cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
     cdef Py_ssize_t count
@@ -166,8 +165,5 @@ def recode(cnp.ndarray codes, cnp.ndarray table, code_t[::1] out, Py_ssize_t spa
         raise ValueError(f"recode: codes below {span} do not fit {sizeof(code_t)} bytes")
     if columns.n_rows == 0:
         return
-    job.source = columns.items
-    job.out = &out[0]
-    job.out_bytes = sizeof(code_t)
-    job.span = span
+    job = Job(source=columns.items, out=&out[0], out_bytes=sizeof(code_t), span=span)
     for_each_chunk(run_chunk, &job, columns.n_rows, CHUNK_ROWS, sizeof(code_t), num_threads)

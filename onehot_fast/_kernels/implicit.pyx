@@ -131,7 +131,7 @@ cdef void add_group(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile, double *bins,
     Py_ssize_t second,
 ) noexcept nogil:
-    """Call `add_to_bins` if there are bins, else `add_rows`."""
+    """Add the tile to the bins of one group or, if there are no bins, add rows of its table to the tile."""
     if bins == NULL:
         add_rows(codes, n, group, width, tile)
     else:
@@ -141,7 +141,7 @@ cdef void add_group(
 cdef void run_groups(
     const Job *job, Py_ssize_t begin, Py_ssize_t n, double *tile, double *bins,
 ) noexcept nogil:
-    """For each group, add table rows to the tile, or add the tile to the bins of the group."""
+    """For each group, add rows of its table to the tile or, if there are bins, add the tile to its bins."""
     cdef Py_ssize_t g, second = (job.n_lanes - 1) * job.n_bins
     cdef const Group *group
     for g in range(job.n_groups):

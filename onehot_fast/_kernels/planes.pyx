@@ -63,24 +63,20 @@ cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexc
 
 
 cdef int run(
-    const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, unsigned char *out,
-    Py_ssize_t width, const unsigned char *on, const unsigned char *off, int num_threads,
+    const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, const Output *to,
+    int num_threads,
 ) except -1:
     """Write the one-hot encoding of ``source`` in shape (outer, depth, inner); no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t item_bytes
-    fill_init(&fill, width, depth, inner, on, off)
-    job.microkernels = microkernels()
-    job.source = source
-    job.fill = &fill
-    job.out = out
-    job.plane_bytes = inner * width
-    job.inner = inner
-    job.n_tiles = (inner + TILE - 1) // TILE
-    job.n_segments = (depth + OHF_SPAN8 - 1) // OHF_SPAN8
-    item_bytes = min(inner, <Py_ssize_t> TILE) * width * min(depth, <Py_ssize_t> OHF_SPAN8)
-    fill.stream = job.microkernels.streams and <size_t> outer * depth * job.plane_bytes > stream_bytes()
+    fill_init(&fill, to.width, depth, inner, to.on, to.off)
+    job = Job(
+        microkernels=microkernels(), source=source, fill=&fill, out=to.data, plane_bytes=inner * to.width,
+        inner=inner, n_tiles=(inner + TILE - 1) // TILE, n_segments=(depth + OHF_SPAN8 - 1) // OHF_SPAN8,
+    )
+    item_bytes = min(inner, <Py_ssize_t> TILE) * to.width * min(depth, <Py_ssize_t> OHF_SPAN8)
+    fill.stream = job.microkernels.streams and <size_t> to.n_bytes > stream_bytes()
     return for_each_chunk(
         run_chunk, &job, outer * job.n_segments * job.n_tiles, max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1),
         item_bytes, num_threads,
@@ -89,17 +85,14 @@ cdef int run(
 
 cdef int encode_planes(
     const void *indices, int kind, const ohf_policy *policy, Py_ssize_t outer, Py_ssize_t inner,
-    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
-    int num_threads,
+    const Output *to, int num_threads,
 ) except -1:
     """Write the one-hot encoding of indices in shape (outer, depth, inner); no dimension may be 0."""
-    cdef CodeSource source
-    source.indices = <const char *> indices
-    source.index_bytes = kind_bytes(kind)
-    source.narrow = microkernels().narrow8[kind]
-    source.policy = policy
-    source.table = NULL
-    return run(&source, outer, policy.depth, inner, out, width, on, off, num_threads)
+    cdef CodeSource source = CodeSource(
+        indices=<const char *> indices, index_bytes=kind_bytes(kind), kind=kind,
+        narrow=microkernels().narrow8[kind], policy=policy, map=NULL, table=NULL,
+    )
+    return run(&source, outer, policy.depth, inner, to, num_threads)
 
 
 def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1):
@@ -107,7 +100,7 @@ def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off,
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)
     cdef Output to = output_of(out, columns.n_rows * out.shape[0], on, off)
     if to.n_bytes:
-        run(columns.items, 1, out.shape[0], columns.n_rows, to.data, to.width, to.on, to.off, num_threads)
+        run(columns.items, 1, out.shape[0], columns.n_rows, &to, num_threads)
 
 
 cdef struct BitsJob:
@@ -118,30 +111,25 @@ cdef struct BitsJob:
     bint is_streamed
 
 
-cdef void write_bit_tile(
-    const BitsJob *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *masks
-) noexcept nogil:
-    """Write the bits of all classes for one tile of rows; ``masks`` is scratch memory."""
-    cdef uint8_t codes[BIT_TILE + OHF_PAD]
-    cdef Py_ssize_t base = 0, span
-    while base < job.n_classes:
-        span = min(job.n_classes - base, <Py_ssize_t> OHF_SPAN8)
-        read(job.source, begin, count, base, span, codes)
-        job.microkernels.bits(
-            codes, count, span, job.plane_bytes, job.is_streamed, job.out + base * job.plane_bytes + begin // 8,
-            masks,
-        )
-        base += span
-
-
 cdef void run_bit_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Write the tiles of the rows [begin, end)."""
+    """Write the bits of all classes for the rows [begin, end), one tile of rows after another."""
     cdef const BitsJob *job = <const BitsJob *> any_job
+    cdef uint8_t codes[BIT_TILE + OHF_PAD]
     cdef unsigned char room[OHF_BIT_MASKS + 64]
     cdef unsigned char *masks = room + (-<uintptr_t> room & 63)
+    cdef Py_ssize_t count, base, span
     while begin < end:
-        write_bit_tile(job, begin, min(end - begin, <Py_ssize_t> BIT_TILE), masks)
-        begin += BIT_TILE
+        count = min(end - begin, <Py_ssize_t> BIT_TILE)
+        base = 0
+        while base < job.n_classes:
+            span = min(job.n_classes - base, <Py_ssize_t> OHF_SPAN8)
+            read(job.source, begin, count, base, span, codes)
+            job.microkernels.bits(
+                codes, count, span, job.plane_bytes, job.is_streamed,
+                job.out + base * job.plane_bytes + begin // 8, masks,
+            )
+            base += span
+        begin += count
 
 
 def encode_bits(codes, table, unsigned char[:, ::1] out, int num_threads=1, Py_ssize_t result_bytes=0):
@@ -158,11 +146,10 @@ def encode_bits(codes, table, unsigned char[:, ::1] out, int num_threads=1, Py_s
         return
     if out.shape[1] < n_bytes:
         raise ValueError(f"planes.encode_bits: a row must have at least {n_bytes} bytes, got {out.shape[1]}")
-    job.microkernels = microkernels()
-    job.source = columns.items
-    job.out = &out[0, 0]
-    job.n_classes = out.shape[0]
-    job.plane_bytes = out.shape[1]
+    job = BitsJob(
+        microkernels=microkernels(), source=columns.items, out=&out[0, 0], n_classes=out.shape[0],
+        plane_bytes=out.shape[1], is_streamed=False,
+    )
     job.is_streamed = (
         <size_t> max(result_bytes, job.n_classes * job.plane_bytes) > stream_bytes() and job.microkernels.streams
         and (<uintptr_t> job.out | <uintptr_t> job.plane_bytes) % 64 == 0

@@ -112,7 +112,7 @@ cdef void write_chunk(const void *any_job, Py_ssize_t group, Py_ssize_t end) noe
 
 
 cdef ohf_rows choose(
-    const Job *job, const ohf_fill *fill, Py_ssize_t n_groups, bint can_stream, bint is_cleared,
+    const Job *job, const ohf_fill *fill, Py_ssize_t n_groups, bint is_cleared,
 ) noexcept nogil:
     """Return the fastest writer for groups of this width, or NULL to expand."""
     cdef const ohf_microkernels *kernels = job.microkernels
@@ -122,67 +122,62 @@ cdef ohf_rows choose(
         return kernels.rows_block
     if fill.depth <= NARROW and job.group_bytes <= NARROW_BYTES and can_expand(fill, job.out):
         return NULL
-    if not can_stream:
+    if not fill.stream:
         return kernels.rows_block
     if job.group_bytes <= <size_t> OHF_SCRATCH // 2:
         return kernels.rows_scratch
     return kernels.rows_merge if fill.inner == 1 else kernels.rows_block
 
 
+cdef bint is_streamable(const Output *to) noexcept nogil:
+    """Tell whether the output is so large that stores should bypass the caches, and aligned for these stores."""
+    return (
+        <size_t> to.n_bytes > stream_bytes() and to.width in (1, 2, 4, 8, 16)
+        and <uintptr_t> to.data % to.width == 0
+    )
+
+
 cdef int encode_rows(
     const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n_groups, Py_ssize_t inner,
-    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
-    int num_threads, bint is_cleared,
+    const Output *to, int num_threads, bint is_cleared,
 ) except -1:
     """Write the one-hot encoding of ``n_groups`` groups of ``inner`` indices; no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
     cdef ohf_plan plan
     cdef Py_ssize_t chunk_groups
-    cdef bint can_stream
     cdef chunk_work work
-    fill_init(&fill, width, policy.depth, inner, on, off)
-    job.microkernels = microkernels()
-    job.policy = policy
-    job.fill = &fill
-    job.plan = &plan
-    job.indices = <const char *> indices
-    job.out = out
-    job.index_bytes = kind_bytes(kind) * inner
-    job.group_bytes = fill.depth * inner * width
+    fill_init(&fill, to.width, policy.depth, inner, to.on, to.off)
+    job = Job(
+        microkernels=microkernels(), narrow=NULL, write=NULL, policy=policy, fill=&fill, plan=&plan,
+        indices=<const char *> indices, out=to.data, index_bytes=kind_bytes(kind) * inner,
+        group_bytes=fill.depth * inner * to.width,
+    )
     chunk_groups = max(<Py_ssize_t> (CHUNK_BYTES // job.group_bytes), 1)
     if chunk_groups > 64:
         # 64 groups are whole cache lines: every chunk then has the alignment of `out`.
         chunk_groups -= chunk_groups % 64
-    can_stream = (
-        not is_cleared and job.microkernels.streams
-        and width in (1, 2, 4, 8, 16) and <uintptr_t> out % width == 0
-        and job.group_bytes * <size_t> n_groups > stream_bytes()
-    )
-    fill.stream = can_stream
+    fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
     job.narrow = job.microkernels.narrow32[kind]
-    job.write = choose(&job, &fill, n_groups, can_stream, is_cleared)
+    job.write = choose(&job, &fill, n_groups, is_cleared)
     work = panel_chunk if policy.depth > OHF_SPAN32 else write_chunk
     if job.write == NULL:
         work = expand_chunk
         job.narrow = job.microkernels.narrow8[kind]
-        plan_init(&plan, &fill, out)
+        plan_init(&plan, &fill, to.data)
     return for_each_chunk(work, &job, n_groups, chunk_groups, job.group_bytes, num_threads)
 
 
 cdef int encode_indices(
     const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
-    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
-    int num_threads, bint is_cleared,
+    const Output *to, int num_threads, bint is_cleared,
 ) except -1:
     """Write the one-hot encoding of ``n`` indices in shape (n / inner, depth, inner); no dimension may be 0."""
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
     # a run would cost more than the comparison saves.
-    if inner == 1 or inner * width < 256:
-        return encode_rows(
-            indices, kind, policy, n // inner, inner, out, width, on, off, num_threads, is_cleared,
-        )
-    return encode_planes(indices, kind, policy, n // inner, inner, out, width, on, off, num_threads)
+    if inner == 1 or inner * to.width < 256:
+        return encode_rows(indices, kind, policy, n // inner, inner, to, num_threads, is_cleared)
+    return encode_planes(indices, kind, policy, n // inner, inner, to, num_threads)
 
 
 def encode(
@@ -201,9 +196,7 @@ def encode(
         return
     if inner < 1 or n % inner != 0:
         raise ValueError(f"rows.encode: inner must divide the number of indices ({n}), got {inner}")
-    encode_indices(
-        cnp.PyArray_DATA(indices), kind, &policy, n, inner, to.data, to.width, to.on, to.off, num_threads, zeroed,
-    )
+    encode_indices(cnp.PyArray_DATA(indices), kind, &policy, n, inner, &to, num_threads, zeroed)
 
 
 cdef struct MatrixJob:
@@ -306,20 +299,11 @@ def encode_matrix(
     if depth > 0x7fffffff:
         raise ValueError(f"rows.encode_matrix: {depth} columns exceed the range of int32 tables")
     fill_init(&fill, to.width, depth, 1, to.on, to.off)
-    job.microkernels = microkernels()
-    job.sources = columns.items
-    job.fill = &fill
-    job.out = to.data
-    job.n_columns = columns.n_columns
-    job.n_rows = columns.n_rows
-    job.row_bytes = depth * to.width
-    job.step = MATRIX_CODES // columns.n_columns
-    job.window = 0
-    if (
-        not zeroed and job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH
-        and to.width in (1, 2, 4, 8, 16)
-        and <uintptr_t> job.out % to.width == 0 and <size_t> to.n_bytes > stream_bytes()
-    ):
+    job = MatrixJob(
+        microkernels=microkernels(), sources=columns.items, fill=&fill, out=to.data, n_columns=columns.n_columns,
+        n_rows=columns.n_rows, row_bytes=depth * to.width, window=0, step=MATRIX_CODES // columns.n_columns,
+    )
+    if not zeroed and job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH and is_streamable(&to):
         job.window = whole_lines(min(<Py_ssize_t> WINDOW, (job.step - 2) * job.row_bytes))
         if job.window < MIN_WINDOW:
             job.step = 0

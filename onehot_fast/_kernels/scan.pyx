@@ -7,24 +7,13 @@ with a rejected index, and only this block is searched.
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+import numpy as np
+
 cdef extern from "once.h":
     uint64_t ohf_once(uint64_t integer) nogil
 
 cdef enum:
     BLOCK = 1024
-
-# The types of indices; the caller widens float16, which is exact.
-ctypedef fused index_t:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    float
-    double
 
 ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
 
@@ -88,22 +77,20 @@ def first_invalid(const index_t[::1] indices, lowest, stop, ignored):
 
 
 cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept nogil:
-    """Count one integer; integers out of range are counted in the last element."""
+    """Add 1 to the count of one integer, or to the last count if the integer is larger than ``last``."""
     counts[min(ohf_once(<uint64_t> index), last)] += 1
 
 
-def count(const index_t[::1] indices, int64_t[:, ::1] counts):
-    """Count the occurrences of each integer; the sum of the rows of ``counts`` is the result.
+def count(const index_t[::1] indices, Py_ssize_t n_codes):
+    """Return how often each integer in [0, ``n_codes``) occurs.
 
-    The last column counts all other integers. With four rows, adjacent integers are counted in different rows.
+    Adjacent integers are counted in different rows of ``counts``, and other integers in its last column. From 4096
+    codes on there is one row, because adding up four rows takes longer than they save.
     """
-    cdef Py_ssize_t n = indices.shape[0], i, n_rows = counts.shape[0], n_columns = counts.shape[1]
-    cdef Py_ssize_t step = n_columns if n_rows == 4 else 0
-    cdef uint64_t last = n_columns - 1
-    cdef int64_t *out
-    if n_columns == 0 or n_rows not in (1, 4):
-        raise ValueError("scan.count: counts must have 1 or 4 rows and at least one column")
-    out = &counts[0, 0]
+    cdef Py_ssize_t n = indices.shape[0], i, step = 0 if n_codes >= 4096 else n_codes + 1
+    cdef uint64_t last = n_codes
+    cdef int64_t[:, ::1] counts = np.zeros((4 if step else 1, n_codes + 1), np.int64)
+    cdef int64_t *out = &counts[0, 0]
     if index_t is float or index_t is double:
         raise TypeError("scan.count: the indices must be integers")
     else:
@@ -115,3 +102,4 @@ def count(const index_t[::1] indices, int64_t[:, ::1] counts):
                 add_one(indices[i + 3], last, out + 3 * step)
             for i in range(n - n % 4, n):
                 add_one(indices[i], last, out)
+        return np.asarray(counts).sum(axis=0)[:n_codes]

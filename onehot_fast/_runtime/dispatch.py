@@ -1,4 +1,4 @@
-"""Functions that call the kernels with NumPy arrays, and a description of this build.
+"""The kernels for all other modules, and a description of this build.
 
 Kernels do not know the dtype of a result, only the width of its elements in bytes.
 """
@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels import chunks, code_columns, ragged, scan, simd, sparse
+from onehot_fast._kernels import chunks, code_columns, ragged, simd, sparse
 from onehot_fast._kernels.code_columns import INDEX_DTYPES
 from onehot_fast._kernels.decode import decode
 from onehot_fast._kernels.planes import encode_bits, encode_block
 from onehot_fast._kernels.ragged import multi_hot, multi_hot_count
 from onehot_fast._kernels.rows import encode, encode_matrix
-from onehot_fast._kernels.scan import first_invalid
+from onehot_fast._kernels.scan import count, first_invalid
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._version import __version__
 
@@ -29,12 +29,9 @@ __all__ = [
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# From this many codes on, `count` uses one histogram: adding up four takes longer than they save.
-_MANY_COUNTS = 1 << 12
-
 
 def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
-    """Return the maximum of all indices except ignored ones and floats beyond int64, or None."""
+    """Return the largest index that is not ignored and fits int64; return None if none is left."""
     if not indices.size:
         return None
     largest, limit = indices.max(), 2.0**63
@@ -103,14 +100,6 @@ def recode(
     return out
 
 
-def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
-    """Return how often each code in [0, n_codes) occurs."""
-    counts = np.zeros((4 if n_codes < _MANY_COUNTS else 1, n_codes + 1), np.int64)
-    scan.count(codes, counts)
-    total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
-    return total
-
-
 def multi_hot_csr(
     offsets: npt.NDArray[np.int64],
     codes: AnyArray,
@@ -132,7 +121,7 @@ def multi_hot_csr(
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
-    """Return into how many groups `csc` splits the rows, and into how many parts each group."""
+    """Return how many groups of rows `csc` forms, and how many parts each group has."""
     n_groups = 1 if num_threads == 1 else 4 * num_threads
     # Counting for all parts and columns must take less time than reading the rows.
     affordable = n_rows // (8 * max(n_columns, 1))
@@ -146,7 +135,7 @@ def _position_dtype(*largest: int) -> np.dtype[Any]:
 
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
-    """Return ``n`` ones; stores bypass the caches if the result is large and memory is reused."""
+    """Return an array of ``n`` ones; bypass the caches if the result is large."""
     ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
     one = np.ones(1, dtype)
     is_large = result_bytes > simd.get_stream_bytes() and not is_fresh
