@@ -27,10 +27,6 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
 
 MAX_CATEGORIES = (1 << 31) - 3  # two more codes, for missing values and for NaN, fit in 32 bits
-_NO_ARRAY = (
-    "a OneHotMatrix is not converted to an array implicitly: call X.to_numpy(), or X.to_csr() for"
-    " a sparse array"
-)
 
 
 class OneHotMatrix:
@@ -167,7 +163,7 @@ class OneHotMatrix:
         positions: Sequence[int] | None = None,
         num_threads: int | None = None,
     ) -> OneHotMatrix:
-        """Return the matrix of `columns`, with `numeric` (not copied) at `positions` or the end."""
+        """Return the matrix of `columns`; `numeric` is not copied, and placed at `positions`."""
         n_outputs = [column.n_outputs for column in columns]
         if positions is None:
             positions = range(sum(n_outputs), sum(n_outputs) + numeric.shape[1])
@@ -222,13 +218,15 @@ class OneHotMatrix:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         """Raise an error, because an array could be thousands of times as large as the codes."""
-        raise TypeError(_NO_ARRAY)
+        raise TypeError(
+            "a OneHotMatrix is not converted to an array implicitly: call X.to_numpy(), or"
+            " X.to_csr() for a sparse array"
+        )
 
     def __getitem__(self, rows: Any) -> OneHotMatrix:
         """Return the rows that a slice, an array of integers or a Boolean mask selects."""
-        if isinstance(rows, slice):
-            index: Any = rows
-        else:
+        index = rows
+        if not isinstance(rows, slice):
             index = np.asarray(rows) if not isinstance(rows, tuple) else np.empty((0, 0))
             if index.size == 0 and index.ndim == 1:
                 index = index.astype(np.intp)
@@ -290,7 +288,7 @@ class OneHotMatrix:
     rmatmat = rmatvec
 
     def __matmul__(self, x: npt.ArrayLike) -> Floats:
-        """Return the product with a vector or a matrix."""
+        """Return the product of this matrix with a vector or a matrix."""
         return self.matvec(x)
 
     def __rmatmul__(self, y: npt.ArrayLike) -> Floats:
@@ -382,7 +380,7 @@ class OneHotMatrix:
         return sums if axis == 0 else float(sums.sum())
 
     def mean(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the weighted mean of each column: for a one-hot column, its category's share."""
+        """Return the weighted mean of each column; for a feature, this is the share of its rows."""
         row_weights = self._weights(weights)
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sum(0, row_weights) / row_weights.sum()  # type: ignore[no-any-return]
@@ -400,7 +398,7 @@ class OneHotMatrix:
         return np.sqrt(np.maximum(variance, 0))
 
     def group_sums(self, values: npt.ArrayLike) -> dict[str, Any]:
-        """Return a dict from each column name to the sum of `values` over the rows of its category.
+        """Return a dict of sums: for each column name, the sum of `values` in rows of its category.
 
         Parameters
         ----------
@@ -447,7 +445,7 @@ class OneHotMatrix:
         ]
 
     def _weights(self, weights: Any) -> Floats:
-        """Return the weights of the rows (default: ones), or raise an error if they are invalid."""
+        """Return the weights as a vector of floats, which is all ones if `weights` is None."""
         if weights is None:
             return np.ones(len(self))
         return _floats(weights, "weights", len(self), is_vector=True)
@@ -473,12 +471,10 @@ class TransposedOneHotMatrix:
         """Show the matrix that is transposed, followed by ``.T``."""
         return f"{self.T!r}.T"
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        """Raise an error, like `OneHotMatrix.__array__`."""
-        raise TypeError(_NO_ARRAY)
+    __array__ = OneHotMatrix.__array__
 
     def __matmul__(self, y: npt.ArrayLike) -> Floats:
-        """Return the product with a vector or a matrix."""
+        """Return the product of the transpose with a vector or a matrix."""
         return self.T.rmatvec(y)
 
     def __rmatmul__(self, x: npt.ArrayLike) -> Floats:
@@ -515,7 +511,7 @@ def _floats(values: Any, name: str, n: int | None, is_vector: bool = False) -> F
 
 
 def _result(out: Any, shape: tuple[int, ...]) -> Floats:
-    """Return `out` if it is valid, or a new array if it is None; raise an error otherwise."""
+    """Return `out`, or a new array if it is None; raise an error if `out` does not fit."""
     if out is None:
         return memory.allocate(shape, np.dtype(np.float64))[0]
     is_array = isinstance(out, np.ndarray) and out.dtype == np.float64

@@ -167,6 +167,7 @@ def multi_hot(
 
 
 def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
+    """Return the dtype of the result, or raise an error if it is invalid for `mode`."""
     element = np.dtype(np.float32) if dtype is None else number_dtype(dtype, "dtype")
     if mode == "count" and element not in COUNTABLE:
         raise TypeError(
@@ -176,7 +177,7 @@ def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
 
 
 def _classes(ragged: Rows, depth: Any) -> CodedColumn:
-    """Return integer elements as a coded column, in which each integer is its own class."""
+    """Return integer elements as a column for the kernels; each integer is its own class."""
     elements = ragged.elements
     if isinstance(elements, Factorized):
         elements = np.empty(0, object)  # strings, which raise the error below
@@ -196,7 +197,7 @@ def _classes(ragged: Rows, depth: Any) -> CodedColumn:
 
 
 def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
-    """Return scalar elements as a coded column, whose classes are positions in `categories`."""
+    """Return scalar elements as a column for the kernels; classes are positions in `categories`."""
     known = declared_categories(categories, "categories")
     if known is None:
         raise ValueError("categories must not be 'auto'; pass distinct_labels(rows) instead")

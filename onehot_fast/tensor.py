@@ -372,7 +372,7 @@ def _class_axis(axis: int, rank: int) -> int:
 
 
 def _default_index(default: object) -> int:
-    """Return `default` as an integer that fits int64; return -1 if `default` is "error"."""
+    """Return `default` as an integer of 64 bits, which is -1 if `default` is "error"."""
     if isinstance(default, str):
         if default != "error":
             raise ValueError(f"default must be an integer or 'error', got {default!r}")
@@ -387,7 +387,7 @@ def _default_index(default: object) -> int:
 def _find(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the class of each row and three row numbers, like `dispatch.decode`."""
+    """Return the class of each row, and the numbers of invalid rows like `scatter.decode`."""
     depth = cells.shape[axis]
     shape = cells.shape[:axis] + cells.shape[axis + 1 :]
     inner = math.prod(shape[axis:])
@@ -402,10 +402,10 @@ def _find(
 def _first_uneven(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], row: int
 ) -> tuple[int, str]:
-    """Return the first row without `on_value` that has different elements, and two of them as text.
+    """Return the number of the first row that may contain scores, and two of its elements as text.
 
-    Search from `row` on, whose elements differ in their bytes, but may compare equal (0.0 and
-    -0.0). Return -1 if there is no such row.
+    Such a row has no `on_value`, and elements that are not equal. The search begins at `row`, whose
+    elements have different bytes, but may be equal (0.0 and -0.0). Return -1 if there is none.
     """
     if cells.dtype.kind not in "biufc" and cells.dtype.isbuiltin != 2:
         return row, "different elements"
@@ -495,6 +495,4 @@ def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.
     dimensions = tuple(as_integer(size, "shape") for size in sizes)
     if any(size < 0 for size in dimensions):
         raise ValueError(f"shape must not have negative dimensions, got {dimensions}")
-    element = np.dtype(dtype)
-    check_size(dimensions, element)
-    return memory.allocate(dimensions, element)[0]
+    return _allocate(dimensions, np.dtype(dtype))[0]

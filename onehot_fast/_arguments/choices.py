@@ -50,7 +50,7 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_options(options: Iterable[str], accepted: Collection[str] | None) -> None:
-    """Raise TypeError for an option not in `accepted`, or for any option if `accepted` is None."""
+    """Raise TypeError if an option is not in `accepted`; None accepts no option."""
     for name in options:
         if accepted is None:
             raise TypeError(
@@ -90,7 +90,7 @@ def columns_only(method: Callable[P, T]) -> Callable[P, T]:
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return " did you mean …?" with the most similar name, or "" if no name is similar."""
+    """Return " did you mean 'name'?" with the most similar name, or "" if none is similar."""
     from difflib import get_close_matches  # imported here because the import takes 1 ms
 
     if not isinstance(name, str):
@@ -122,7 +122,7 @@ def number_dtype(value: Any, where: str) -> np.dtype[Any]:
 
 
 def check_prefix(prefix: object, prefix_sep: object) -> None:
-    """Raise an error unless the prefix is None or a str, and the separator a str."""
+    """Raise an error unless `prefix` is None or a str, and `prefix_sep` is a str."""
     if prefix is not None:
         check_text(prefix, "prefix")
     check_text(prefix_sep, "prefix_sep")

@@ -15,8 +15,9 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onehot_fast._kernels.code_columns cimport Output
 from onehot_fast._kernels.rows cimport encode_indices
-from onehot_fast._kernels.simd cimport ohf_policy
+from onehot_fast._kernels.simd cimport ohf_policy, policy_of
 from onehot_fast._runtime.memory cimport new_array
 
 from onehot_fast._runtime.dispatch import INDEX_DTYPES
@@ -31,8 +32,6 @@ cdef extern from "Python.h":
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_CheckExact(object)
     bint PyArray_ISNBO(char)
-    bint PyArray_ISCARRAY(cnp.ndarray)
-    bint PyArray_ISCARRAY_RO(cnp.ndarray)
     int PyArray_DescrConverter(object, void *) except 0   # argument: PyArray_Descr **
 
 cdef enum:
@@ -51,23 +50,14 @@ def _fill_tables():
     for number in range(TYPES):
         kinds[number] = -1
         has_one[number] = False
-    for kind, dtype in enumerate(INDEX_DTYPES):
-        kinds[dtype.num] = kind
-        # int64 and uint64 have two type numbers each: of long and of long long.
-        for twin in (np.dtype(np.longlong), np.dtype(np.ulonglong), np.dtype(np.intc), np.dtype(np.uintc)):
-            if twin == dtype:
-                kinds[twin.num] = kind
-    for code in "?bBhHiIlLqQefd":
-        dtype = np.dtype(code)
+    # Several letters can denote one dtype with different type numbers, such as long and long long.
+    for letter in "?bBhHiIlLqQefd":
+        dtype = np.dtype(letter)
         raw = np.ones(1, dtype).tobytes()
         memcpy(ones[dtype.num], <const unsigned char *> raw, dtype.itemsize)
         has_one[dtype.num] = True
-
-
-cdef bint is_long(object value, long long expected):
-    """Tell whether a value is exactly this Python integer."""
-    cdef int overflow = 0
-    return PyLong_CheckExact(value) and PyLong_AsLongLongAndOverflow(value, &overflow) == expected and not overflow
+        if dtype in INDEX_DTYPES:
+            kinds[dtype.num] = INDEX_DTYPES.index(dtype)
 
 
 cdef cnp.dtype element_of(object dtype, object out):
@@ -90,14 +80,14 @@ cdef cnp.dtype element_of(object dtype, object out):
     return element
 
 
-cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, Py_ssize_t axis, Py_ssize_t depth):
+cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, const Py_ssize_t *shape):
     """Tell whether ``out`` is contiguous, fits the result, and shares no memory with the indices."""
-    cdef int i, rank = indices.ndim
+    cdef int i
     cdef uintptr_t begin = <uintptr_t> out.data, other = <uintptr_t> indices.data
-    if not PyArray_ISCARRAY(out) or out.descr.type_num != element.type_num or out.ndim != rank + 1:
+    if not cnp.PyArray_ISCARRAY(out) or out.descr.type_num != element.type_num or out.ndim != indices.ndim + 1:
         return False
-    for i in range(rank + 1):
-        if out.shape[i] != (indices.shape[i] if i < axis else depth if i == axis else indices.shape[i - 1]):
+    for i in range(out.ndim):
+        if out.shape[i] != shape[i]:
             return False
     return begin + cnp.PyArray_NBYTES(out) <= other or other + cnp.PyArray_NBYTES(indices) <= begin
 
@@ -111,13 +101,14 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     cdef cnp.ndarray source, result
     cdef cnp.dtype element
     cdef ohf_policy policy
+    cdef Output to
     cdef Py_ssize_t shape[MAX_RANK + 1]
     cdef Py_ssize_t classes, size, inner = 1, n_bytes, width
     cdef int overflow = 0, rank, kind, i
     cdef Py_ssize_t position
     if not PyArray_CheckExact(indices) or not PyLong_CheckExact(depth) or not PyLong_CheckExact(axis):
         return None
-    if not is_long(on_value, 1) or not is_long(off_value, 0):
+    if type(on_value) is not int or on_value != 1 or type(off_value) is not int or off_value != 0:
         return None
     if not PyFloat_CheckExact(label_smoothing) or <double> label_smoothing != 0:
         return None
@@ -129,7 +120,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
         return None
     source = indices
     rank = source.ndim
-    if rank > MAX_RANK or not 0 <= source.descr.type_num < TYPES or not PyArray_ISCARRAY_RO(source):
+    if rank > MAX_RANK or not 0 <= source.descr.type_num < TYPES or not cnp.PyArray_ISCARRAY_RO(source):
         return None
     kind = kinds[source.descr.type_num]
     if kind < 0:
@@ -151,17 +142,13 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     n_bytes = size * classes * width
     if out is None:
         result = new_array(rank + 1, shape, element, n_bytes)
-    elif fits_out(out, source, element, position, classes):
+    elif fits_out(out, source, element, shape):
         result = out
     else:
         return None
-    policy.depth = policy.span = classes
-    policy.base = policy.ignored = 0
-    policy.wrap = policy.has_ignored = False
-    encode_indices(
-        source.data, kind, &policy, size, inner, <unsigned char *> result.data, width, ones[element.type_num],
-        zero, 1, False,
-    )
+    policy = policy_of(classes, False, None)
+    to = Output(<unsigned char *> result.data, n_bytes, width, &ones[element.type_num][0], &zero[0])
+    encode_indices(source.data, kind, &policy, size, inner, &to, 1, False)
     return result
 
 

@@ -75,7 +75,7 @@ def as_contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert indices to a dtype that the kernels read, or raise an error; values are kept."""
+    """Return the indices in a dtype that the kernels can read, without changing a value."""
     dtype = array.dtype
     native = dtype.newbyteorder("=")
     if native in _KERNEL_DTYPES:
@@ -102,7 +102,7 @@ def _is_integer(value: object) -> bool:
 
 
 def int64_or_uint64(items: Any, what: str) -> npt.NDArray[Any]:
-    """Return integers as int64, or else as uint64; raise an error if they fit neither dtype."""
+    """Return integers as an int64 array or, if they do not fit, as a uint64 array."""
     with suppress(OverflowError):
         return np.array(items, np.int64, order="C")
     objects = np.asarray(items, object)
@@ -118,9 +118,10 @@ def int64_or_uint64(items: Any, what: str) -> npt.NDArray[Any]:
 def mark_ignored(
     indices: npt.NDArray[Any], ignore_index: object
 ) -> tuple[npt.NDArray[Any], int | None]:
-    """Return the indices, and the one index that the kernels must ignore (None: no index).
+    """Return the indices, and the index that the kernels must ignore, or None.
 
-    If several ignored indices occur, all of them are replaced by the first, in a copy.
+    Kernels ignore only one index. If `ignore_index` contains several indices of the array, the
+    result is a copy in which the first of them replaces the others.
     """
     if ignore_index is None:
         return indices, None
@@ -138,11 +139,10 @@ def mark_ignored(
     is_ignored = np.isin(compared, np.array(list(reachable), compared.dtype))
     if indices.dtype.kind == "f":
         is_ignored &= (indices >= _INT64.min) & (indices < -float(_INT64.min))
-    position = int(np.argmax(is_ignored)) if indices.size else 0
-    if not indices.size or not is_ignored.flat[position]:
+    if not is_ignored.any():
         return indices, None
     # Use an index from the array, because a float dtype cannot represent every integer.
-    first = indices.flat[position]
+    first = indices.flat[np.argmax(is_ignored)]
     return np.where(is_ignored, first, indices), int(first)
 
 
@@ -154,7 +154,7 @@ def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
 
 
 def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
-    """Return `ignore_index` as int, or None if no index of this dtype can have that value."""
+    """Return `ignore_index` as int, or None if an index of this dtype cannot equal it."""
     number = as_integer(ignore_index, "ignore_index", _IGNORED)
     # Float indices are truncated to int64 before they are compared.
     limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
@@ -213,19 +213,17 @@ def check_range(
     """
     wrap, too_large = negative_indices == "normalize", out_of_range == "error"
     # With "normalize" the range is [-depth, depth): smaller indices are out of range.
+    lowest = -depth if wrap else 0
     negative = negative_indices == "error" or (wrap and too_large)
     if not (negative or too_large):
         return
     position = dispatch.first_invalid(
-        indices,
-        depth,
-        wrap=wrap,
-        ignore_index=ignore_index,
-        negative=negative,
-        too_large=too_large,
+        indices.reshape(-1),
+        lowest if negative else None,
+        depth if too_large else None,
+        ignore_index,
     )
     if position >= 0:
         where = tuple(map(int, np.unravel_index(position, indices.shape)))
         place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
-        lowest = -depth if wrap else 0
         raise ValueError(f"{place} must be in [{lowest}, {depth}), got {source[where]!s}")

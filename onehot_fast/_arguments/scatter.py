@@ -1,4 +1,4 @@
-"""Encode and decode, with NumPy, arrays that the kernels cannot process; and check `out`.
+"""Check `out`, and encode and decode with NumPy the arrays that the kernels cannot process.
 
 The kernels copy and compare bytes in contiguous memory. This module handles references (object,
 StringDType), structures, padding and strides.
@@ -86,7 +86,7 @@ def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArra
 
 
 def _is_readable(cube: AnyArray) -> bool:
-    """Tell whether kernels can compare the elements as integers of the same width."""
+    """Tell whether the kernels can compare the elements as aligned integers."""
     dtype = cube.dtype
     if dtype.hasobject or dtype.names is not None or dtype.itemsize not in (1, 2, 4, 8):
         return False
@@ -97,9 +97,9 @@ def _is_readable(cube: AnyArray) -> bool:
 def decode(
     cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Decode a contiguous tensor of shape (outer, depth, inner), and find invalid rows.
+    """Return the class of each row of a contiguous tensor of shape (outer, depth, inner).
 
-    `dispatch.decode` describes the result.
+    The three other results are the numbers of the first invalid rows, as in `dispatch.decode`.
     """
     threads = parallel.resolve(None, cube.nbytes)
     if _is_readable(cube):
@@ -116,7 +116,7 @@ def decode(
 
 
 def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
-    """Return a mask of the elements that equal `on`: ``==`` for objects, else the same bits."""
+    """Return a mask of the elements that equal `on`; all but objects must have the same bits."""
     dtype = cells.dtype
     if dtype.names is not None:
         equal = np.ones(cells.shape, dtype=np.bool_)

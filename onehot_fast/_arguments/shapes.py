@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def normalize_axis(axis: int, n_axes: int, of: str, rank: int) -> int:
-    """Return `axis` as a position in [0, n_axes); `of` and `rank` are for the error message."""
+    """Return `axis` counted from the front; `of` and `rank` describe the array in the error."""
     position = as_integer(axis, "axis")
     if not -n_axes <= position < n_axes:
         raise ValueError(
@@ -40,8 +40,8 @@ def insert_depth(shape: Sequence[T], depth: T, axis: int) -> tuple[T, ...]:
 def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
     """Return the size in bytes of an array that is about to be allocated, or raise an error.
 
-    Raise ValueError if the rank or the size exceeds NumPy's limits; like NumPy, ignore dimensions
-    of 0 in the size. Raise MemoryError if the result exceeds the free memory.
+    ValueError means that the rank or the size exceeds NumPy's limits. Like NumPy, this check
+    ignores dimensions of 0. MemoryError means that the array is larger than the free memory.
     """
     dtype = np.dtype(dtype)
     if len(shape) > MAX_RANK:
@@ -64,7 +64,7 @@ def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
 def infer_shape(
     indices_shape: Sequence[Dimension] | None, depth: Any, axis: int = -1
 ) -> tuple[Dimension, ...] | None:
-    """Infer the shape of the result of `one_hot`; dimensions of the indices may be unknown.
+    """Infer the shape of the result of `one_hot` from indices whose dimensions may be unknown.
 
     Parameters
     ----------

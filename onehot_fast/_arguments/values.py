@@ -66,9 +66,10 @@ def _numpy_dtype(dtype: npt.DTypeLike) -> Dtype:
 def _resolve_integers(
     on: int, off: int, dtype: Dtype | None, char: str | None
 ) -> tuple[Dtype, Element, Element]:
-    """Cache `_resolve` for Python integers; a cache for floats would confuse 0.0 and -0.0.
+    """Return the cached result of `_resolve` for two Python integers.
 
-    `char` distinguishes the equal dtypes of two C types, such as long and long long.
+    Floats are not cached, because a cache would confuse 0.0 and -0.0. `char` is the letter of the
+    dtype: NumPy has equal dtypes for two C types, such as long and long long.
     """
     result = _resolve(on, off, dtype, None)
     for element in result[1:]:
@@ -79,7 +80,7 @@ def _resolve_integers(
 def _resolve(
     on: object, off: object, dtype: Dtype | None, default: Dtype | None
 ) -> tuple[Dtype, Element, Element]:
-    """Determine the dtype, then convert both values to it."""
+    """Return the dtype of the result, and both values converted to this dtype."""
     arrays = [
         None if dtype is not None and dtype.kind == "O" else typed(value, name)
         for value, name in ((on, "on_value"), (off, "off_value"))
@@ -154,7 +155,7 @@ def _plain_dtype(on: object, off: object) -> Dtype:
 
 
 def _completed(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return the dtype, with a missing width or unit taken from the values."""
+    """Return `dtype`; if its width or unit is missing, take it from the values."""
     if is_unitless(dtype):
         return _with_unit(dtype, values, arrays)
     if dtype.itemsize == 0 and dtype.kind in "SUV" and dtype.names is None:
@@ -173,7 +174,7 @@ def _width(value: object, array: Element | None) -> int:
 
 
 def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return the time dtype with the unit of a typed value, or the unit that NumPy infers."""
+    """Return a time dtype with the unit of a typed value, else with the unit NumPy infers."""
     for array in arrays:
         if array is not None and array.dtype.kind == dtype.kind and not is_unitless(array.dtype):
             return native(array.dtype)
@@ -186,7 +187,7 @@ def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element
 
 
 def as_element(value: object, dtype: Dtype, name: str) -> Element:
-    """Return a copy of the value as a 0-D array of `dtype`, with zeros as padding."""
+    """Return a copy of the value as a 0-D array of `dtype`, whose padding bytes are zeros."""
     element = _as_element(value, dtype, name)
     clear_padding(element)
     return element
@@ -221,7 +222,7 @@ def clear_padding(cells: Element) -> None:
 
 
 def _as_element(value: object, dtype: Dtype, name: str) -> Element:
-    """Return the value as a 0-D array of `dtype`, with arbitrary padding."""
+    """Return the value as a 0-D array of `dtype`, whose padding bytes are arbitrary."""
     if dtype.kind == "O" and not isinstance(value, np.ndarray):
         element = np.empty((), dtype=dtype)
         element[()] = value  # store the object itself, even a sequence or a NumPy scalar
@@ -243,7 +244,7 @@ def _as_element(value: object, dtype: Dtype, name: str) -> Element:
 
 
 def typed(value: object, name: str) -> Element | None:
-    """Return a NumPy scalar or 0-D array as a 0-D array, or None for a plain Python value."""
+    """Return a NumPy scalar or 0-D array as a 0-D array; return None for a plain value."""
     if isinstance(value, np.generic):
         return np.asarray(value)
     if not isinstance(value, np.ndarray) and not hasattr(value, "__array__"):
@@ -294,19 +295,14 @@ def _does_not_fit(value: object, dtype: Dtype, name: str) -> ValueError:
 
 
 def _is_finite(number: float) -> bool:
-    """Tell whether a number is finite; every int is finite, even beyond the range of float."""
+    """Tell whether a number is finite, which is true of every int."""
     return isinstance(number, int) or math.isfinite(number)
 
 
-def _to_bool(value: Any, dtype: Dtype, name: str) -> Element:
-    if value not in (0, 1):
-        raise _does_not_fit(value, dtype, name)
-    return np.array(bool(value), dtype=dtype)
-
-
 def _to_integer(value: Any, dtype: Dtype, name: str) -> Element:
-    limits = np.iinfo(dtype)
-    if not (_is_finite(value) and limits.min <= int(value) <= limits.max and int(value) == value):
+    """Convert a number to an integer or Boolean dtype that can represent it exactly."""
+    low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    if not (_is_finite(value) and low <= int(value) <= high and int(value) == value):
         raise _does_not_fit(value, dtype, name)
     return np.array(int(value), dtype=dtype)
 
@@ -352,7 +348,7 @@ def _all_elements(dtype: Dtype) -> npt.NDArray[np.float64]:
 
 
 def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a date or duration; raise an error if the unit of the dtype is too coarse."""
+    """Convert a date or duration; raise an error if the dtype's unit would change the value."""
     # A pandas Timestamp is a datetime, but only its NumPy value has nanoseconds.
     value = getattr(value, "asm8", value)
     if value is None or (isinstance(value, np.generic) and np.isnat(value)):
@@ -406,7 +402,7 @@ def _to_structure(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _fill_field(cells: Element, value: Any, name: str) -> None:
-    """Fill one field, which may be a subarray, with one value or a list of values."""
+    """Fill one field with a value; fill a field that is an array with one value or a list."""
     if cells.ndim == 0:
         cells[...] = as_element(value, cells.dtype, name)
         return
@@ -420,7 +416,7 @@ def _fill_field(cells: Element, value: Any, name: str) -> None:
 
 # Kind of dtype → converter, accepted types, and their description for messages.
 _CONVERTERS: dict[str, tuple[Converter, Any, str]] = {
-    "b": (_to_bool, int | float, "True, False, 1 or 0"),
+    "b": (_to_integer, int | float, "True, False, 1 or 0"),
     "i": (_to_integer, int | float, "an integer"),
     "u": (_to_integer, int | float, "an integer"),
     "f": (_to_float, int | float, "a real number"),

@@ -4,10 +4,10 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t
 
 from onehot_fast._arrow.abi cimport ArrowArray, ohf_arrow_owner
-from onehot_fast._arrow.schema cimport ArrowField
+from onehot_fast._arrow.schema cimport ArrowField, Imported
 
 
-cdef class Array:
+cdef class Array(Imported):
     """One chunk, which reads the producer's memory."""
 
     cdef ohf_arrow_owner *owner

@@ -4,12 +4,12 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arrow.schema import ArrowField
+from onehot_fast._arrow.schema import ArrowField, Imported
 
 # One chunk, which reads the producer's memory and keeps it alive. Any Arrow library can import it
 # without a copy: pyarrow.array(array), pyarrow.record_batch(array), polars.Series(array).
 @final
-class Array:
+class Array(Imported):
     @property
     def schema(self) -> ArrowField: ...
     # The nulls in the validity bitmap; null values of a dictionary are not counted.
@@ -45,7 +45,7 @@ class Array:
 # An iterator over the chunks of one source, all of the same type.
 # OSError: the producer reports an error. ValueError: a chunk is malformed.
 @final
-class Stream:
+class Stream(Imported):
     @property
     def schema(self) -> ArrowField: ...
     def __iter__(self) -> Stream: ...

@@ -27,16 +27,16 @@ from onehot_fast._arrow.abi cimport (
     ArrowSchema,
     ohf_arrow_keep,
     ohf_arrow_let_go,
-    ohf_arrow_make_schema,
     ohf_arrow_own,
     ohf_arrow_owner,
     ohf_arrow_set_validity,
     ohf_arrow_share,
 )
-from onehot_fast._arrow.schema cimport ArrowField, check, new_schema_capsule, schema_of
+from onehot_fast._arrow.schema cimport MAKER, ArrowField, Imported, check, new_field, schema_of
 from onehot_fast._kernels.validity cimport code_rows, count_ones, spread
 
 import os
+from threading import Lock
 
 import numpy as np
 
@@ -48,29 +48,20 @@ cnp.import_array()
 cdef extern from "Python.h":
     bint Py_IsInitialized() noexcept nogil
 
-# The token that the constructors require; it is private to this module.
-cdef object MAKER = object()
 # The kinds of types whose values `block` and `numbers` copy.
 cdef tuple NUMBERS = ("boolean", "integer", "float")
 
 
 @cython.final
-cdef class Array:
+cdef class Array(Imported):
     """One chunk of a source; it reads the memory of the library that produced it, and keeps it alive.
 
     Any library can import it again through ``__arrow_c_array__``, without a copy and any number of times.
     """
 
-    def __cinit__(self, maker=None):
-        if maker is not MAKER:
-            raise TypeError("an Array cannot be created directly: call read(source)")
-
     def __dealloc__(self):
         if self.owner != NULL:
             ohf_arrow_let_go(self.owner)
-
-    def __reduce__(self):
-        raise TypeError("an Array of the Arrow C data interface cannot be pickled")
 
     def __len__(self):
         """Return the number of rows."""
@@ -98,9 +89,8 @@ cdef class Array:
     @property
     def identity(self):
         """A cache key; two arrays with equal keys have equal values, as long as both arrays are alive."""
-        cdef list identity = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
-        identify(self.schema, self.node, identity)
-        return tuple(identity)
+        rows = self.offset, self.length, <uintptr_t> self.bits, self.bits_begin
+        return rows + identity_of(self.schema, self.node)
 
     def child(self, Py_ssize_t position):
         """Return one column of a struct (or record batch), with the rows and the nulls of the struct."""
@@ -203,7 +193,7 @@ cdef class Array:
         return self.schema.__arrow_c_schema__(), capsule
 
     cdef int cover(self, cnp.ndarray valid) except -1:
-        """Also mark the rows as null that are null in the parent struct, where ``valid`` is False."""
+        """Also mark rows as null where ``valid`` is False, because they are null in the parent struct."""
         cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
         if self.schema.kind == "null":
             return 0
@@ -352,45 +342,37 @@ cdef Array take_array(ArrowArray *source, ArrowField schema):
         ohf_arrow_let_go(owner)
 
 
-cdef int identify(ArrowField schema, const ArrowArray *array, list found) except -1:
-    """Append the identity of an array, its children and its dictionary to ``found``."""
+cdef tuple identity_of(ArrowField schema, const ArrowArray *array):
+    """Return the identity of a whole array with its children and its dictionary."""
     cdef int64_t i
-    found += (
+    buffers = [<uintptr_t> array.buffers[i] for i in range(array.n_buffers)]
+    children = [identity_of(schema.children[i], array.children[i]) for i in range(array.n_children)]
+    dictionary = None if array.dictionary == NULL else identity_of(schema.dictionary, array.dictionary)
+    return (
         schema.format, schema.name, schema.packed_metadata, array.length, array.offset, array.null_count,
-        array.n_buffers,
+        *buffers, *children, dictionary,
     )
-    for i in range(array.n_buffers):
-        found.append(<uintptr_t> array.buffers[i])
-    for i in range(array.n_children):
-        identify(schema.children[i], array.children[i], found)
-    if array.dictionary != NULL:
-        identify(schema.dictionary, array.dictionary, found)
-    return 0
 
 
 # ---- Streams ----
 
 @cython.final
-cdef class Stream:
+cdef class Stream(Imported):
     """An iterator over the chunks of one source, all of the same type.
 
     A producer's error is raised as an OSError with the same number and message, and ends the stream.
     """
 
     cdef ArrowArrayStream stream    # marked as released if it is exhausted, or if the source is not a stream
-    cdef bint is_busy
+    cdef object lock                # held while a thread reads: a producer must not be called concurrently
     cdef Array only                 # the only chunk, if the source is not a stream
     cdef readonly ArrowField schema
 
     def __cinit__(self, maker=None):
-        if maker is not MAKER:
-            raise TypeError("a Stream cannot be created directly: call read(source)")
+        self.lock = Lock()
 
     def __dealloc__(self):
         self.close()
-
-    def __reduce__(self):
-        raise TypeError("a Stream of the Arrow C data interface cannot be pickled")
 
     def __iter__(self):
         """Return the stream itself."""
@@ -399,11 +381,11 @@ cdef class Stream:
     def __next__(self):
         """Return the next chunk."""
         cdef Array chunk
-        self.enter()
+        if not self.lock.acquire(False):
+            raise RuntimeError("another thread is already reading the next chunk of this Arrow stream")
         try:
             if self.only is not None:
-                chunk = self.only
-                self.only = None
+                chunk, self.only = self.only, None
                 return chunk
             if self.stream.release == NULL:
                 raise StopIteration
@@ -412,17 +394,7 @@ cdef class Stream:
             self.close()
             raise
         finally:
-            self.is_busy = False
-
-    cdef int enter(self) except -1:
-        """Reserve the stream for this thread: a producer must not be called concurrently."""
-        cdef bint was_busy
-        with cython.critical_section(self):
-            was_busy = self.is_busy
-            self.is_busy = True
-        if was_busy:
-            raise RuntimeError("another thread is already reading the next chunk of this Arrow stream")
-        return 0
+            self.lock.release()
 
     cdef void close(self) noexcept:
         """Release the stream."""
@@ -549,18 +521,11 @@ def read(source):
 # ---- Export of a block of memory ----
 
 cdef void release(ArrowArray *array) noexcept nogil:
-    """Release an array from any thread: drop its reference to the `ArrowBlock`, if Python still runs."""
+    """Release an array from any thread: drop its reference to a Python object, if Python still runs."""
     if Py_IsInitialized():
         with gil:
             Py_DECREF(<object> array.private_data)
     array.release = NULL
-
-
-cdef int fill_schema(ArrowSchema *to, bytes format, bytes name, Py_ssize_t n_fields) except -1:
-    """Write the format and name of a schema, and allocate ``n_fields`` empty children."""
-    if not ohf_arrow_make_schema(to, format, name, NULL, 0, ARROW_FLAG_NULLABLE, n_fields, False):
-        raise MemoryError("cannot allocate an Arrow schema")
-    return 0
 
 
 @cython.final
@@ -571,75 +536,52 @@ cdef class ArrowBlock:
     """
 
     cdef readonly object block
-    cdef list names
-    cdef bytes format
-    cdef ArrowArray whole
-    cdef ArrowArray *columns
-    cdef ArrowArray **children
-    cdef const void **buffers   # a validity bitmap (NULL) and the data of each column; one buffer of the struct
+    cdef Array struct
 
     def __cinit__(self, names, cnp.ndarray block not None, Py_ssize_t n_rows, str format, Py_ssize_t n_bits):
         """Store a C-contiguous block; each of its rows is a column of ``n_rows`` values of ``n_bits`` bits.
 
         ``format`` is an Arrow format string, such as ``"b"``.
         """
+        cdef ArrowField schema = new_field("+s", "", ARROW_FLAG_NULLABLE)
+        cdef ArrowArray source
         cdef Py_ssize_t at, n
         self.block = block
-        self.names = [name.encode() for name in names]
-        self.format = format.encode()
-        n = len(self.names)
+        schema.children = tuple([new_field(format, name, ARROW_FLAG_NULLABLE) for name in names])
+        n = len(schema.children)
         if not block.flags.c_contiguous or block.ndim < 2 or len(block) != n:
             raise ValueError("ArrowBlock: block must have one contiguous row for each name")
         # Use Python integers, which do not overflow.
         row_bytes = (<object> n_rows * n_bits + 7) // 8
         if n_rows < 0 or n_bits < 1 or block.nbytes < len(block) * row_bytes:
             raise ValueError(f"ArrowBlock: block must have room for {n_rows} rows")
-        self.columns = <ArrowArray *> PyMem_RawCalloc(n + 1, sizeof(ArrowArray))
-        self.children = <ArrowArray **> PyMem_RawCalloc(n + 1, sizeof(ArrowArray *))
-        self.buffers = <const void **> PyMem_RawCalloc(2 * n + 1, sizeof(void *))
-        if self.columns == NULL or self.children == NULL or self.buffers == NULL:
-            raise MemoryError(f"cannot allocate the Arrow structures of {n} columns")
         # Store the pointers now, because Python code can change the shape and strides of an array later.
+        columns_memory = np.zeros((n, sizeof(ArrowArray)), np.uint8)
+        pointers_memory = np.zeros(3 * n + 1, np.uintp)
+        columns = <ArrowArray *> cnp.PyArray_DATA(columns_memory)
+        buffers = <const void **> cnp.PyArray_DATA(pointers_memory)     # a validity bitmap (NULL) and data of each
+        children = <ArrowArray **> (buffers + 2 * n + 1)                # after the one buffer of the struct
         for at in range(n):
-            self.buffers[2 * at + 1] = cnp.PyArray_BYTES(block) + at * cnp.PyArray_STRIDE(block, 0)
-            self.columns[at].length = n_rows
-            self.columns[at].n_buffers = 2
-            self.columns[at].buffers = self.buffers + 2 * at
-            self.children[at] = &self.columns[at]
-        self.whole.length = n_rows
-        self.whole.n_buffers = 1
-        self.whole.buffers = self.buffers + 2 * n
-        self.whole.n_children = n
-        self.whole.children = self.children
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.columns)
-        PyMem_RawFree(self.children)
-        PyMem_RawFree(self.buffers)
-
-    def __arrow_c_schema__(self):
-        """Return an Arrow schema capsule of the type."""
-        cdef Py_ssize_t at
-        cdef ArrowSchema *schema
-        cdef object capsule = new_schema_capsule(&schema)
-        fill_schema(schema, b"+s", b"", len(self.names))
-        for at in range(len(self.names)):
-            fill_schema(schema.children[at], self.format, self.names[at], 0)
-        return capsule
-
-    def __arrow_c_array__(self, requested_schema=None):
-        """Return the capsules of the type and of the array; the requested type is ignored."""
-        cdef ArrowArray source = self.whole
-        cdef ArrowArray *array
-        cdef object capsule = new_array_capsule(&array)
-        source.release = release
-        source.private_data = <void *> self
+            buffers[2 * at + 1] = cnp.PyArray_BYTES(block) + at * cnp.PyArray_STRIDE(block, 0)
+            columns[at].length, columns[at].n_buffers, columns[at].buffers = n_rows, 2, buffers + 2 * at
+            children[at] = &columns[at]
+        memory = (block, columns_memory, pointers_memory)
+        source = ArrowArray(
+            n_rows, 0, 0, 1, n, buffers + 2 * n, children, NULL, release, <void *> memory,
+        )
         owner = ohf_arrow_own(&source)
         if owner == NULL:
             raise MemoryError("cannot allocate an Arrow array")
-        Py_INCREF(self)
-        is_shared = ohf_arrow_share(owner, &self.whole, array)
-        ohf_arrow_let_go(owner)
-        if not is_shared:
-            raise MemoryError("cannot allocate an Arrow array")
-        return self.__arrow_c_schema__(), capsule
+        Py_INCREF(memory)
+        try:
+            self.struct = make_array(owner, &owner.array, schema, 0, n_rows)
+        finally:
+            ohf_arrow_let_go(owner)
+
+    def __arrow_c_schema__(self):
+        """Return an Arrow schema capsule of the type."""
+        return self.struct.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        """Return the capsules of the type and of the array; the requested type is ignored."""
+        return self.struct.__arrow_c_array__()

@@ -5,7 +5,14 @@ from libc.stdint cimport int64_t
 from onehot_fast._arrow.abi cimport ArrowArray, ArrowSchema
 
 
-cdef class ArrowField:
+cdef object MAKER       # the token that the constructors of imported objects require
+
+
+cdef class Imported:
+    """An object that only `read` creates."""
+
+
+cdef class ArrowField(Imported):
     """One field of the Arrow C data interface."""
 
     cdef readonly str format, name
@@ -22,6 +29,7 @@ cdef class ArrowField:
     cdef str where(self)
 
 
+cdef ArrowField new_field(str format, str name, int64_t flags)
 cdef ArrowField schema_of(const ArrowSchema *source, int depth)
 cdef object new_schema_capsule(ArrowSchema **schema)
 cdef int check(ArrowField schema, const ArrowArray *array, int64_t min_rows) except -1

@@ -2,9 +2,12 @@ from typing import Any, final
 
 import numpy as np
 
+# An object that only `read` creates, and that cannot be pickled.
+class Imported: ...
+
 # The type of one field that was read; it can be exported again.
 @final
-class ArrowField:
+class ArrowField(Imported):
     # The format string, such as "i" or "tsu:UTC"; for a dictionary, the format of its indices.
     @property
     def format(self) -> str: ...

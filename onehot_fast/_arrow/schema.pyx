@@ -31,8 +31,7 @@ cdef enum:
 # More rows of the widest fixed type would exceed the address space.
 cdef int64_t MAX_ROWS = sys.maxsize // 16
 
-# The token that the constructor of ArrowField requires; it is private to this module.
-cdef object MAKER = object()
+MAKER = object()
 
 # For each type: its kind, whether the first buffer is a validity bitmap, the number of buffers, the number of
 # children (-1: not fixed), and which buffers must exist unless the array is empty (bit i: buffer i).
@@ -117,16 +116,19 @@ cdef bytes pack_metadata(const char *metadata):
     return PyBytes_FromStringAndSize(metadata, at - metadata)
 
 
-@cython.final
-cdef class ArrowField:
-    """The immutable type of one Arrow field, which any Arrow library can import again."""
+cdef class Imported:
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
-            raise TypeError("an ArrowField cannot be created directly: use the schema of an Array or Stream")
+            raise TypeError(f"{type(self).__name__} cannot be created directly: call read(source)")
 
     def __reduce__(self):
-        raise TypeError("an ArrowField of the Arrow C data interface cannot be pickled")
+        raise TypeError(f"{type(self).__name__} of the Arrow C data interface cannot be pickled")
+
+
+@cython.final
+cdef class ArrowField(Imported):
+    """The immutable type of one Arrow field, which any Arrow library can import again."""
 
     cdef str where(self):
         """Return the name and format of the field for an error message."""
@@ -201,9 +203,17 @@ cdef tuple read_children(const ArrowSchema *source, str format, int n_expected, 
     return tuple(children)
 
 
+cdef ArrowField new_field(str format, str name, int64_t flags):
+    """Return a field without children, metadata and dictionary."""
+    cdef ArrowField field = ArrowField.__new__(ArrowField, MAKER)
+    field.format, field.name, field.flags, field.children = format, name, flags, ()
+    field.kind, field.has_validity, field.n_buffers, _, field.required = layout_of(format)
+    return field
+
+
 cdef ArrowField schema_of(const ArrowSchema *source, int depth):
     """Read one field with its children and dictionary, without changing the C structure."""
-    cdef ArrowField schema = ArrowField.__new__(ArrowField, MAKER)
+    cdef ArrowField schema
     cdef int n_children
     if depth > MAX_DEPTH:
         raise ValueError(f"an Arrow schema must have at most {MAX_DEPTH} levels of nesting")
@@ -211,11 +221,9 @@ cdef ArrowField schema_of(const ArrowSchema *source, int depth):
         raise ValueError("an Arrow schema is released: it was imported before, or never filled")
     if source.format == NULL:
         raise ValueError("an Arrow schema has no format")
-    schema.format = text_of(source.format, "format")
-    schema.name = text_of(source.name, "name")
+    schema = new_field(text_of(source.format, "format"), text_of(source.name, "name"), source.flags)
     schema.packed_metadata = pack_metadata(source.metadata)
-    schema.flags = source.flags
-    schema.kind, schema.has_validity, schema.n_buffers, n_children, schema.required = layout_of(schema.format)
+    n_children = layout_of(schema.format)[3]
     if schema.format.startswith("+u"):      # a union has one child per type id
         n_children = len(schema.format[4:].split(",")) if len(schema.format) > 4 else 0
     schema.children = read_children(source, schema.format, n_children, depth)

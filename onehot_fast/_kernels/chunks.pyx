@@ -34,9 +34,14 @@ cdef double SERIAL_SECONDS = 1.0
 
 
 cdef int for_each_chunk(
-    chunk_work work, const void *job, Py_ssize_t n_chunks, Py_ssize_t chunk_bytes, int num_threads,
+    chunk_work work, const void *job, Py_ssize_t n_items, Py_ssize_t chunk_items, Py_ssize_t item_bytes,
+    int num_threads,
 ) except -1:
-    """Run ``work(job, chunk)`` for every chunk; chunks may run in any order and at the same time."""
+    """Call ``work(job, begin, end)`` for chunks of up to ``chunk_items`` of the items 0 to ``n_items``.
+
+    Chunks may run in any order and at the same time.
+    """
+    cdef Py_ssize_t n_chunks = (n_items + chunk_items - 1) // chunk_items, chunk_bytes = chunk_items * item_bytes
     cdef Py_ssize_t slab = max(SLAB_BYTES // max(chunk_bytes, 1), 1)
     cdef Py_ssize_t begin = 0, end, alone, chunk
     cdef int team
@@ -51,12 +56,12 @@ cdef int for_each_chunk(
             if team <= 1 or ohf_child_alone or not ohf_can_start(team - 1):
                 # A team of one thread takes 2 microseconds longer than this loop.
                 for alone in range(begin, end):
-                    work(job, alone)
+                    work(job, alone * chunk_items, min((alone + 1) * chunk_items, n_items))
             else:
                 first_done = ohf_seconds()
                 ohf_note_team_start()
                 for chunk in prange(begin, end, schedule="dynamic", chunksize=1, num_threads=team):
-                    work(job, chunk)
+                    work(job, chunk * chunk_items, min((chunk + 1) * chunk_items, n_items))
                     if omp_get_thread_num() == 0:
                         (&first_done)[0] = ohf_seconds()
                 now = ohf_seconds()

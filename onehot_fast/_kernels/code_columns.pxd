@@ -48,6 +48,16 @@ cdef inline bint read(
     return False
 
 
+cdef struct Output:
+    unsigned char *data
+    Py_ssize_t n_bytes
+    Py_ssize_t width            # bytes of an element
+    const unsigned char *on
+    const unsigned char *off
+
+cdef Output output_of(cnp.ndarray out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *
+
+
 cdef class CodeColumns:
     """Several columns of codes and their tables as C structures."""
 

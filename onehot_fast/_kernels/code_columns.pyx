@@ -31,11 +31,25 @@ ctypedef fused code_t:
 
 
 cdef int index_kind(cnp.ndarray indices) except -1:
-    """Return the position in `INDEX_DTYPES` of the dtype of a contiguous 1-D array of indices."""
+    """Return the position in `INDEX_DTYPES` of the dtype of a contiguous array of indices."""
     kind = _KINDS.get(indices.dtype)
-    if kind is None or indices.ndim != 1 or not indices.flags.c_contiguous:
+    if kind is None or not cnp.PyArray_IS_C_CONTIGUOUS(indices):
         raise ValueError(f"kernels cannot read indices of {indices.dtype} and shape {(<object> indices).shape}")
     return kind
+
+
+cdef Output output_of(cnp.ndarray out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *:
+    """Return pointers to ``out`` and to the elements ``on`` and ``off``; raise an error if the sizes differ."""
+    cdef Output output = Output(
+        data=<unsigned char *> cnp.PyArray_DATA(out), n_bytes=cnp.PyArray_NBYTES(out),
+        width=cnp.PyArray_NBYTES(on), on=<const unsigned char *> cnp.PyArray_DATA(on),
+        off=<const unsigned char *> cnp.PyArray_DATA(off),
+    )
+    if output.n_bytes != n_elements * output.width or cnp.PyArray_NBYTES(off) != output.width:
+        raise ValueError(f"the output must have {n_elements} elements as wide as the elements on and off")
+    if not cnp.PyArray_IS_C_CONTIGUOUS(out) or not cnp.PyArray_ISWRITEABLE(out):
+        raise ValueError("the output must be C-contiguous and writable")
+    return output
 
 
 cdef bint only_adds(const int32_t *entries, Py_ssize_t n) noexcept nogil:
@@ -78,7 +92,7 @@ cdef class CodeColumns:
         """Check one column and store a pointer to its memory."""
         cdef const ohf_microkernels *variant = microkernels()
         cdef int kind = index_kind(codes)
-        if kind >= OHF_F32 or codes.shape[0] != self.n_rows:
+        if kind >= OHF_F32 or codes.ndim != 1 or codes.shape[0] != self.n_rows:
             raise ValueError(f"column {i}: {codes.dtype} {(<object> codes).shape}, not {self.n_rows} integers")
         self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
         self.items[i].index_bytes = kind_bytes(kind)
@@ -110,7 +124,7 @@ cdef struct Job:
     const CodeSource *source
     void *out
     Py_ssize_t out_bytes    # bytes of a code
-    Py_ssize_t n_rows, span
+    Py_ssize_t span
 
 
 cdef void narrow(const int32_t *codes, Py_ssize_t count, code_t *out) noexcept nogil:
@@ -120,11 +134,11 @@ cdef void narrow(const int32_t *codes, Py_ssize_t count, code_t *out) noexcept n
         out[i] = <code_t> codes[i]
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Look up the codes of one chunk of rows in the table."""
+cdef void run_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+    """Write the table entry of each code of the rows [row, end)."""
     cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
-    cdef Py_ssize_t row = chunk * CHUNK_ROWS, end = min((chunk + 1) * CHUNK_ROWS, job.n_rows), count
+    cdef Py_ssize_t count
     while row < end:
         count = min(end - row, <Py_ssize_t> CODES)
         if job.out_bytes == sizeof(int32_t):
@@ -151,11 +165,5 @@ def recode(cnp.ndarray codes, cnp.ndarray table, code_t[::1] out, Py_ssize_t spa
         raise ValueError(f"recode: codes below {span} do not fit {sizeof(code_t)} bytes")
     if columns.n_rows == 0:
         return
-    job.source = columns.items
-    job.out = &out[0]
-    job.out_bytes = sizeof(code_t)
-    job.n_rows = columns.n_rows
-    job.span = span
-    for_each_chunk(
-        run_chunk, &job, (job.n_rows + CHUNK_ROWS - 1) // CHUNK_ROWS, CHUNK_ROWS * sizeof(code_t), num_threads,
-    )
+    job = Job(source=columns.items, out=&out[0], out_bytes=sizeof(code_t), span=span)
+    for_each_chunk(run_chunk, &job, columns.n_rows, CHUNK_ROWS, sizeof(code_t), num_threads)

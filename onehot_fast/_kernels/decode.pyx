@@ -37,42 +37,33 @@ cdef enum:
     UNEVEN
     FAULTS
 
-cdef struct Found:
-    Py_ssize_t position      # the first hot element of the row, -1 if there is none
-    bint multiple
-    bint uneven              # no hot element, but elements that differ from those of a valid empty row
-
 cdef struct Job:
     const unsigned char *tensor
     const unsigned char *on
     int64_t *out
-    Py_ssize_t width, depth, inner, n_groups, chunk_groups
+    Py_ssize_t width, depth, inner, chunk_groups
     int64_t default
     const unsigned char *off     # the expected element of a row without a hot one; NULL: the row's first element
     int64_t *faults          # for each chunk, the first row with each fault, or -1
 
 
-cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept nogil:
-    """Find the first hot element of a row, and whether there are several."""
-    cdef Found found
+cdef Py_ssize_t find_word(const word_t *row, Py_ssize_t depth, word_t on, bint *multiple) noexcept nogil:
+    """Return the position of the first hot element of a row, or -1; set ``multiple`` if there are several."""
     cdef uint32_t count = 0, position = 0, hit
     cdef int32_t i
-    found.position = -1
-    found.multiple = False
-    found.uneven = False
     for i in range(<int32_t> depth):
         hit = row[i] == on
         count += hit
         position += hit * <uint32_t> i
+    multiple[0] = False
     if count == 1 and position < <uint32_t> depth:  # false if another thread changed the row
-        found.position = position
-    elif count > 1:
+        return position
+    if count > 1:
         for i in range(<int32_t> depth):
             if row[i] == on:
-                found.multiple = True
-                found.position = i
-                break
-    return found
+                multiple[0] = True
+                return i
+    return -1
 
 
 cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noexcept nogil:
@@ -89,15 +80,13 @@ cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noe
     return True
 
 
-cdef void note(const Job *job, int64_t *faults, Py_ssize_t at, Found found) noexcept nogil:
-    """Write the result of row ``at``; for each fault of the row, store ``at`` if no row was stored before."""
-    job.out[at] = job.default if found.position < 0 else found.position
-    if found.position < 0 and faults[EMPTY] < 0:
-        faults[EMPTY] = at
-    if found.uneven and faults[UNEVEN] < 0:
-        faults[UNEVEN] = at
-    if found.multiple and faults[MULTIPLE] < 0:
-        faults[MULTIPLE] = at
+cdef inline bint differ(word_t a, word_t b) noexcept nogil:
+    """Tell whether two elements differ; SSE2 cannot compare 64 bits at once."""
+    cdef word_t rest = a ^ b
+    if word_t is uint64_t:
+        return (<uint32_t> rest | <uint32_t> (rest >> 32)) != 0
+    else:
+        return rest != 0
 
 
 cdef void mark_plane(
@@ -106,13 +95,8 @@ cdef void mark_plane(
     """Where the class ``label`` is hot, write it to ``first`` if this is still 0, else set ``several``."""
     cdef Py_ssize_t i
     cdef uint8_t hit, seen
-    cdef word_t rest
     for i in range(n):
-        if word_t is uint64_t:      # SSE2 cannot compare 64 bits
-            rest = plane[i] ^ on
-            hit = -((<uint32_t> rest | <uint32_t> (rest >> 32)) == 0)
-        else:
-            hit = -(plane[i] == on)
+        hit = -(not differ(plane[i], on))
         seen = -(first[i] != 0)
         several[i] |= hit & seen
         first[i] |= hit & ~seen & label
@@ -121,17 +105,12 @@ cdef void mark_plane(
 cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, uint8_t *unequal) noexcept nogil:
     """Set ``unequal`` to 1 where the elements of two classes differ."""
     cdef Py_ssize_t i
-    cdef word_t rest
     for i in range(n):
-        rest = plane[i] ^ first[i]
-        if word_t is uint64_t:      # SSE2 compares no more than 32 bits
-            unequal[i] |= (<uint32_t> rest | <uint32_t> (rest >> 32)) != 0
-        else:
-            unequal[i] |= rest != 0
+        unequal[i] |= differ(plane[i], first[i])
 
 
 cdef void mark_uneven(const Job *job, const word_t *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
-    """Store for each row whether an element differs from ``off`` (NULL: from the row's first element)."""
+    """Set ``uneven`` to 1 for rows with an element that differs from ``off`` (NULL: from the first element)."""
     cdef Py_ssize_t i
     for i in range(n):
         uneven[i] = job.off != NULL and memcmp(planes + i, job.off, job.width) != 0
@@ -165,7 +144,7 @@ cdef void mark_window(
 
 
 cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
-    """Tell whether a row of the tile has the fault; store the first such row if none was stored before."""
+    """Tell whether a row of the tile has the fault; store the first such row unless an earlier one is stored."""
     cdef uint8_t found = 0
     cdef Py_ssize_t i
     for i in range(n):     # the compiler vectorises this reduction
@@ -214,17 +193,22 @@ cdef void decode_words(
     const Job *job, const word_t *tensor, Py_ssize_t group, Py_ssize_t end, int64_t *faults,
 ) noexcept nogil:
     """Decode the groups [group, end), each of (depth, inner) elements."""
-    cdef Found found
-    cdef Py_ssize_t begin
+    cdef Py_ssize_t begin, position
+    cdef bint multiple
     cdef const word_t *row
     cdef word_t on
     memcpy(&on, job.on, sizeof(on))
     for group in range(group, end):
         row = tensor + group * job.depth * job.inner
         if job.inner == 1 and job.depth < INT32_MAX:
-            found = find_word(row, job.depth, on)
-            found.uneven = found.position < 0 and not is_even(job, <const unsigned char *> row, job.width)
-            note(job, faults, group, found)
+            position = find_word(row, job.depth, on, &multiple)
+            job.out[group] = job.default if position < 0 else position
+            if multiple and faults[MULTIPLE] < 0:
+                faults[MULTIPLE] = group
+            if position < 0 and faults[EMPTY] < 0:
+                faults[EMPTY] = group
+            if position < 0 and faults[UNEVEN] < 0 and not is_even(job, <const unsigned char *> row, job.width):
+                faults[UNEVEN] = group
         else:
             begin = 0
             while begin < job.inner:
@@ -234,11 +218,10 @@ cdef void decode_words(
                 begin += TILE
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Decode one chunk of groups."""
+cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Decode the groups [begin, end), which are one chunk."""
     cdef const Job *job = <const Job *> any_job
-    cdef int64_t *faults = job.faults + chunk * FAULTS
-    cdef Py_ssize_t begin = chunk * job.chunk_groups, end = min(begin + job.chunk_groups, job.n_groups)
+    cdef int64_t *faults = job.faults + begin // job.chunk_groups * FAULTS
     if job.width == 1:
         decode_words(job, <const uint8_t *> job.tensor, begin, end, faults)
     elif job.width == 2:
@@ -249,45 +232,45 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         decode_words(job, <const uint64_t *> job.tensor, begin, end, faults)
 
 
-def decode(
-    const unsigned char[::1] tensor, int64_t[::1] out, Py_ssize_t depth, Py_ssize_t inner,
-    const unsigned char[::1] on, const unsigned char[::1] off, int64_t default, int num_threads,
-):
-    """Write the position of the first hot element of each row into ``out``, or ``default`` if there is none.
+def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, int num_threads):
+    """Return the position of each row's first hot element (else ``default``), and three row numbers.
 
-    ``tensor`` has (outer, depth, inner) aligned elements of ``len(on)`` = 1, 2, 4 or 8 bytes; no dimension is 0.
-    Return three row numbers (-1 if there is no such row): the first row without a hot element, the first with
-    several, and the first without one whose elements are not all ``off`` (if ``off`` is None: not all equal).
+    A row is ``cube[i, :, k]``, and an element is hot if its bytes equal ``on``. The row numbers are, in this order:
+
+    - the first row without a hot element,
+    - the first row with several hot elements,
+    - the first row without a hot element in which an element differs from ``off`` or, if ``off`` is None, from
+      another element.
+
+    A row number is -1 if there is no such row. The cube must be contiguous, with aligned elements of 1, 2, 4 or 8
+    bytes.
     """
     cdef Job job
-    cdef Py_ssize_t i, n_chunks, width = on.shape[0]
+    cdef Py_ssize_t i, n_chunks, group_bytes, width = cube.itemsize, outer = cube.shape[0]
     cdef int64_t[FAULTS] first = [-1, -1, -1]
-    if inner < 1 or depth < 1 or out.shape[0] % inner != 0 or out.shape[0] * depth * width != tensor.shape[0]:
-        raise ValueError("decode.decode: the lengths differ")
-    if out.shape[0] == 0:
-        return -1, -1, -1
-    job.tensor = &tensor[0]
-    if width not in (1, 2, 4, 8) or <uintptr_t> job.tensor % width != 0:
-        raise ValueError("decode.decode: elements must be aligned and have 1, 2, 4 or 8 bytes")
-    job.on = &on[0]
+    cdef int64_t[::1] out, faults
+    job.tensor = <const unsigned char *> cnp.PyArray_DATA(cube)
+    if width not in (1, 2, 4, 8) or <uintptr_t> job.tensor % width != 0 or not cnp.PyArray_IS_C_CONTIGUOUS(cube):
+        raise ValueError("decode: elements must be contiguous and aligned, and have 1, 2, 4 or 8 bytes")
+    if cube.ndim != 3 or on.itemsize != width or (off is not None and off.itemsize != width):
+        raise ValueError("decode: the cube must have three dimensions, and elements of the width of on and off")
+    job.width, job.depth, job.inner = width, cube.shape[1], cube.shape[2]
+    classes = np.empty(outer * job.inner, np.int64)
+    if job.depth == 0 or len(classes) == 0:
+        classes.fill(default)
+        return classes, 0 if len(classes) else -1, -1, -1
+    out = classes
     job.out = &out[0]
-    job.width = width
-    job.depth = depth
-    job.inner = inner
-    job.n_groups = out.shape[0] // inner
+    job.on = <const unsigned char *> cnp.PyArray_DATA(on)
+    job.off = NULL if off is None else <const unsigned char *> cnp.PyArray_DATA(off)
     job.default = default
-    job.off = NULL
-    if off is not None:
-        if off.shape[0] != width:
-            raise ValueError("decode.decode: on and off must have the same length")
-        job.off = &off[0]
-    job.chunk_groups = max(CHUNK_BYTES // (depth * inner * width), <Py_ssize_t> 1)
-    n_chunks = (job.n_groups + job.chunk_groups - 1) // job.chunk_groups
-    faults = np.empty(n_chunks * FAULTS, np.int64)
-    job.faults = <int64_t *> cnp.PyArray_DATA(faults)
-    memset(job.faults, 0xFF, n_chunks * FAULTS * sizeof(int64_t))
-    for_each_chunk(run_chunk, &job, n_chunks, job.chunk_groups * depth * inner * width, num_threads)
+    group_bytes = job.depth * job.inner * width
+    job.chunk_groups = max(CHUNK_BYTES // group_bytes, <Py_ssize_t> 1)
+    n_chunks = (outer + job.chunk_groups - 1) // job.chunk_groups
+    faults = np.full(n_chunks * FAULTS, -1, np.int64)
+    job.faults = &faults[0]
+    for_each_chunk(run_chunk, &job, outer, job.chunk_groups, group_bytes, num_threads)
     for i in range(n_chunks * FAULTS):
         if first[i % FAULTS] < 0:
-            first[i % FAULTS] = job.faults[i]
-    return first[EMPTY], first[MULTIPLE], first[UNEVEN]
+            first[i % FAULTS] = faults[i]
+    return classes, first[EMPTY], first[MULTIPLE], first[UNEVEN]

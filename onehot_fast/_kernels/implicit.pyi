@@ -1,4 +1,4 @@
-from typing import Any, TypeAlias, final
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -6,10 +6,6 @@ import numpy.typing as npt
 WIDTH: int
 
 _Floats: TypeAlias = npt.NDArray[np.float64]
-
-@final
-class Groups:
-    def __new__(cls, codes: list[npt.NDArray[Any]], n_codes: list[int], n_rows: int) -> Groups: ...
 
 def multiply(
     codes: list[npt.NDArray[Any]],

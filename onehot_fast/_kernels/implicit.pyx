@@ -12,7 +12,6 @@ A code outside its table adds nothing, so no memory outside the tables is read o
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
@@ -44,7 +43,7 @@ ctypedef void (*work)(const Job *, Py_ssize_t, Py_ssize_t, double *, double *) n
 
 cdef struct Job:
     const Group *groups
-    Py_ssize_t n_groups, n_rows, block_rows
+    Py_ssize_t n_groups, block_rows
     Py_ssize_t width        # columns of the other operand
     double *values          # the product, or the values to add up, which are only read
     Py_ssize_t stride       # elements from one row of values to the next
@@ -54,40 +53,32 @@ cdef struct Job:
     work run_tile           # `run_groups` or `run_pairs`: a single function would be short of registers
 
 
-cdef class Groups:
-    """Arrays of codes, checked once and stored as C structures."""
-
-    cdef Group *items
-    cdef Py_ssize_t n_groups, n_rows
-
-    def __cinit__(self, list codes, list n_codes, Py_ssize_t n_rows):
-        cdef Py_ssize_t i
-        cdef cnp.ndarray array
-        self.items = <Group *> calloc(len(codes) + 1, sizeof(Group))
-        if self.items == NULL:
-            raise MemoryError("cannot allocate the descriptions of the code arrays")
-        self.n_groups, self.n_rows = len(codes), n_rows
-        for i in range(self.n_groups):
-            array = codes[i]
-            if array.dtype not in (np.uint8, np.uint16, np.uint32) or not array.flags.c_contiguous:
-                raise ValueError(f"group {i}: expected contiguous unsigned codes, got {array.dtype}")
-            if array.ndim != 1 or array.shape[0] != n_rows:
-                raise ValueError(f"group {i}: expected {n_rows} codes, got shape {(<object> array).shape}")
-            self.items[i].codes = cnp.PyArray_DATA(array)
-            self.items[i].code_bytes = array.dtype.itemsize
-            self.items[i].n_codes = n_codes[i]
-
-    def __dealloc__(self):
-        free(self.items)
+cdef Group *groups_of(list codes, list n_codes, Py_ssize_t n_rows, cnp.ndarray memory) except NULL:
+    """Check the arrays of codes, and describe them in ``memory``."""
+    cdef Group *groups = <Group *> cnp.PyArray_DATA(memory)
+    cdef Py_ssize_t i
+    cdef cnp.ndarray array
+    for i in range(len(codes)):
+        array = codes[i]
+        if array.dtype not in (np.uint8, np.uint16, np.uint32) or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+            raise ValueError(f"group {i}: expected contiguous unsigned codes, got {array.dtype}")
+        if array.ndim != 1 or array.shape[0] != n_rows:
+            raise ValueError(f"group {i}: expected {n_rows} codes, got shape {(<object> array).shape}")
+        groups[i] = Group(cnp.PyArray_DATA(array), array.itemsize, n_codes[i], NULL, 0)
+    return groups
 
 
-cdef inline void add_block(double *to, const double *row) noexcept nogil:
-    """Add ``row`` to ``to``; gcc vectorises the loop because all loads come before the stores."""
+cdef inline void add(double *to, const double *row, Py_ssize_t width) noexcept nogil:
+    """Add ``row`` to ``to``; gcc vectorises the first loop because all loads come before the stores."""
     cdef double sums[BLOCK_WIDTH]
-    cdef int j
-    for j in range(BLOCK_WIDTH):
-        sums[j] = to[j] + row[j]
-    memcpy(to, sums, sizeof(sums))
+    cdef Py_ssize_t j
+    if width == BLOCK_WIDTH:
+        for j in range(BLOCK_WIDTH):
+            sums[j] = to[j] + row[j]
+        memcpy(to, sums, sizeof(sums))
+    else:
+        for j in range(width):
+            to[j] += row[j]
 
 
 cdef void add_rows(
@@ -95,9 +86,8 @@ cdef void add_rows(
 ) noexcept nogil:
     """For each row of the tile, add the row of the group's table that its code selects."""
     cdef const double *table = group.table
-    cdef const double *row
     cdef uint32_t code, n_codes = group.n_codes
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i
     if width == 1:
         for i in range(n):
             code = codes[i]
@@ -106,14 +96,8 @@ cdef void add_rows(
         return
     for i in range(n):
         code = codes[i]
-        if code >= n_codes:
-            continue
-        row = table + <Py_ssize_t> code * width
-        if width == BLOCK_WIDTH:
-            add_block(tile + i * BLOCK_WIDTH, row)
-        else:
-            for j in range(width):
-                tile[i * width + j] += row[j]
+        if code < n_codes:
+            add(tile + i * width, table + <Py_ssize_t> code * width, width)
 
 
 cdef void add_to_bins(
@@ -122,8 +106,7 @@ cdef void add_to_bins(
 ) noexcept nogil:
     """Add each row of the tile to the bins of its code; a second set of bins is ``second`` elements away."""
     cdef uint32_t code, n_codes = group.n_codes
-    cdef Py_ssize_t i, j
-    cdef double *to
+    cdef Py_ssize_t i
     if width == 1:
         # Alternate between two sums, because additions to the same bin would wait for each other.
         for i in range(0, n - 1, 2):
@@ -140,21 +123,15 @@ cdef void add_to_bins(
         return
     for i in range(n):
         code = codes[i]
-        if code >= n_codes:
-            continue
-        to = bins + <Py_ssize_t> code * width
-        if width == BLOCK_WIDTH:
-            add_block(to, tile + i * BLOCK_WIDTH)
-        else:
-            for j in range(width):
-                to[j] += tile[i * width + j]
+        if code < n_codes:
+            add(bins + <Py_ssize_t> code * width, tile + i * width, width)
 
 
 cdef void add_group(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile, double *bins,
     Py_ssize_t second,
 ) noexcept nogil:
-    """Call `add_to_bins` if there are bins, else `add_rows`."""
+    """Add the tile to the bins of one group or, if there are no bins, add rows of its table to the tile."""
     if bins == NULL:
         add_rows(codes, n, group, width, tile)
     else:
@@ -164,7 +141,7 @@ cdef void add_group(
 cdef void run_groups(
     const Job *job, Py_ssize_t begin, Py_ssize_t n, double *tile, double *bins,
 ) noexcept nogil:
-    """For each group, add table rows to the tile, or add the tile to the bins of the group."""
+    """For each group, add rows of its table to the tile or, if there are bins, add the tile to its bins."""
     cdef Py_ssize_t g, second = (job.n_lanes - 1) * job.n_bins
     cdef const Group *group
     for g in range(job.n_groups):
@@ -214,15 +191,14 @@ cdef void run_pairs(
             bins += <Py_ssize_t> left.n_codes * right.n_codes
 
 
-cdef void run_block(const void *any_job, Py_ssize_t block) noexcept nogil:
-    """Write the products of one block of rows, or fill its bins."""
+cdef void run_block(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+    """Write the products of the rows [row, end), which are one block, or fill the bins of the block."""
     cdef const Job *job = <const Job *> any_job
     cdef double room[TILE]
-    cdef double *bins = NULL if job.bins == NULL else job.bins + block * job.n_lanes * job.n_bins
+    cdef double *bins = NULL if job.bins == NULL else job.bins + row // job.block_rows * job.n_lanes * job.n_bins
     cdef double *values
     cdef double *tile
-    cdef Py_ssize_t row = block * job.block_rows, end = min(row + job.block_rows, job.n_rows), n, i
-    cdef Py_ssize_t width = job.width
+    cdef Py_ssize_t n, i, width = job.width
     cdef bint is_in_place = job.stride == width
     while row < end:
         n = min(TILE // width, end - row)
@@ -240,19 +216,16 @@ cdef void run_block(const void *any_job, Py_ssize_t block) noexcept nogil:
         row += n
 
 
-cdef int run(Job *job, Groups groups, const double[:, :] values, Py_ssize_t block_rows, int num_threads) except -1:
+cdef int run(Job *job, const double[:, :] values, Py_ssize_t block_rows, int num_threads) except -1:
     """Complete the description of the job, then call `run_block` for every block of rows."""
     cdef Py_ssize_t width = values.shape[1]
     if width < 1 or width > TILE or block_rows < 1:
         raise ValueError(f"implicit: invalid width {width} or block of {block_rows} rows")
     if values.strides[1] != sizeof(double) or values.strides[0] < 0 or values.strides[0] % 8:
         raise ValueError("implicit: the rows of a matrix must be contiguous")
-    job.groups, job.n_groups, job.n_rows = groups.items, groups.n_groups, groups.n_rows
     job.block_rows, job.width = block_rows, width
     job.values, job.stride = <double *> &values[0, 0], values.strides[0] // 8
-    return for_each_chunk(
-        run_block, job, (job.n_rows + block_rows - 1) // block_rows, block_rows * 8 * width, num_threads,
-    )
+    return for_each_chunk(run_block, job, values.shape[0], block_rows, 8 * width, num_threads)
 
 
 WIDTH = BLOCK_WIDTH   # for the caller
@@ -263,20 +236,21 @@ def multiply(list codes, list tables, double[:, :] out, bint is_added, int num_t
 
     ``tables`` has a table of shape (n_codes, width) for each group. The rows of ``out`` must be contiguous.
     """
-    cdef Groups groups = Groups(codes, [len(table) for table in tables], out.shape[0])
+    cdef cnp.ndarray memory = np.empty(len(codes) * sizeof(Group), np.uint8)
+    cdef Group *groups = groups_of(codes, [len(table) for table in tables], out.shape[0], memory)
     cdef Job job
     cdef Py_ssize_t i
     cdef const double[:, ::1] table
-    for i in range(groups.n_groups):
+    for i in range(len(codes)):
         table = tables[i]
         if table.shape[1] != out.shape[1]:
             raise ValueError(f"implicit.multiply: table {i} must have {out.shape[1]} columns")
         if table.shape[0]:
-            groups.items[i].table = &table[0, 0]
+            groups[i].table = &table[0, 0]
     if out.shape[0]:
+        job.groups, job.n_groups, job.run_tile = groups, len(codes), run_groups
         job.bins, job.is_added, job.n_lanes, job.n_bins = NULL, is_added, 1, 0
-        job.run_tile = run_groups
-        run(&job, groups, out, CHUNK_ROWS, num_threads)
+        run(&job, out, CHUNK_ROWS, num_threads)
 
 
 def add_up(
@@ -289,22 +263,24 @@ def add_up(
     If ``is_paired``, these are the (n_codes, n_codes) tables of the groups (0, 1), (0, 2), ..., (1, 2), ...
     Pairs need one lane, one column of ``values``, and codes that are all uint16 or all uint32.
     """
-    cdef Groups groups = Groups(codes, n_codes, values.shape[0])
+    cdef cnp.ndarray memory = np.empty(len(codes) * sizeof(Group), np.uint8)
+    cdef Group *groups = groups_of(codes, n_codes, values.shape[0], memory)
     cdef Job job
     cdef Py_ssize_t g, h, width = values.shape[1], n_blocks = (values.shape[0] + block_rows - 1) // block_rows
+    job.groups, job.n_groups = groups, len(codes)
     job.n_bins, job.n_lanes = 0, n_lanes
     job.run_tile = run_pairs if is_paired else run_groups
     if is_paired and (width != 1 or n_lanes != 1 or {array.itemsize for array in codes} not in ({2}, {4})):
         raise ValueError("implicit.add_up: pairs need one lane, one column, and all codes uint16 or uint32")
-    for g in range(groups.n_groups):
-        groups.items[g].first_bin = job.n_bins
+    for g in range(job.n_groups):
+        groups[g].first_bin = job.n_bins
         if not is_paired:
-            job.n_bins += groups.items[g].n_codes * width
+            job.n_bins += groups[g].n_codes * width
             continue
-        for h in range(g + 1, groups.n_groups):
-            job.n_bins += <Py_ssize_t> groups.items[g].n_codes * groups.items[h].n_codes
+        for h in range(g + 1, job.n_groups):
+            job.n_bins += <Py_ssize_t> groups[g].n_codes * groups[h].n_codes
     if n_lanes not in (1, 2) or bins.shape[0] != n_blocks * n_lanes or bins.shape[1] != job.n_bins:
         raise ValueError(f"implicit.add_up: the bins must have the shape ({n_blocks * n_lanes}, {job.n_bins})")
     if values.shape[0] and job.n_bins:
         job.bins = &bins[0, 0]
-        run(&job, groups, values, block_rows, num_threads)
+        run(&job, values, block_rows, num_threads)

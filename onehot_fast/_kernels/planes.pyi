@@ -6,16 +6,15 @@ import numpy.typing as npt
 def encode_block(
     codes: npt.NDArray[Any],
     table: npt.NDArray[np.int32] | None,
-    out: npt.NDArray[np.uint8],
-    depth: int,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
-    num_threads: int,
+    out: npt.NDArray[Any],
+    on: npt.NDArray[Any],
+    off: npt.NDArray[Any],
+    num_threads: int = 1,
 ) -> None: ...
 def encode_bits(
     codes: npt.NDArray[Any],
     table: npt.NDArray[np.int32] | None,
     out: npt.NDArray[np.uint8],
-    result_bytes: int,
-    num_threads: int,
+    num_threads: int = 1,
+    result_bytes: int = 0,
 ) -> None: ...

@@ -14,8 +14,10 @@ format, "Validity bitmaps": least-significant bit numbering).
 
 from libc.stdint cimport uint8_t, uintptr_t
 
+cimport numpy as cnp
+
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, kind_bytes, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, kind_bytes, output_of, read
 from onehot_fast._kernels.simd cimport (
     OHF_BIT_MASKS, OHF_BIT_ROWS, OHF_PAD, OHF_SPAN8, fill_init, microkernels, ohf_fill, ohf_microkernels,
     ohf_policy, stream_bytes,
@@ -36,8 +38,6 @@ cdef struct Job:
     Py_ssize_t inner
     Py_ssize_t n_tiles      # tiles of a run
     Py_ssize_t n_segments
-    Py_ssize_t n_items
-    Py_ssize_t chunk_items
 
 
 cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize_t segment) noexcept nogil:
@@ -53,127 +53,107 @@ cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize
     )
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of (outer, segment, tile) items, in which the tile varies fastest."""
+cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write a range of (outer, segment, tile) items, in which the tile varies fastest."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t item, rest
-    for item in range(chunk * job.chunk_items, min((chunk + 1) * job.chunk_items, job.n_items)):
+    for item in range(begin, end):
         rest = item // job.n_tiles
         write_tile(job, rest // job.n_segments, item % job.n_tiles, rest % job.n_segments)
 
 
 cdef int run(
-    const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, unsigned char *out,
-    Py_ssize_t width, const unsigned char *on, const unsigned char *off, int num_threads,
+    const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, const Output *to,
+    int num_threads,
 ) except -1:
     """Write the one-hot encoding of ``source`` in shape (outer, depth, inner); no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t item_bytes
-    fill_init(&fill, width, depth, inner, on, off)
-    job.microkernels = microkernels()
-    job.source = source
-    job.fill = &fill
-    job.out = out
-    job.plane_bytes = inner * width
-    job.inner = inner
-    job.n_tiles = (inner + TILE - 1) // TILE
-    job.n_segments = (depth + OHF_SPAN8 - 1) // OHF_SPAN8
-    job.n_items = outer * job.n_segments * job.n_tiles
-    item_bytes = min(inner, <Py_ssize_t> TILE) * width * min(depth, <Py_ssize_t> OHF_SPAN8)
-    job.chunk_items = max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1)
-    fill.stream = job.microkernels.streams and <size_t> outer * depth * job.plane_bytes > stream_bytes()
+    fill_init(&fill, to.width, depth, inner, to.on, to.off)
+    job = Job(
+        microkernels=microkernels(), source=source, fill=&fill, out=to.data, plane_bytes=inner * to.width,
+        inner=inner, n_tiles=(inner + TILE - 1) // TILE, n_segments=(depth + OHF_SPAN8 - 1) // OHF_SPAN8,
+    )
+    item_bytes = min(inner, <Py_ssize_t> TILE) * to.width * min(depth, <Py_ssize_t> OHF_SPAN8)
+    fill.stream = job.microkernels.streams and <size_t> to.n_bytes > stream_bytes()
     return for_each_chunk(
-        run_chunk, &job, (job.n_items + job.chunk_items - 1) // job.chunk_items,
-        job.chunk_items * item_bytes, num_threads,
+        run_chunk, &job, outer * job.n_segments * job.n_tiles, max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1),
+        item_bytes, num_threads,
     )
 
 
 cdef int encode_planes(
     const void *indices, int kind, const ohf_policy *policy, Py_ssize_t outer, Py_ssize_t inner,
-    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
-    int num_threads,
+    const Output *to, int num_threads,
 ) except -1:
     """Write the one-hot encoding of indices in shape (outer, depth, inner); no dimension may be 0."""
-    cdef CodeSource source
-    source.indices = <const char *> indices
-    source.index_bytes = kind_bytes(kind)
-    source.narrow = microkernels().narrow8[kind]
-    source.policy = policy
-    source.table = NULL
-    return run(&source, outer, policy.depth, inner, out, width, on, off, num_threads)
+    cdef CodeSource source = CodeSource(
+        indices=<const char *> indices, index_bytes=kind_bytes(kind), kind=kind,
+        narrow=microkernels().narrow8[kind], policy=policy, map=NULL, table=NULL,
+    )
+    return run(&source, outer, policy.depth, inner, to, num_threads)
 
 
-def encode_block(
-    codes, table, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
-    const unsigned char[::1] off, int num_threads,
-):
-    """Write the one-hot encoding of one column of codes in shape (``depth``, rows)."""
+def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1):
+    """Write the one-hot encoding of one column of codes to ``out`` (columns, rows)."""
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)
-    cdef Py_ssize_t width = on.shape[0]
-    if columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
-        raise ValueError("planes.encode_block: the lengths differ")
-    run(columns.items, 1, depth, columns.n_rows, &out[0], width, &on[0], &off[0], num_threads)
+    cdef Output to = output_of(out, columns.n_rows * out.shape[0], on, off)
+    if to.n_bytes:
+        run(columns.items, 1, out.shape[0], columns.n_rows, &to, num_threads)
 
 
 cdef struct BitsJob:
     const ohf_microkernels *microkernels
     const CodeSource *source
     unsigned char *out
-    Py_ssize_t n_rows, n_classes, plane_bytes
+    Py_ssize_t n_classes, plane_bytes
     bint is_streamed
 
 
-cdef void write_bit_tile(
-    const BitsJob *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *masks
-) noexcept nogil:
-    """Write the bits of all classes for one tile of rows; ``masks`` is scratch memory."""
-    cdef uint8_t codes[BIT_TILE + OHF_PAD]
-    cdef Py_ssize_t base = 0, span
-    while base < job.n_classes:
-        span = min(job.n_classes - base, <Py_ssize_t> OHF_SPAN8)
-        read(job.source, begin, count, base, span, codes)
-        job.microkernels.bits(
-            codes, count, span, job.plane_bytes, job.is_streamed, job.out + base * job.plane_bytes + begin // 8,
-            masks,
-        )
-        base += span
-
-
-cdef void run_bit_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write the tiles of one chunk of rows."""
+cdef void run_bit_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write the bits of all classes for the rows [begin, end), one tile of rows after another."""
     cdef const BitsJob *job = <const BitsJob *> any_job
+    cdef uint8_t codes[BIT_TILE + OHF_PAD]
     cdef unsigned char room[OHF_BIT_MASKS + 64]
     cdef unsigned char *masks = room + (-<uintptr_t> room & 63)
-    cdef Py_ssize_t begin = chunk * CHUNK_BIT_ROWS, end = min(begin + CHUNK_BIT_ROWS, job.n_rows)
+    cdef Py_ssize_t count, base, span
     while begin < end:
-        write_bit_tile(job, begin, min(end - begin, <Py_ssize_t> BIT_TILE), masks)
-        begin += BIT_TILE
+        count = min(end - begin, <Py_ssize_t> BIT_TILE)
+        base = 0
+        while base < job.n_classes:
+            span = min(job.n_classes - base, <Py_ssize_t> OHF_SPAN8)
+            read(job.source, begin, count, base, span, codes)
+            job.microkernels.bits(
+                codes, count, span, job.plane_bytes, job.is_streamed,
+                job.out + base * job.plane_bytes + begin // 8, masks,
+            )
+            base += span
+        begin += count
 
 
-def encode_bits(codes, table, unsigned char[:, ::1] out, Py_ssize_t result_bytes, int num_threads):
-    """Write the bits of class ``j`` of a single column to row ``j`` of ``out``.
+def encode_bits(codes, table, unsigned char[:, ::1] out, int num_threads=1, Py_ssize_t result_bytes=0):
+    """Write one bit per code to each row of ``out`` (columns, bytes); the lowest bit is the first.
 
     If a row has more bytes than its bits need, the others keep their values. ``result_bytes`` is the size of
-    the whole result; ``out`` may be a part of it. Rows of a large result bypass the caches if they begin at a
+    the whole result if ``out`` is a part of it. Rows of a large result bypass the caches if they begin at a
     cache line.
     """
     cdef BitsJob job
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)
     cdef Py_ssize_t n_bytes = (columns.n_rows + 7) // 8
-    if out.shape[1] < n_bytes or out.shape[0] == 0 or n_bytes == 0:
-        raise ValueError("planes.encode_bits: the shapes do not agree")
-    job.microkernels = microkernels()
-    job.source = columns.items
-    job.out = &out[0, 0]
-    job.n_rows = columns.n_rows
-    job.n_classes = out.shape[0]
-    job.plane_bytes = out.shape[1]
+    if out.shape[0] == 0 or n_bytes == 0:
+        return
+    if out.shape[1] < n_bytes:
+        raise ValueError(f"planes.encode_bits: a row must have at least {n_bytes} bytes, got {out.shape[1]}")
+    job = BitsJob(
+        microkernels=microkernels(), source=columns.items, out=&out[0, 0], n_classes=out.shape[0],
+        plane_bytes=out.shape[1], is_streamed=False,
+    )
     job.is_streamed = (
-        <size_t> result_bytes > stream_bytes() and job.microkernels.streams
+        <size_t> max(result_bytes, job.n_classes * job.plane_bytes) > stream_bytes() and job.microkernels.streams
         and (<uintptr_t> job.out | <uintptr_t> job.plane_bytes) % 64 == 0
     )
     for_each_chunk(
-        run_bit_chunk, &job, (job.n_rows + CHUNK_BIT_ROWS - 1) // CHUNK_BIT_ROWS,
-        job.n_classes * CHUNK_BIT_ROWS // 8, num_threads,
+        run_bit_chunk, &job, columns.n_rows, CHUNK_BIT_ROWS, (job.n_classes + 7) // 8, num_threads,
     )

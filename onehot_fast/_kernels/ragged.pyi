@@ -3,17 +3,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-def encode(
+def multi_hot(
     offsets: npt.NDArray[np.int64],
     codes: npt.NDArray[Any],
     table: npt.NDArray[np.int32] | None,
-    out: npt.NDArray[np.uint8],
-    depth: int,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
-    num_threads: int,
+    out: npt.NDArray[Any],
+    on: npt.NDArray[Any],
+    off: npt.NDArray[Any],
+    num_threads: int = 1,
 ) -> None: ...
-def count(
+def multi_hot_count(
     offsets: npt.NDArray[np.int64],
     codes: npt.NDArray[Any],
     table: npt.NDArray[np.int32] | None,

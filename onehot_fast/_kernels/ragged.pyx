@@ -9,8 +9,11 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
+cimport numpy as cnp
+
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
+from onehot_fast._kernels.scan cimport index_t
 from onehot_fast._kernels.simd cimport fill_init, microkernels, ohf_fill, ohf_microkernels
 
 cdef enum:
@@ -18,25 +21,13 @@ cdef enum:
     CHUNK_BYTES = 1 << 20
     INSERTION = 32          # up to this many codes in a row, insertion sort is faster than qsort
 
-ctypedef fused number_t:
-    signed char
-    short
-    int
-    long long
-    unsigned char
-    unsigned short
-    unsigned int
-    unsigned long long
-    float
-    double
-
 cdef struct Job:
     const ohf_microkernels *microkernels
     const CodeSource *source
     const ohf_fill *fill
     const int64_t *offsets
     unsigned char *out
-    Py_ssize_t n_rows, row_bytes, chunk_rows
+    Py_ssize_t row_bytes
 
 
 cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1:
@@ -50,66 +41,56 @@ cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1
     return 0
 
 
-cdef void set_row(const Job *job, Py_ssize_t row, int32_t *codes) noexcept nogil:
-    """Write ``on`` to one row at each of its codes; ``codes`` is scratch memory."""
-    cdef unsigned char *to = job.out + row * job.row_bytes
-    cdef Py_ssize_t at = job.offsets[row], end = job.offsets[row + 1], count, i, width = job.fill.width
-    while at < end:
-        count = min(end - at, <Py_ssize_t> CODES)
-        read(job.source, at, count, 0, job.fill.depth, codes)
-        for i in range(count):
-            if codes[i] >= 0:
-                memcpy(to + codes[i] * width, job.fill.on, width)
-        at += count
-
-
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of rows."""
+cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write the rows [begin, end): ``off`` to all elements, then ``on`` at each code."""
     cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
-    cdef Py_ssize_t row
-    for row in range(chunk * job.chunk_rows, min((chunk + 1) * job.chunk_rows, job.n_rows)):
-        job.microkernels.fill(job.out + row * job.row_bytes, job.row_bytes, job.fill)
-        set_row(job, row, codes)
+    cdef unsigned char *to
+    cdef Py_ssize_t row, at, count, i, width = job.fill.width
+    for row in range(begin, end):
+        to = job.out + row * job.row_bytes
+        job.microkernels.fill(to, job.row_bytes, job.fill)
+        at = job.offsets[row]
+        while at < job.offsets[row + 1]:
+            count = min(job.offsets[row + 1] - at, <Py_ssize_t> CODES)
+            read(job.source, at, count, 0, job.fill.depth, codes)
+            for i in range(count):
+                if codes[i] >= 0:
+                    memcpy(to + codes[i] * width, job.fill.on, width)
+            at += count
 
 
-def encode(
-    const int64_t[::1] offsets, codes, table, unsigned char[::1] out, Py_ssize_t depth,
-    const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
+def multi_hot(
+    const int64_t[::1] offsets, codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1,
 ):
-    """Write rows of ``depth`` elements: ``on`` at every code of the row, else ``off``."""
+    """Fill ``out`` (rows, columns) with ``off``, and write ``on`` at the columns that ``table`` has for the codes."""
     cdef Job job
     cdef ohf_fill fill
+    cdef Output to
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)
-    cdef Py_ssize_t width = on.shape[0]
+    cdef Py_ssize_t n_rows = offsets.shape[0] - 1, depth = out.shape[1]
     check_offsets(offsets, columns.n_rows)
-    job.n_rows = offsets.shape[0] - 1
-    if job.n_rows * depth * width != out.shape[0] or off.shape[0] != width:
-        raise ValueError("ragged.encode: the lengths do not agree")
-    if out.shape[0] == 0:
+    to = output_of(out, n_rows * depth, on, off)
+    if to.n_bytes == 0:
         return
-    fill_init(&fill, width, depth, 1, &on[0], &off[0])
-    job.microkernels = microkernels()
-    job.source = columns.items
-    job.fill = &fill
-    job.offsets = &offsets[0]
-    job.out = &out[0]
-    job.row_bytes = depth * width
-    job.chunk_rows = max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1)
+    fill_init(&fill, to.width, depth, 1, to.on, to.off)
+    job = Job(
+        microkernels=microkernels(), source=columns.items, fill=&fill, offsets=&offsets[0], out=to.data,
+        row_bytes=depth * to.width,
+    )
     for_each_chunk(
-        run_chunk, &job, (job.n_rows + job.chunk_rows - 1) // job.chunk_rows,
-        job.chunk_rows * job.row_bytes, num_threads,
+        run_chunk, &job, n_rows, max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1), job.row_bytes, num_threads,
     )
 
 
-def count(const int64_t[::1] offsets, codes, table, number_t[:, ::1] out):
-    """Add 1 to ``out[row, column]`` for every code of each row."""
+def multi_hot_count(const int64_t[::1] offsets, codes, table, index_t[:, ::1] out):
+    """Add 1 to ``out[row, column]`` for every code of each row; ``table`` maps codes to columns."""
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)
     cdef int32_t block[CODES]
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
     check_offsets(offsets, columns.n_rows)
     if out.shape[0] != offsets.shape[0] - 1:
-        raise ValueError("ragged.count: the lengths do not agree")
+        raise ValueError("ragged.multi_hot_count: the lengths do not agree")
     with nogil:
         for row in range(out.shape[0]):
             at = offsets[row]
@@ -144,6 +125,15 @@ cdef void sort_row(int32_t *columns, Py_ssize_t n) noexcept nogil:
         columns[j] = column
 
 
+cdef Py_ssize_t drop_negative(int32_t *columns, Py_ssize_t n) noexcept nogil:
+    """Keep the columns of a row that are not negative, and return their number."""
+    cdef Py_ssize_t i, n_kept = 0
+    for i in range(n):
+        columns[n_kept] = columns[i]
+        n_kept += columns[i] >= 0
+    return n_kept
+
+
 cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexcept nogil:
     """Keep the distinct columns of a sorted row, count each, and return the number of distinct columns."""
     cdef Py_ssize_t i, n_distinct = 0
@@ -166,8 +156,7 @@ def csr(
     Return the number of stored elements.
     """
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)
-    cdef int32_t block[CODES]
-    cdef Py_ssize_t row, at, end, n, i, begin, total = 0, room = indices.shape[0]
+    cdef Py_ssize_t row, n, total = 0, room = indices.shape[0]
     check_offsets(offsets, columns.n_rows)
     if (
         indptr.shape[0] != offsets.shape[0]
@@ -177,19 +166,11 @@ def csr(
     indptr[0] = 0
     with nogil:
         for row in range(offsets.shape[0] - 1):
-            at = offsets[row]
-            end = offsets[row + 1]
-            begin = total
-            while at < end:
-                n = min(end - at, <Py_ssize_t> CODES)
-                read(columns.items, at, n, 0, n_columns, block)
-                for i in range(n):
-                    if block[i] >= 0:
-                        indices[total] = block[i]
-                        total += 1
-                at += n
-            if total > begin:
-                sort_row(&indices[begin], total - begin)
-                total = begin + merge_row(&indices[begin], total - begin, &counts[begin])
+            n = offsets[row + 1] - offsets[row]
+            if n > 0:
+                read(columns.items, offsets[row], n, 0, n_columns, &indices[total])
+                n = drop_negative(&indices[total], n)
+                sort_row(&indices[total], n)
+                total += merge_row(&indices[total], n, &counts[total])
             indptr[row + 1] = total
     return total

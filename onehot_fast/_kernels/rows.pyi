@@ -5,23 +5,23 @@ import numpy.typing as npt
 
 def encode(
     indices: npt.NDArray[Any],
-    out: npt.NDArray[np.uint8],
+    out: npt.NDArray[Any],
     depth: int,
     inner: int,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
-    wrap: bool,
-    ignored: int | None,
-    num_threads: int,
-    is_cleared: bool = False,
+    on: npt.NDArray[Any],
+    off: npt.NDArray[Any],
+    *,
+    wrap: bool = False,
+    ignore_index: int | None = None,
+    num_threads: int = 1,
+    zeroed: bool = False,
 ) -> None: ...
-def encode_columns(
+def encode_matrix(
     codes: list[npt.NDArray[Any]],
     tables: list[npt.NDArray[np.int32] | None],
-    out: npt.NDArray[np.uint8],
-    depth: int,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
-    num_threads: int,
-    is_cleared: bool = False,
+    out: npt.NDArray[Any],
+    on: npt.NDArray[Any],
+    off: npt.NDArray[Any],
+    num_threads: int = 1,
+    zeroed: bool = False,
 ) -> None: ...

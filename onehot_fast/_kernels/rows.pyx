@@ -15,7 +15,7 @@ so they are not used there (1M rows of 10 float32 would take 12.4 ms instead of 
 
 The output is written once. The work is O(bytes of output + bytes of indices).
 
-`encode_columns` writes several columns of codes into one row-major matrix, in a single pass over the output.
+`encode_matrix` writes several columns of codes into one row-major matrix, in a single pass over the output.
 The tables refer to columns of the whole matrix. A large output is written in windows of whole cache lines,
 which may split rows: the hot elements are stored in a scratch block of off elements, which is streamed out
 and reset. A smaller output is filled with off elements, then hot elements are stored in place, by blocks.
@@ -25,8 +25,10 @@ from libc.stdint cimport int32_t, uint8_t, uintptr_t
 
 cimport numpy as cnp
 
-from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, index_kind, kind_bytes, read
+from onehot_fast._kernels.chunks cimport chunk_work, for_each_chunk
+from onehot_fast._kernels.code_columns cimport (
+    CodeColumns, CodeSource, Output, index_kind, kind_bytes, output_of, read,
+)
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
     OHF_PAD, OHF_SCRATCH, OHF_SPAN32, can_expand, fill_init, microkernels, ohf_fill, ohf_microkernels, ohf_narrow,
@@ -60,14 +62,13 @@ cdef struct Job:
     unsigned char *out
     size_t index_bytes          # bytes of the indices of a group
     size_t group_bytes
-    Py_ssize_t n_groups
-    Py_ssize_t chunk_groups
 
 
-cdef void expand_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Write the groups [begin, end) by expansion in registers."""
+cdef void expand_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+    """Write the rows [row, end) by expansion in registers."""
+    cdef const Job *job = <const Job *> any_job
     cdef uint8_t codes[EXPAND_CODES + OHF_PAD]
-    cdef Py_ssize_t row = begin, count
+    cdef Py_ssize_t count
     while row < end:
         count = min(end - row, <Py_ssize_t> EXPAND_CODES)
         job.narrow(job.indices + row * job.index_bytes, count, job.policy, codes)
@@ -75,8 +76,9 @@ cdef void expand_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcep
         row += count
 
 
-cdef void panel_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void panel_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     """Write groups with more than ``OHF_SPAN32`` classes, one range of classes after another."""
+    cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
     cdef ohf_policy policy = job.policy[0]
     cdef ohf_fill fill = job.fill[0]
@@ -93,12 +95,13 @@ cdef void panel_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept
             policy.base += policy.span
 
 
-cdef void write_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Write the groups [begin, end) from four-byte codes."""
+cdef void write_chunk(const void *any_job, Py_ssize_t group, Py_ssize_t end) noexcept nogil:
+    """Write the groups [group, end) from four-byte codes."""
+    cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
     cdef unsigned char room[OHF_SCRATCH + 128]
     cdef unsigned char *scratch = room + (-<uintptr_t> room & 63)
-    cdef Py_ssize_t inner = job.fill.inner, step = CODES // inner, group = begin, count
+    cdef Py_ssize_t inner = job.fill.inner, step = CODES // inner, count
     if job.write == job.microkernels.rows_scratch:
         scratch_init(scratch, job.fill)
     while group < end:
@@ -108,112 +111,92 @@ cdef void write_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept
         group += count
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of groups."""
-    cdef const Job *job = <const Job *> any_job
-    cdef Py_ssize_t begin = chunk * job.chunk_groups
-    cdef Py_ssize_t end = min(begin + job.chunk_groups, job.n_groups)
-    if job.write == NULL:
-        expand_chunk(job, begin, end)
-    elif job.policy.depth > OHF_SPAN32:
-        panel_chunk(job, begin, end)
-    else:
-        write_chunk(job, begin, end)
-
-
-cdef ohf_rows choose(const Job *job, const ohf_fill *fill, bint can_stream, bint is_cleared) noexcept nogil:
+cdef ohf_rows choose(
+    const Job *job, const ohf_fill *fill, Py_ssize_t n_groups, bint is_cleared,
+) noexcept nogil:
     """Return the fastest writer for groups of this width, or NULL to expand."""
     cdef const ohf_microkernels *kernels = job.microkernels
     if is_cleared and job.group_bytes >= SPARSE_BYTES and fill.off_is_byte and fill.off[0] == 0:
         return kernels.rows_scatter
-    if job.group_bytes * <size_t> job.n_groups < SMALL_BYTES:
+    if job.group_bytes * <size_t> n_groups < SMALL_BYTES:
         return kernels.rows_block
     if fill.depth <= NARROW and job.group_bytes <= NARROW_BYTES and can_expand(fill, job.out):
         return NULL
-    if not can_stream:
+    if not fill.stream:
         return kernels.rows_block
     if job.group_bytes <= <size_t> OHF_SCRATCH // 2:
         return kernels.rows_scratch
     return kernels.rows_merge if fill.inner == 1 else kernels.rows_block
 
 
+cdef bint is_streamable(const Output *to) noexcept nogil:
+    """Tell whether the output is so large that stores should bypass the caches, and aligned for these stores."""
+    return (
+        <size_t> to.n_bytes > stream_bytes() and to.width in (1, 2, 4, 8, 16)
+        and <uintptr_t> to.data % to.width == 0
+    )
+
+
 cdef int encode_rows(
     const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n_groups, Py_ssize_t inner,
-    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
-    int num_threads, bint is_cleared,
+    const Output *to, int num_threads, bint is_cleared,
 ) except -1:
     """Write the one-hot encoding of ``n_groups`` groups of ``inner`` indices; no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
     cdef ohf_plan plan
-    cdef bint can_stream
-    fill_init(&fill, width, policy.depth, inner, on, off)
-    job.microkernels = microkernels()
-    job.policy = policy
-    job.fill = &fill
-    job.plan = &plan
-    job.indices = <const char *> indices
-    job.out = out
-    job.index_bytes = kind_bytes(kind) * inner
-    job.group_bytes = fill.depth * inner * width
-    job.n_groups = n_groups
-    job.chunk_groups = max(<Py_ssize_t> (CHUNK_BYTES // job.group_bytes), 1)
-    if job.chunk_groups > 64:
+    cdef Py_ssize_t chunk_groups
+    cdef chunk_work work
+    fill_init(&fill, to.width, policy.depth, inner, to.on, to.off)
+    job = Job(
+        microkernels=microkernels(), narrow=NULL, write=NULL, policy=policy, fill=&fill, plan=&plan,
+        indices=<const char *> indices, out=to.data, index_bytes=kind_bytes(kind) * inner,
+        group_bytes=fill.depth * inner * to.width,
+    )
+    chunk_groups = max(<Py_ssize_t> (CHUNK_BYTES // job.group_bytes), 1)
+    if chunk_groups > 64:
         # 64 groups are whole cache lines: every chunk then has the alignment of `out`.
-        job.chunk_groups -= job.chunk_groups % 64
-    can_stream = (
-        not is_cleared and job.microkernels.streams
-        and width in (1, 2, 4, 8, 16) and <uintptr_t> out % width == 0
-        and job.group_bytes * <size_t> n_groups > stream_bytes()
-    )
-    fill.stream = can_stream
+        chunk_groups -= chunk_groups % 64
+    fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
     job.narrow = job.microkernels.narrow32[kind]
-    job.write = choose(&job, &fill, can_stream, is_cleared)
+    job.write = choose(&job, &fill, n_groups, is_cleared)
+    work = panel_chunk if policy.depth > OHF_SPAN32 else write_chunk
     if job.write == NULL:
+        work = expand_chunk
         job.narrow = job.microkernels.narrow8[kind]
-        plan_init(&plan, &fill, out)
-    return for_each_chunk(
-        run_chunk, &job, (n_groups + job.chunk_groups - 1) // job.chunk_groups,
-        job.chunk_groups * job.group_bytes, num_threads,
-    )
+        plan_init(&plan, &fill, to.data)
+    return for_each_chunk(work, &job, n_groups, chunk_groups, job.group_bytes, num_threads)
 
 
 cdef int encode_indices(
     const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
-    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
-    int num_threads, bint is_cleared,
+    const Output *to, int num_threads, bint is_cleared,
 ) except -1:
     """Write the one-hot encoding of ``n`` indices in shape (n / inner, depth, inner); no dimension may be 0."""
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
     # a run would cost more than the comparison saves.
-    if inner == 1 or inner * width < 256:
-        return encode_rows(
-            indices, kind, policy, n // inner, inner, out, width, on, off, num_threads, is_cleared,
-        )
-    return encode_planes(indices, kind, policy, n // inner, inner, out, width, on, off, num_threads)
+    if inner == 1 or inner * to.width < 256:
+        return encode_rows(indices, kind, policy, n // inner, inner, to, num_threads, is_cleared)
+    return encode_planes(indices, kind, policy, n // inner, inner, to, num_threads)
 
 
 def encode(
-    cnp.ndarray indices, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t inner,
-    const unsigned char[::1] on, const unsigned char[::1] off, bint wrap, ignored, int num_threads,
-    bint is_cleared=False,
+    cnp.ndarray indices, cnp.ndarray out, Py_ssize_t depth, Py_ssize_t inner, cnp.ndarray on, cnp.ndarray off,
+    *, bint wrap=False, ignore_index=None, int num_threads=1, bint zeroed=False,
 ):
-    """Write the encoding of ``indices`` into ``out``; ``ignored`` is the bit pattern of an ignored index or None.
+    """Write the one-hot encoding of contiguous indices to ``out`` (outer, depth, inner).
 
-    ``out`` has ``len(indices) * depth`` elements of ``len(on)`` bytes; none of the three may be 0.
-    If ``is_cleared``, ``out`` is fresh memory, which the system has just set to 0.
+    If ``zeroed``, the system has just allocated ``out``, and all its bytes are 0.
     """
-    cdef ohf_policy policy = policy_of(depth, wrap, ignored)
+    cdef ohf_policy policy = policy_of(depth, wrap, ignore_index)
     cdef int kind = index_kind(indices)
-    cdef Py_ssize_t width = on.shape[0], n = indices.shape[0]
-    if n * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
-        raise ValueError("rows.encode: the lengths differ")
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(indices)
+    cdef Output to = output_of(out, n * depth, on, off)
+    if to.n_bytes == 0:
+        return
     if inner < 1 or n % inner != 0:
         raise ValueError(f"rows.encode: inner must divide the number of indices ({n}), got {inner}")
-    encode_indices(
-        cnp.PyArray_DATA(indices), kind, &policy, n, inner, &out[0], width, &on[0], &off[0], num_threads,
-        is_cleared,
-    )
+    encode_indices(cnp.PyArray_DATA(indices), kind, &policy, n, inner, &to, num_threads, zeroed)
 
 
 cdef struct MatrixJob:
@@ -221,8 +204,7 @@ cdef struct MatrixJob:
     const CodeSource *sources
     const ohf_fill *fill
     unsigned char *out
-    Py_ssize_t n_columns, n_rows, row_bytes, n_bytes
-    Py_ssize_t chunk_rows
+    Py_ssize_t n_columns, n_rows, row_bytes
     Py_ssize_t window       # bytes of a window, or 0 to write in place
     Py_ssize_t step         # rows whose codes are read together, or 0 if there are too many columns
 
@@ -245,8 +227,9 @@ cdef void scatter(
         job.microkernels.rows_scatter(codes + column * job.step, count, job.fill, block, NULL)
 
 
-cdef void stream_chunk(const MatrixJob *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void stream_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     """Write the bytes [begin, end) of the output in windows."""
+    cdef const MatrixJob *job = <const MatrixJob *> any_job
     cdef int32_t codes[MATRIX_CODES]
     cdef unsigned char room[WINDOW + 2 * OHF_SCRATCH + 192]
     # Rows that cross the edge of a window store elements outside the window, which are not read.
@@ -274,8 +257,9 @@ cdef void stream_chunk(const MatrixJob *job, Py_ssize_t begin, Py_ssize_t end) n
     job.microkernels.fence()
 
 
-cdef void write_matrix_chunk(const MatrixJob *job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+cdef void write_matrix_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
     """Write the rows [row, end) in place."""
+    cdef const MatrixJob *job = <const MatrixJob *> any_job
     cdef int32_t codes[MATRIX_CODES]
     cdef Py_ssize_t at_once = max(<Py_ssize_t> OHF_SCRATCH // job.row_bytes, <Py_ssize_t> 1)
     cdef Py_ssize_t first = 0, known = row, count
@@ -293,57 +277,39 @@ cdef void write_matrix_chunk(const MatrixJob *job, Py_ssize_t row, Py_ssize_t en
         row += count
 
 
-cdef void run_matrix_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of the matrix: a range of bytes if it is streamed, else a range of rows."""
-    cdef const MatrixJob *job = <const MatrixJob *> any_job
-    if job.window:
-        stream_chunk(job, chunk * CHUNK_BYTES, min((chunk + 1) * CHUNK_BYTES, job.n_bytes))
-    else:
-        write_matrix_chunk(job, chunk * job.chunk_rows, min((chunk + 1) * job.chunk_rows, job.n_rows))
-
-
 cdef Py_ssize_t whole_lines(Py_ssize_t n_bytes) noexcept nogil:
     return n_bytes // 64 * 64
 
 
-def encode_columns(
-    list codes, list tables, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
-    const unsigned char[::1] off, int num_threads, bint is_cleared=False,
+def encode_matrix(
+    list codes, list tables, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1, bint zeroed=False,
 ):
-    """Encode columns of codes into ``out``, a row-major matrix of ``depth`` columns.
+    """Encode several columns of codes into ``out`` (rows, columns), in one pass.
 
-    ``is_cleared`` has the same meaning as in `encode`.
+    A table maps each code to a column of ``out``, or to -1 for no column. Its last entry applies to values that
+    are not codes. If a table is None, each code is the number of its column. ``zeroed`` is explained in `encode`.
     """
     cdef MatrixJob job
     cdef ohf_fill fill
     cdef CodeColumns columns = CodeColumns(codes, tables, 4)
-    cdef Py_ssize_t width = on.shape[0], n_chunks
-    if columns.n_rows * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
-        raise ValueError("rows.encode_columns: the lengths differ")
+    cdef Py_ssize_t depth = out.shape[1], chunk_rows
+    cdef Output to = output_of(out, columns.n_rows * depth, on, off)
+    if to.n_bytes == 0:
+        return
     if depth > 0x7fffffff:
-        raise ValueError(f"rows.encode_columns: {depth} columns exceed the range of int32 tables")
-    fill_init(&fill, width, depth, 1, &on[0], &off[0])
-    job.microkernels = microkernels()
-    job.sources = columns.items
-    job.fill = &fill
-    job.out = &out[0]
-    job.n_columns = columns.n_columns
-    job.n_rows = columns.n_rows
-    job.row_bytes = depth * width
-    job.n_bytes = out.shape[0]
-    job.step = MATRIX_CODES // columns.n_columns
-    job.window = 0
-    if (
-        not is_cleared and job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH
-        and width in (1, 2, 4, 8, 16)
-        and <uintptr_t> job.out % width == 0 and <size_t> job.n_bytes > stream_bytes()
-    ):
+        raise ValueError(f"rows.encode_matrix: {depth} columns exceed the range of int32 tables")
+    fill_init(&fill, to.width, depth, 1, to.on, to.off)
+    job = MatrixJob(
+        microkernels=microkernels(), sources=columns.items, fill=&fill, out=to.data, n_columns=columns.n_columns,
+        n_rows=columns.n_rows, row_bytes=depth * to.width, window=0, step=MATRIX_CODES // columns.n_columns,
+    )
+    if not zeroed and job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH and is_streamable(&to):
         job.window = whole_lines(min(<Py_ssize_t> WINDOW, (job.step - 2) * job.row_bytes))
         if job.window < MIN_WINDOW:
             job.step = 0
             job.window = whole_lines(min(<Py_ssize_t> WINDOW, (MATRIX_CODES - 2) * job.row_bytes))
-    job.chunk_rows = max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1)
-    n_chunks = (job.n_rows + job.chunk_rows - 1) // job.chunk_rows
     if job.window:
-        n_chunks = (job.n_bytes + CHUNK_BYTES - 1) // CHUNK_BYTES
-    for_each_chunk(run_matrix_chunk, &job, n_chunks, (job.n_bytes + n_chunks - 1) // n_chunks, num_threads)
+        for_each_chunk(stream_chunk, &job, to.n_bytes, CHUNK_BYTES, 1, num_threads)
+    else:
+        chunk_rows = max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1)
+        for_each_chunk(write_matrix_chunk, &job, job.n_rows, chunk_rows, job.row_bytes, num_threads)

@@ -4,11 +4,6 @@ import numpy as np
 import numpy.typing as npt
 
 def first_invalid(
-    indices: npt.NDArray[Any],
-    depth: int,
-    wrap: bool,
-    ignored: int | None,
-    negative: bool,
-    too_large: bool,
+    indices: npt.NDArray[Any], lowest: int | None, stop: int | None, ignored: int | None
 ) -> int: ...
-def count(indices: npt.NDArray[Any], counts: npt.NDArray[np.int64]) -> None: ...
+def count(indices: npt.NDArray[Any], n_codes: int) -> npt.NDArray[np.int64]: ...

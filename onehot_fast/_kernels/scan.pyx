@@ -7,56 +7,36 @@ with a rejected index, and only this block is searched.
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+import numpy as np
+
 cdef extern from "once.h":
     uint64_t ohf_once(uint64_t integer) nogil
 
 cdef enum:
     BLOCK = 1024
 
-# The types of indices; the caller widens float16, which is exact.
-ctypedef fused index_t:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-    float
-    double
+ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
 
 cdef double TWO_63 = 9223372036854775808.0
 
 cdef struct Limits:
-    int64_t lowest        # the lowest valid negative index
-    uint64_t depth
-    bint check_lowest
-    bint check_depth
+    uint64_t lowest         # the lowest valid index, as the unsigned integer with the same 64 bits
+    uint64_t n_valid        # the number of valid indices from the lowest on
+    bint has_stop           # whether floats that do not fit int64 are rejected
     bint has_ignored
     uint64_t ignored
 
 
 cdef inline bint offends(index_t index, const Limits *limits) noexcept nogil:
-    """Tell whether one index is outside the limits; a float that does not fit int64 counts as too large."""
+    """Tell whether one index is outside the limits."""
     cdef uint64_t bits
-    cdef bint negative
     if index_t is float or index_t is double:
         if not (index >= -TWO_63 and index < TWO_63):
-            return limits.check_depth
+            return limits.has_stop
         bits = <uint64_t> <int64_t> index
-        negative = <int64_t> index < 0
-    elif index_t is uint8_t or index_t is uint16_t or index_t is uint32_t or index_t is uint64_t:
-        bits = index
-        negative = False
     else:
         bits = <uint64_t> index
-        negative = index < 0
-    if limits.has_ignored and bits == limits.ignored:
-        return False
-    if negative:
-        return limits.check_lowest and <int64_t> bits < limits.lowest
-    return limits.check_depth and bits >= limits.depth
+    return bits - limits.lowest >= limits.n_valid and not (limits.has_ignored and bits == limits.ignored)
 
 
 cdef bint any_offends(const index_t *indices, Py_ssize_t n, const Limits *limits) noexcept nogil:
@@ -68,24 +48,23 @@ cdef bint any_offends(const index_t *indices, Py_ssize_t n, const Limits *limits
     return found
 
 
-def first_invalid(
-    const index_t[::1] indices, Py_ssize_t depth, bint wrap, ignored, bint negative, bint too_large,
-):
-    """Return the position of the first rejected index, or -1.
+def first_invalid(const index_t[::1] indices, lowest, stop, ignored):
+    """Return the position of the first index outside [lowest, stop), or -1.
 
-    ``negative`` rejects indices below 0 (with ``wrap``: below ``-depth``), and ``too_large`` rejects indices of
-    ``depth`` or more. ``ignored`` is the 64-bit pattern of an index that is never rejected, or None.
+    A limit that is None has no effect. ``ignored`` is an index that is always valid, or None. A float that does not
+    fit int64 is rejected if ``stop`` is not None.
     """
     cdef Limits limits
     cdef Py_ssize_t n = indices.shape[0], begin = 0, i, found = -1
-    limits.lowest = -depth if wrap else 0
-    limits.depth = depth
-    limits.check_lowest = negative
-    limits.check_depth = too_large
-    limits.has_ignored = ignored is not None
-    limits.ignored = 0 if ignored is None else <uint64_t> ignored
-    if n == 0:
+    cdef bint is_unsigned = <index_t> -1 > 0
+    if is_unsigned and stop is None:
         return -1
+    first = 0 if is_unsigned else -1 << 63 if lowest is None else lowest
+    limits.lowest = <uint64_t> (first & ALL_BITS)
+    limits.n_valid = <uint64_t> ((1 << 63 if stop is None else stop) - first)
+    limits.has_stop = stop is not None
+    limits.has_ignored = ignored is not None
+    limits.ignored = <uint64_t> ((ignored or 0) & ALL_BITS)
     with nogil:
         while begin < n and found < 0:
             if any_offends(&indices[begin], min(n - begin, <Py_ssize_t> BLOCK), &limits):
@@ -98,22 +77,20 @@ def first_invalid(
 
 
 cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept nogil:
-    """Count one integer; integers out of range are counted in the last element."""
+    """Add 1 to the count of one integer, or to the last count if the integer is larger than ``last``."""
     counts[min(ohf_once(<uint64_t> index), last)] += 1
 
 
-def count(const index_t[::1] indices, int64_t[:, ::1] counts):
-    """Count the occurrences of each integer; the sum of the rows of ``counts`` is the result.
+def count(const index_t[::1] indices, Py_ssize_t n_codes):
+    """Return how often each integer in [0, ``n_codes``) occurs.
 
-    The last column counts all other integers. With four rows, adjacent integers are counted in different rows.
+    Adjacent integers are counted in different rows of ``counts``, and other integers in its last column. From 4096
+    codes on there is one row, because adding up four rows takes longer than they save.
     """
-    cdef Py_ssize_t n = indices.shape[0], i, n_rows = counts.shape[0], n_columns = counts.shape[1]
-    cdef Py_ssize_t step = n_columns if n_rows == 4 else 0
-    cdef uint64_t last = n_columns - 1
-    cdef int64_t *out
-    if n_columns == 0 or n_rows not in (1, 4):
-        raise ValueError("scan.count: counts must have 1 or 4 rows and at least one column")
-    out = &counts[0, 0]
+    cdef Py_ssize_t n = indices.shape[0], i, step = 0 if n_codes >= 4096 else n_codes + 1
+    cdef uint64_t last = n_codes
+    cdef int64_t[:, ::1] counts = np.zeros((4 if step else 1, n_codes + 1), np.int64)
+    cdef int64_t *out = &counts[0, 0]
     if index_t is float or index_t is double:
         raise TypeError("scan.count: the indices must be integers")
     else:
@@ -125,3 +102,4 @@ def count(const index_t[::1] indices, int64_t[:, ::1] counts):
                 add_one(indices[i + 3], last, out + 3 * step)
             for i in range(n - n % 4, n):
                 add_one(indices[i], last, out)
+        return np.asarray(counts).sum(axis=0)[:n_codes]

@@ -110,11 +110,11 @@ cdef void plan_init(ohf_plan *plan, const ohf_fill *fill, const unsigned char *o
 
 
 cdef inline ohf_policy policy_of(Py_ssize_t depth, bint wrap, object ignored):
-    """Return the policy over one window of all classes; ``ignored`` is None or a 64-bit pattern."""
+    """Return the policy over one window of all classes; ``ignored`` is None or an index of any type."""
     cdef ohf_policy policy
     policy.depth = policy.span = depth
     policy.base = 0
     policy.wrap = wrap
     policy.has_ignored = ignored is not None
-    policy.ignored = 0 if ignored is None else <uint64_t> ignored
+    policy.ignored = 0 if ignored is None else <uint64_t> (ignored & 0xFFFF_FFFF_FFFF_FFFF)
     return policy

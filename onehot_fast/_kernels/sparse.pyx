@@ -52,12 +52,12 @@ cdef struct Job:
     void *indices
     void *indptr
     const ohf_shifted *shifted      # for each column, or NULL if one needs a look-up
-    Py_ssize_t n_columns, n_rows, span
+    Py_ssize_t n_columns, span
     bint wide               # int64 positions
 
 
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
-    """Describe a column whose codes become positions by adding a constant; return False for other columns."""
+    """Describe a column if its outputs are its codes plus a constant; return False for other columns."""
     cdef const ohf_table *table = source.table
     if source.kind not in (OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32, OHF_U32):
         return False
@@ -75,7 +75,7 @@ cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shift
 
 
 cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
-    """Describe all columns; return False if a column needs its table."""
+    """Describe all columns; return False if one of them needs its look-up table."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         if not shift_of(&job.sources[column], job.span, &shifted[column]):
@@ -87,7 +87,7 @@ cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
 cdef Py_ssize_t write_added(
     const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
 ) noexcept nogil:
-    """Write rows from ``row`` on; stop near the first code without a column; return the number of rows."""
+    """Write rows until a code has no output column; return the number of rows that were written."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t column
     for column in range(job.n_columns):
@@ -147,10 +147,9 @@ cdef Py_ssize_t write_rows(
     return place
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk of rows."""
+cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write the rows [begin, end)."""
     cdef const Job *job = <const Job *> any_job
-    cdef Py_ssize_t begin = chunk * CHUNK_ROWS, end = min(begin + CHUNK_ROWS, job.n_rows)
     if job.wide:
         write_rows(job, begin, end, <int64_t *> job.indices, <int64_t *> job.indptr)
     else:
@@ -194,24 +193,17 @@ def csr(
     indptr[0] = 0
     if columns.n_rows == 0:
         return 0
-    job.sources = columns.items
-    job.indices = &indices[0]
-    job.indptr = &indptr[0]
-    job.n_columns = columns.n_columns
-    job.n_rows = columns.n_rows
-    job.span = n_columns
-    job.wide = position_t is int64_t
-    job.microkernels = microkernels()
+    job = Job(
+        microkernels=microkernels(), sources=columns.items, indices=&indices[0], indptr=&indptr[0], shifted=NULL,
+        n_columns=columns.n_columns, span=n_columns, wide=position_t is int64_t,
+    )
     if job.n_columns <= MAX_COLUMNS and shifts_of(&job, shifted):
         job.shifted = shifted
-    else:
-        job.shifted = NULL
     for_each_chunk(
-        run_chunk, &job, (job.n_rows + CHUNK_ROWS - 1) // CHUNK_ROWS,
-        CHUNK_ROWS * job.n_columns * sizeof(position_t), num_threads,
+        run_chunk, &job, columns.n_rows, CHUNK_ROWS, job.n_columns * sizeof(position_t), num_threads,
     )
     with nogil:
-        total = close_gaps(&indices[0], &indptr[0], job.n_rows, job.n_columns)
+        total = close_gaps(&indices[0], &indptr[0], columns.n_rows, job.n_columns)
     return total
 
 
@@ -338,7 +330,7 @@ cdef void walk_group(
             at += lanes
 
 
-cdef void run_group(const void *any_job, Py_ssize_t group) noexcept nogil:
+cdef void run_group(const void *any_job, Py_ssize_t group, Py_ssize_t _end) noexcept nogil:
     """Call `walk_group` for one group; groups can run in parallel, because none writes what another reads."""
     cdef const PartsJob *job = <const PartsJob *> any_job
     cdef Py_ssize_t part = group * job.group_parts, first = part * job.n_columns
@@ -356,18 +348,13 @@ cdef int run_groups(
     cdef PartsJob job
     if places.shape[2] not in (1, LANES):
         raise ValueError(f"sparse.csc: a group must have 1 or {LANES} parts, got {places.shape[2]}")
-    job.group_parts = places.shape[2]
-    job.sources = columns.items
-    job.n_sources = columns.n_columns
-    job.n_rows = columns.n_rows
-    job.n_groups = places.shape[0]
-    job.n_columns = places.shape[1]
-    job.places = &places[0, 0, 0]
-    job.indices = indices
-    job.n_indices = n_indices
-    job.wide = position_t is int64_t
+    job = PartsJob(
+        sources=columns.items, n_sources=columns.n_columns, n_rows=columns.n_rows, n_groups=places.shape[0],
+        n_columns=places.shape[1], group_parts=<int> places.shape[2], places=&places[0, 0, 0], indices=indices,
+        n_indices=n_indices, wide=position_t is int64_t,
+    )
     return for_each_chunk(
-        run_group, &job, job.n_groups, job.n_rows // job.n_groups * job.n_sources * sizeof(position_t),
+        run_group, &job, job.n_groups, 1, job.n_rows // job.n_groups * job.n_sources * sizeof(position_t),
         num_threads,
     )
 

@@ -88,7 +88,7 @@ ctypedef fused unsigned_t:
 cdef inline int64_t code_block(
     const unsigned_t *indices, const uint8_t *valid, int n, uint64_t limit, unsigned_t *codes,
 ) noexcept nogil:
-    """Write a block of codes; return the position of the first valid index >= ``limit``, or -1.
+    """Write a block of codes; return the position of the first index >= ``limit`` that is not null, or -1.
 
     A limit that does not fit the type of the indices has no effect.
     """
@@ -115,7 +115,7 @@ cdef inline int64_t code_block(
 cdef int64_t code_array(
     const unsigned_t *indices, const uint8_t *bits, int64_t begin, int64_t n, uint64_t limit, unsigned_t *codes,
 ) noexcept nogil:
-    """Write all codes; return the position of the first valid index that is not below ``limit``, or -1."""
+    """Write all codes; return the position of the first index >= ``limit`` that is not null, or -1."""
     cdef uint8_t valid[BLOCK]
     cdef int64_t done = 0, found
     cdef int taken

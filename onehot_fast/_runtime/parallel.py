@@ -38,10 +38,10 @@ _is_part = ContextVar("is_part", default=False)
 
 @contextmanager
 def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
-    """Declare that this context sees a part of a table: messages omit row numbers and counts.
+    """Return a context manager for code that processes only a part of a table.
 
-    If `one_thread`, calls without `num_threads` use one thread, because an engine (Dask or
-    Spark) already runs one thread for each processor.
+    Messages then omit row numbers and counts. If `one_thread`, calls without `num_threads` use one
+    thread, because an engine (Dask or Spark) already runs one thread for each processor.
     """
     tokens = _is_part.set(True), _is_single_threaded.set(one_thread)
     try:
@@ -70,7 +70,7 @@ def _quota() -> int | None:
 
 
 def _idle_threads(requested: int) -> int:
-    """Return the requested number of threads, limited by the number of idle processors.
+    """Return the requested number of threads, or the number of idle processors if it is smaller.
 
     All threads wait for the slowest one at the end. A thread that shares its processor with another
     process costs more time than the other threads save.

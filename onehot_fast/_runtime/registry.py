@@ -60,7 +60,7 @@ def require(name: str, least: str | None = None, what: str | None = None) -> Mod
 
 
 def library(name: str, what: str) -> ModuleType:
-    """Import and return a module, or raise an error: `what` (a method or an option) needs it."""
+    """Import and return a module; an error says that `what`, a method or option, needs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -88,14 +88,14 @@ def reader_of(source: object) -> str | None:
 
 
 def engine_of(source: object) -> ModuleType | None:
-    """Return the integration module of Dask or Spark for a table of theirs; None for others."""
+    """Return the integration module of the engine of a Dask or Spark table, else None."""
     name = _reader_and_engine(type(source))[1]  # type: ignore[arg-type]
     return None if name is None else integration(name)
 
 
 @lru_cache(maxsize=256)
 def _reader_and_engine(source: type) -> tuple[str | None, str | None]:
-    """Return the integrations of a type in `READERS` and `ENGINES`, by name; each can be None."""
+    """Return the names of the integrations in `READERS` and in `ENGINES`; each can be None."""
     name, engine = _named_in(READERS, source), _named_in(ENGINES, source)
     has_arrow_capsule = any(hasattr(source, method) for method in ARROW_METHODS)
     if name is None and engine is None and has_arrow_capsule and exists("arrow"):
@@ -104,7 +104,7 @@ def _reader_and_engine(source: type) -> tuple[str | None, str | None]:
 
 
 def _named_in(integrations: dict[str, str], source: type) -> str | None:
-    """Return the integration of the library that defines a type or one of its bases, or None."""
+    """Return the integration of the library that defines a type or one of its base classes."""
     for kind in source.__mro__:
         name = integrations.get(kind.__module__.partition(".")[0])
         if name is not None and exists(name):

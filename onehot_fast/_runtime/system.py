@@ -18,8 +18,8 @@ UNLIMITED = 2**60  # in version 1, a number just below 2**63 means "no limit"
 def available_memory(root: str = "") -> int | None:
     """Return the free memory in bytes, or None if unknown.
 
-    On Linux, the result is ``MemAvailable`` plus ``SwapFree``, limited by the control groups of
-    this process (v2 and v1). On other systems, it is the physical memory.
+    On Linux, this is ``MemAvailable`` plus ``SwapFree``, or the room that is left in a control
+    group (v2 or v1) if it is smaller. On other systems, it is the physical memory.
     """
     return min([*_machine_rooms(root), *_cgroup_rooms(root)], default=None)
 

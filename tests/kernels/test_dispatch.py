@@ -18,7 +18,7 @@ import pytest
 import strategies
 
 import onehot_fast
-from onehot_fast._kernels import rows, simd, sparse
+from onehot_fast._kernels import simd, sparse
 from onehot_fast._runtime import dispatch
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64)
@@ -136,7 +136,7 @@ def test_a_kernel_without_threads_has_one(num_threads):
     """GNU OpenMP would end the process over a negative number."""
     indices, out = np.zeros(3 << 20, np.int8), np.zeros(3 << 20, np.uint8)
     on, off = np.full(1, 7, np.uint8), np.zeros(1, np.uint8)
-    rows.encode(indices, out, 1, 1, on, off, False, None, num_threads)
+    dispatch.encode(indices, out, 1, 1, on, off, num_threads=num_threads)
 
     assert (out == 7).all()
 
