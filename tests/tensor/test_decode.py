@@ -43,7 +43,9 @@ def tensors(draw):
     tensor = np.empty(shape, off.dtype)
     tensor[...] = off
     tensor[lit] = on
-    layout = draw(st.sampled_from(["contiguous", "fortran", "strided", "reversed", "read_only"]))
+    layouts = ["contiguous", "fortran", "strided", "reversed", "read_only"]
+    layouts += [] if tensor.dtype.hasobject else ["unaligned"]
+    layout = draw(st.sampled_from(layouts))
     axis = draw(st.integers(-len(shape), len(shape) - 1))
     return strategies.LAYOUTS[layout](tensor), axis, on
 

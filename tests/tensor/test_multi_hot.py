@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
+import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,14 +80,23 @@ def test_separated_texts(rows, sep, mode):
 
 @every_mode
 @every_output
-@pytest.mark.parametrize("dtype", DTYPES[:8])
-def test_flat_codes_with_offsets(mode, output, dtype):
+@given(
+    kind=st.sampled_from(strategies.INTEGERS),
+    depth=st.integers(0, 80),
+    lengths=st.lists(st.integers(0, 9), max_size=20),
+    before=st.integers(0, 2),
+    seed=st.integers(0, 2**32),
+)
+def test_flat_codes_with_offsets(mode, output, kind, depth, lengths, before, seed):
     """The elements before the first and after the last offset are in no row, as in a slice."""
-    codes = np.array([9, 0, 2, 2, 1, 9]).astype(dtype)
-    encoded = multi_hot(codes, 3, offsets=[1, 4, 4, 5], mode=mode, output=output)
+    offsets = before + np.cumsum([0, *lengths])
+    codes = strategies.index_values(kind, depth, offsets[-1] + 2, seed)
+    rows = [codes[start:stop].tolist() for start, stop in pairwise(offsets)]
 
-    twos = 1 if mode == "set" else 2
-    assert dense(encoded, (3, 3)).tolist() == [[1, 0, twos], [0, 0, 0], [0, 1, 0]]
+    encoded = multi_hot(codes, depth, offsets=offsets, mode=mode, output=output)
+
+    wanted = np.array(oracle(rows, range(depth), mode)).reshape(len(rows), depth)
+    np.testing.assert_array_equal(dense(encoded, wanted.shape), wanted)
 
 
 @every_output

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import programs
 
-from torture.tensors import pick
+from torture import pick
 
 PRELUDE = """
 import os, random, signal, sys, threading, time

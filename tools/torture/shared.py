@@ -15,7 +15,7 @@ import numpy as np
 
 from onehot_fast import one_hot
 from onehot_fast._categories.dictionary import Dictionary
-from torture.tensors import pick
+from torture import pick
 from torture.works import as_bytes, works
 
 THREADS, REPEATS, HANG = 6, 3, 300
