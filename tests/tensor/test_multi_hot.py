@@ -83,19 +83,26 @@ def test_separated_texts(rows, sep, mode):
 @given(
     kind=st.sampled_from(strategies.INTEGERS),
     depth=st.integers(0, 80),
-    lengths=st.lists(st.integers(0, 9), max_size=20),
+    dtype=st.sampled_from(DTYPES),
+    lengths=st.lists(st.sampled_from([0, 1, 2, 5, 31, 33, 300, 1100]), max_size=9),
     before=st.integers(0, 2),
+    options=st.fixed_dictionaries({}, optional={"num_threads": st.just(2)}),
     seed=st.integers(0, 2**32),
 )
-def test_flat_codes_with_offsets(mode, output, kind, depth, lengths, before, seed):
-    """The elements before the first and after the last offset are in no row, as in a slice."""
+def test_flat_codes_with_offsets(mode, output, kind, depth, dtype, lengths, before, options, seed):
+    """The elements before the first and after the last offset are in no row, as in a slice.
+
+    Counts are modulo the range of an integer dtype.
+    """
     offsets = before + np.cumsum([0, *lengths])
     codes = strategies.index_values(kind, depth, offsets[-1] + 2, seed)
     rows = [codes[start:stop].tolist() for start, stop in pairwise(offsets)]
 
-    encoded = multi_hot(codes, depth, offsets=offsets, mode=mode, output=output)
+    options |= {"mode": mode, "output": output, "dtype": dtype}
+    encoded = multi_hot(codes, depth, offsets=offsets, **options)
 
-    wanted = np.array(oracle(rows, range(depth), mode)).reshape(len(rows), depth)
+    wanted = np.array(oracle(rows, range(depth), mode), np.int64).reshape(len(rows), depth)
+    wanted = wanted.astype(dtype)
     np.testing.assert_array_equal(dense(encoded, wanted.shape), wanted)
 
 
@@ -161,6 +168,7 @@ def test_rows_of_many_kinds(dtype):
         ({"rows": [[0]], "mode": "count", "dtype": bool}, TypeError, "for mode='count', got bool"),
         ({"rows": [[0]], "mode": "count", "dtype": "f2"}, TypeError, "got float16"),
         ({"rows": np.array([0]), "offsets": [0, 2], "depth": 1}, ValueError, r"in \[0, 1\]"),
+        ({"rows": np.array([0]), "offsets": [-1, 1], "depth": 1}, ValueError, r"in \[0, 1\]"),
         ({"rows": np.array([0]), "offsets": [1, 0], "depth": 1}, ValueError, "is less than"),
         ({"rows": np.array([0]), "offsets": [0.0, 1.0]}, ValueError, "got dtype float64"),
         ({"rows": np.array([0]), "offsets": []}, ValueError, "n_rows . 1 integers"),
