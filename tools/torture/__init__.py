@@ -2,7 +2,8 @@
 
 A part is a module with ``case(seed) -> Counter``: one case, made from its seed alone, which counts
 its calls and raises AssertionError if something is wrong; ``properties`` has several parts. Cases
-run in processes of their own, so that crashes and hangs are failures too. Each failure is printed with the line that replays it.
+run in processes of their own, so that crashes and hangs are failures too. Each failure is printed
+with the line that replays it.
 """
 
 import subprocess
