@@ -41,6 +41,7 @@ COLUMNS = {
     "texts": np.array(["b", "", "ä"]),
     "bytes": np.array([b"b", b"", b"b"]),
     "dates": np.array(["2024-02-29", "NaT", "1969-12-31"], "M8[D]"),
+    "dates near each other": np.array(["2024-02-29", "NaT", "2024-02-28"], "M8[D]"),
     "swapped times": np.array([5, 1], ">M8[us]"),
     "durations": np.array([7, -7], "m8[s]"),
     "objects": np.array(["x", None, 2, np.nan, ("t",), datetime.date(2024, 1, 1)], object),

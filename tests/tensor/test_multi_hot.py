@@ -23,8 +23,13 @@ def oracle(rows, classes, mode):
 
 
 def dense(encoded, shape):
+    """Return a matrix as an array; a sparse one has sorted positions without duplicates."""
     assert encoded.shape == shape
-    return encoded if isinstance(encoded, np.ndarray) else encoded.toarray()
+    if isinstance(encoded, np.ndarray):
+        return encoded
+    for start, stop in pairwise(encoded.indptr):
+        assert (np.diff(encoded.indices[start:stop]) > 0).all()
+    return encoded.toarray()
 
 
 every_mode = pytest.mark.parametrize("mode", ["set", "count"])
