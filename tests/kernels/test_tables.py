@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+from strategies import INDEX_DTYPES, examples
 
+from onehot_fast._kernels import rows, sparse
 from onehot_fast._runtime import dispatch, memory
 from onehot_fast.adapter import CodedColumn, write
 
@@ -188,3 +189,55 @@ def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):
 
     assert places.dtype == dtype
     assert places.tolist() == [last, min(last, 0), -1, -1] * 5000
+
+
+def test_table_is_complete():
+    """The kernels read every index type there is, except float16, which is widened."""
+    assert set(dispatch.INDEX_DTYPES) == set(INDEX_DTYPES) - {np.dtype("f2")}
+
+
+@pytest.mark.parametrize("num_threads", [-1, 0])
+def test_a_kernel_without_threads_has_one(num_threads):
+    """GNU OpenMP would end the process over a negative number."""
+    indices, out = np.zeros(3 << 20, np.int8), np.zeros(3 << 20, np.uint8)
+    on, off = np.full(1, 7, np.uint8), np.zeros(1, np.uint8)
+    rows.encode(indices, out, 1, 1, on, off, False, None, num_threads)
+
+    assert (out == 7).all()
+
+
+def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
+    """CSC counts first and then writes: rows that are not written would be any numbers."""
+    codes = np.arange(100, dtype=np.int8) % 3
+    real = sparse.csc_rows
+
+    def csc_rows(*arguments):
+        codes[:] = 2
+        real(*arguments)
+
+    monkeypatch.setattr(sparse, "csc_rows", csc_rows)
+    with pytest.raises(RuntimeError, match="another thread changed the codes"):
+        dispatch.csc([codes], [None], 3, np.int8)
+
+
+@pytest.mark.parametrize("lowest", [0, -1], ids=["full rows", "rows with gaps"])
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
+    """64-bit positions, as for more than 2**31 nonzeros, equal those of 32 bits."""
+    n, depth = 40_000, 21
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(lowest, depth, n).astype(dtype) for dtype in ("i1", "i8")]
+    tables = [np.array([*range(start, start + depth), -1], "i4") for start in (0, depth)]
+    offsets = np.sort(rng.integers(0, n, n // 3))
+
+    def results():
+        yield dispatch.csr(codes, tables, 2 * depth, np.int8, num_threads)
+        yield dispatch.csc(codes, tables, 2 * depth, np.int8, num_threads)
+        yield dispatch.multi_hot_csr(offsets, codes[1], None, depth, np.int8, count=True)
+
+    expected = list(results())
+    monkeypatch.setattr(dispatch, "_position_dtype", lambda *_: np.dtype(np.int64))
+    for narrow, wide in zip(expected, results(), strict=True):
+        assert [part.dtype for part in wide[1:]] == [np.int64, np.int64]
+        for each, other in zip(narrow, wide, strict=True):
+            np.testing.assert_array_equal(each, other)
