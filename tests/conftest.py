@@ -22,10 +22,12 @@ COMMON = {
 }
 
 # "dev" draws other examples in each run. `.ci/run` uses "ci", and "leg" in its side legs, where few
-# results can differ. `HYPOTHESIS_PROFILE=thorough pytest` searches much longer.
+# results can differ. The fuzzers use "torture". `HYPOTHESIS_PROFILE=thorough pytest` searches much
+# longer.
 settings.register_profile("dev", max_examples=30, **COMMON)
 settings.register_profile("ci", max_examples=80, derandomize=True, **COMMON)
 settings.register_profile("leg", max_examples=20, derandomize=True, **COMMON)
+settings.register_profile("torture", max_examples=100, database=None, **COMMON)
 settings.register_profile("thorough", max_examples=2000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 

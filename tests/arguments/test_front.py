@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 
 import numpy as np
@@ -62,19 +63,48 @@ def expected_of(indices, depth, axis, dtype):
 
 @given(call=calls(), with_out=st.booleans(), with_dtype=st.booleans())
 def test_common_calls(call, with_out, with_dtype):
-    """Every type of index and result, every axis, rank and shape."""
+    """Every type of index and result, every axis, rank and shape; no byte beside `out` changes."""
     indices, depth, axis, dtype = call
     expected = expected_of(indices, depth, axis, dtype)
-    out = np.full_like(expected, 3) if with_out else None
+    buffer, out = strategies.guarded(expected.shape, dtype) if with_out else (None, None)
+    wanted, twin = strategies.guarded(expected.shape, dtype)
+    twin[...] = expected
     before = indices.tobytes()
     options = {"dtype": dtype if with_dtype or not with_out else None, "out": out}
     for threads in ({}, {"num_threads": 1}):
         actual = onehot_fast.one_hot(indices, depth, axis=axis, **options, **threads)
-        assert out is None or actual is out
         oracle.assert_same(actual, expected)
+        if with_out:
+            assert actual is out
+            oracle.assert_same(buffer, wanted)
+            out[...] = 3
         assert actual.flags.c_contiguous
         assert actual.flags.writeable
         assert indices.tobytes() == before
+
+
+def functions_of_a_call(**options):
+    """Return the names of the Python functions that a call of `one_hot` runs."""
+    names = []
+
+    def note(frame, event, _):
+        if event == "call":
+            names.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        onehot_fast.one_hot(INDICES, 4, **options)
+    finally:
+        sys.setprofile(before)
+    return names
+
+
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"dtype": bool}, {"out": np.ones((2, 3, 4))}])
+def test_a_common_call_takes_the_fast_path(options):
+    """It runs no Python function that checks arguments; the general path runs many."""
+    assert functions_of_a_call(**options) == ["one_hot"]
+    assert len(functions_of_a_call(**options, num_threads=1)) > 5
 
 
 @pytest.mark.parametrize("dtype", [None, float, int, bool, "f2", "<f8", "=i4", np.float32, np.int8])

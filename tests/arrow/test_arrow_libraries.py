@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -294,29 +291,6 @@ def test_an_error_of_a_reader_is_raised():
     assert values_of(next(stream).child(0)) == ROWS
     with pytest.raises(OSError, match="the well is dry"):
         next(stream)
-
-
-def use_and_drop(table: Any, bad: Any, number: int) -> int:
-    """Read, export, import and cause an error."""
-    column = next(read(table.slice(number))).child(0)
-    imported = [pa.array(column), pa.array(column.dictionary), column.__arrow_c_array__()]
-    with pytest.raises(ValueError, match="got 7"):
-        next(read(bad)).codes()
-    return len(imported[0]) + number
-
-
-def test_nothing_leaks():
-    gc.collect()
-    before = pa.total_allocated_bytes()
-    table = pa.table({"x": pa.array(list("abcd") * 5000).dictionary_encode()})
-    bad = pa.DictionaryArray.from_arrays(pa.array([7] * 999), ["a"], safe=False)
-    use = partial(use_and_drop, table, bad)
-    with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(use, range(200))) == {20_000}
-
-    del table, bad, use
-    gc.collect()
-    assert pa.total_allocated_bytes() == before
 
 
 def test_arrays_may_outlive_the_interpreter():

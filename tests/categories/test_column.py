@@ -41,6 +41,7 @@ COLUMNS = {
     "texts": np.array(["b", "", "ä"]),
     "bytes": np.array([b"b", b"", b"b"]),
     "dates": np.array(["2024-02-29", "NaT", "1969-12-31"], "M8[D]"),
+    "dates near each other": np.array(["2024-02-29", "NaT", "2024-02-28"], "M8[D]"),
     "swapped times": np.array([5, 1], ">M8[us]"),
     "durations": np.array([7, -7], "m8[s]"),
     "objects": np.array(["x", None, 2, np.nan, ("t",), datetime.date(2024, 1, 1)], object),
@@ -64,9 +65,17 @@ def test_codes_stand_for_the_values(values, layout):
     assert len(set(column.categories.tolist())) == len(column.categories)
 
 
-@given(st.sampled_from(strategies.INTEGERS), st.integers(0, 2**32), st.integers(0, 200))
-def test_integers_of_any_range(dtype, seed, n):
+@given(
+    dtype=st.sampled_from(strategies.INTEGERS),
+    n=st.integers(0, 200),
+    seed=st.integers(0, 2**32),
+    is_narrow=st.booleans(),
+)
+def test_integers_of_any_range(dtype, n, seed, is_narrow):
     values = strategies.index_values(dtype, 5, n, seed)
+    if is_narrow and n:  # all are near the first one, which may be an extreme
+        info, first = np.iinfo(dtype), int(values[0])
+        values = values.clip(max(info.min, first - 50), min(info.max, first + 50))
 
     assert values_of(read_column(values)) == values.tolist()
 

@@ -29,7 +29,6 @@ from programs import running
 from onehot_fast._categories.dictionary import (
     Dictionary,
     UnsupportedValueError,
-    number_integers,
     number_labels,
 )
 from onehot_fast._categories.strings import Strings
@@ -139,13 +138,6 @@ def test_another_instruction_set_finds_the_same_values() -> None:
             with instruction_set(reader):
                 assert np.array_equal(dictionary.lookup(rows), np.arange(2000))
                 assert dictionary.encode(rows[::-1])[0] == 1999
-
-
-def test_chunks_share_one_dictionary() -> None:
-    dictionary = Dictionary("string")
-    for chunk in read(pa.chunked_array([["b", "a"], ["c", "b"], [], ["a"]])):
-        dictionary.encode(chunk)
-    assert dictionary.values.tolist() == ["b", "a", "c"]
 
 
 def test_lone_surrogates_are_restored() -> None:
@@ -267,22 +259,6 @@ def test_integers_of_the_other_sign() -> None:
 # ---- Sizes, kinds and threads ----
 
 
-@every_variant
-@pytest.mark.parametrize("width", [6, 30])
-@pytest.mark.parametrize("n", [1, 64, 65, 4097, 70_001])
-def test_all_different(variant: str, n: int, width: int) -> None:
-    """The hash table grows while it learns."""
-    texts = np.char.zfill(np.arange(n).astype("U6"), width)
-    expected = np.tile(np.arange(n), 2)
-    both = np.concatenate([texts, texts])
-    with instruction_set(variant):
-        (chunk,) = read(pa.array(both, pa.string()))
-        assert np.array_equal(Dictionary("string").encode(chunk), expected)
-        assert np.array_equal(Dictionary("string").encode(both.astype(object)), expected)
-        spread = (both.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)).view(np.int64)
-        assert np.array_equal(Dictionary("int64").encode(spread), expected)
-
-
 def test_initial_values_must_be_distinct_and_present() -> None:
     values: Any
     for kind, values in (
@@ -352,15 +328,6 @@ def test_pieces(variant: str, data: st.DataObject, separator: str, skipped: int)
         check_pieces(Strings.from_objects(known), known, separator)
 
 
-def test_very_many_pieces() -> None:
-    rows = ["|".join(map(str, range(50_000))), None, *(f"{i}|{i + 1}" for i in range(30_000))]
-    dictionary = Dictionary("string")
-    offsets, codes = dictionary.split(arrow(rows, TEXT_TYPES[0]), b"|")
-    assert offsets[:3].tolist() == [0, 50_000, 50_000]
-    assert codes[:50_000].tolist() == list(range(50_000))
-    assert codes[50_000:].tolist() == [code for i in range(30_000) for code in (i, i + 1)]
-
-
 def test_other_values_and_empty_separators_cannot_be_split() -> None:
     with pytest.raises(TypeError, match="must be Strings or an Arrow array"):
         Dictionary("string").split(np.array(["a|b"], object), b"|")
@@ -402,15 +369,6 @@ def test_argsort_is_the_order_of_python(rows: list[Any], random: Any) -> None:
     assert order.tolist() == sorted(range(len(rows)), key=rows.__getitem__)
 
 
-@pytest.mark.parametrize("front", [0, 7, 8, 9, 5000])
-def test_argsort_of_texts_with_a_common_prefix(front: int) -> None:
-    random = np.random.default_rng(front)
-    ends = ["\0" * int(n) + chr(int(c)) for n, c in random.integers(0, 20, (400, 2))]
-    rows = ["é" * front + end for end in ("", "\0", "\0\0", *ends)] * 2
-    order = Strings.from_objects(rows).argsort()
-    assert order.tolist() == sorted(range(len(rows)), key=rows.__getitem__)
-
-
 def test_strings_copy_their_arrays_and_are_immutable() -> None:
     """The first text need not begin at the start of the data."""
     data = np.frombuffer(b"xxabcyy", np.uint8).copy()
@@ -448,33 +406,7 @@ def test_wrong_values_and_positions_are_rejected() -> None:
     assert strings != Strings.from_objects([b"a"])
 
 
-# ---- Numbers of labels and integers ----
-
-labels = st.none() | st.integers(-3, 3) | st.text("ab", max_size=2) | st.just((1, "a"))
-kinds = st.sampled_from([list, tuple, iter, dict.fromkeys])
-
-
-@given(st.lists(st.tuples(kinds, st.lists(labels, max_size=30)), max_size=8), st.lists(labels))
-def test_labels_are_numbered_in_order_of_appearance(rows: list[Any], known: list[Any]) -> None:
-    """Known labels keep their numbers, new ones get the next; rows are any iterables."""
-    kept = [list(dict.fromkeys(row)) if kind == dict.fromkeys else row for kind, row in rows]
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(known))}
-    order = [*dict.fromkeys([*known, *(label for row in kept for label in row)])]
-
-    offsets, codes = number_labels([kind(row) for kind, row in rows], numbers)
-
-    assert numbers == {label: number for number, label in enumerate(order)}
-    assert list(numbers) == order
-    assert (offsets.dtype, codes.dtype) == (np.int64, np.int32)
-    assert np.diff(offsets).tolist() == [len(row) for row in kept]
-    assert [order[code] for code in codes] == [label for row in kept for label in row]
-
-
-def test_long_rows_of_labels() -> None:
-    rows = [range(100_000), [], range(99_999, -1, -1)]
-    offsets, codes = number_labels(rows, {})
-    assert offsets.tolist() == [0, 100_000, 100_000, 200_000]
-    np.testing.assert_array_equal(codes, [*range(100_000), *reversed(range(100_000))])
+# ---- Numbers of labels ----
 
 
 def changing(change: Callable[[Any], None]) -> Any:
@@ -502,39 +434,3 @@ def changing(change: Callable[[Any], None]) -> Any:
 def test_errors_in_rows_of_labels(rows: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         number_labels(rows, {})
-
-
-@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
-@given(data=st.data())
-def test_integers_are_numbered_in_order(dtype: np.dtype[Any], data: st.DataObject) -> None:
-    """The result is that of `numpy.unique`, or None if the range is too wide."""
-    info = np.iinfo(dtype)
-    first = data.draw(st.sampled_from([info.min, 0, info.max - 100]))
-    steps = data.draw(st.lists(st.integers(0, 100), min_size=1, max_size=60))
-    values = np.array([first + step for step in steps], dtype)
-    span = max(steps) - min(steps)
-
-    codes, distinct = number_integers(values, span)
-
-    expected, positions = np.unique(values, return_inverse=True)
-    assert (codes.dtype, distinct.dtype) == (np.int32, np.uint64)
-    assert codes.tolist() == positions.tolist()
-    assert distinct.astype(dtype).tolist() == expected.tolist()
-    assert span == 0 or number_integers(values, span - 1) is None
-    ends = np.array([info.min, info.max], dtype)
-    assert number_integers(ends, min(2**31 - 1, int(info.max) - int(info.min) - 1)) is None
-
-
-def test_integers_may_change_while_they_are_numbered() -> None:
-    """A code is one of the others, or -1, and no memory outside the result is written."""
-    values = np.zeros(200_000, np.int64)
-    values[0] = 1000
-
-    def write() -> None:
-        values[1:] = 2**62
-        values[1:] = 0
-
-    with running(write):
-        for _ in range(100):
-            numbers = number_integers(values, 1000)
-            assert numbers is None or -1 <= numbers[0].min() <= numbers[0].max() < 2

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import LIBRARIES
 
-from onehot_fast import Encoder
+from onehot_fast import Encoder, OneHotMatrix
 
-MATRICES = ("numpy", "csr", "csr_matrix", "csc", "implicit")
+MATRICES = ("numpy", "csr", "csr_matrix", "csc", "implicit")  # the last one has products
 TRAIN = {"age": [1.5, 2.5, 3.5], "plan": ["a", "b", "a"], "n": [4, 5, 6], "kind": ["x", "x", "y"]}
 NAMES = ["age", "plan_a", "plan_b", "n", "kind_x", "kind_y"]
 ROWS = [[1.5, 1, 0, 4, 1, 0], [2.5, 0, 1, 5, 1, 0], [3.5, 1, 0, 6, 0, 1]]
@@ -280,6 +280,21 @@ def test_dense_results_of_columns_chosen_by_default_are_limited(library):
     assert Encoder(max_categories=3).fit_transform(table, output="numpy").shape == (3003, 5)
 
 
+def check_products(matrix: OneHotMatrix, expected: Any) -> None:
+    """Compare products of an implicit matrix, in which numbers stand between features."""
+    np.testing.assert_array_equal(matrix.to_csr().toarray(), expected)
+    present = ~np.isnan(expected).any(axis=1)
+    part, whole = matrix[present], expected[present]
+    weights = np.arange(len(whole)) % 5.0
+    gram = (whole * weights[:, None]).T @ whole
+    np.testing.assert_array_equal(
+        part @ np.arange(whole.shape[1]), whole @ np.arange(whole.shape[1])
+    )
+    np.testing.assert_array_equal(part.T @ weights, whole.T @ weights)
+    np.testing.assert_array_equal(part.gram(weights), gram)
+    np.testing.assert_array_equal(part.gram(weights, output="csr").toarray(), gram)
+
+
 KINDS = {
     "text": st.sampled_from(["a", "b", "c", None]),
     "whole": st.integers(-3, 3),
@@ -321,8 +336,10 @@ def test_every_form_holds_the_same_numbers(library, data):
     assert encoder.get_feature_names_out().tolist() == list(columns)
     expected = np.array([*columns.values()], float).reshape(len(columns), n_rows).T
     for form in MATRICES:
-        matrix = np.asarray(dense(encoder.transform(table, form)), float)
-        np.testing.assert_array_equal(matrix, expected)
+        matrix = encoder.transform(table, form)
+        np.testing.assert_array_equal(np.asarray(dense(matrix), float), expected)
+    assert matrix.column_names == tuple(columns)
+    check_products(matrix, expected)
 
 
 def test_a_lazy_frame_has_the_columns_and_limits_of_a_frame():

@@ -14,7 +14,7 @@ from encoder_oracle import UNKNOWN_RULES, Options
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onehot_fast import Column, Encoder
+from onehot_fast import Column, Encoder, OneHotMatrix
 from onehot_fast.encoder import Special
 
 POOLS = {
@@ -24,7 +24,7 @@ POOLS = {
     "floats": [0.5, -1.5, 1e300, float("inf"), 2.0],
     "mixed": [1, 2.5, "one", "x", 300],
 }
-FORMS = ("numpy", "csr", "csc")
+FORMS = ("numpy", "csr", "csc", "implicit")
 
 
 def to_array(values, form):
@@ -40,6 +40,8 @@ def to_array(values, form):
 
 
 def dense(encoded):
+    if isinstance(encoded, OneHotMatrix):
+        return encoded.to_numpy("float32")
     return encoded if isinstance(encoded, np.ndarray) else encoded.toarray()
 
 
@@ -113,7 +115,8 @@ def test_results_equal_the_oracle(columns, form, output):
     wanted = [list(chain.from_iterable(row)) for row in zip(*parts, strict=True)]
     assert tuple(encoder.get_feature_names_out()) == tuple(names)
     np.testing.assert_array_equal(dense(encoded), np.array(wanted).reshape(encoded.shape))
-    assert encoded.dtype == np.float32
+    assert dense(encoded).dtype == np.float32
+    assert output != "implicit" or encoded.column_names == tuple(encoder.get_feature_names_out())
 
 
 def part_of(columns, deal, part):

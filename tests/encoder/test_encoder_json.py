@@ -313,45 +313,6 @@ def test_impossible_statistics_are_rejected():
         encoder.get_feature_names_out()
 
 
-HOSTILE = [
-    None, True, -1, 2**70, 1e308, "", "x", "\ud800", [], {}, [[]], [None], ["b", "b"], {"a": 1},
-    [2**70], [-1, -1], [1, "a"], -(2**63),
-]  # fmt: skip
-MIXED = {
-    "text": ["b", "ä", None, "b"],
-    "integer": [1, 2, 3, 3],
-    "float": [1.5, math.nan, -0.0, 2.0],
-    "object": [Decimal("1.1"), Fraction(1, 3), datetime.date(2020, 1, 1), (b"\x00", True)],
-}
-DOCUMENT = Encoder(
-    list(MIXED), min_frequency=2, drop={"text": "b"}, handle_unknown="infrequent"
-).fit(MIXED)
-
-
-def places(document: Any) -> list[tuple[Any, Any]]:
-    """Return every container of a document, with every key that it has."""
-    if not isinstance(document, dict | list):
-        return []
-    keys = list(document) if isinstance(document, dict) else list(range(len(document)))
-    here = [(document, key) for key in keys]
-    return here + [place for key in keys for place in places(document[key])]
-
-
-@given(st.data())
-def test_a_changed_document_is_read_or_rejected(data):
-    """Reading a document raises only ValueError."""
-    document = json.loads(DOCUMENT.to_json())
-    for _ in range(data.draw(st.integers(1, 2))):
-        container, key = data.draw(st.sampled_from(places(document)))
-        # A copy, as the next one may change it.
-        container[key] = copy.deepcopy(data.draw(st.sampled_from(HOSTILE)))
-
-    with contextlib.suppress(ValueError, TypeError):
-        encoder = Encoder.from_json(json.dumps(document))
-        assert isinstance(encoder, Encoder)
-        assert Encoder.from_json(encoder.to_json()) == encoder
-
-
 class Point:
     """A value without a form in JSON."""
 
@@ -407,6 +368,92 @@ def test_a_scalar_that_is_too_long_is_rejected_at_once(source):
             Encoder.from_json(json.dumps(document))
         assert len(str(caught.value)) < 1000
         part[key] = kept
+
+
+HOSTILE = [
+    None, True, -1, 2**70, 10**400, 1e308, math.nan, "", "x", "auto", "first", "\ud800", "9" * 5000,
+    [], {}, [[]], [None], ["b", "b"], {"a": 1}, [2**70], [-1, -1], [1, "a"], -(2**63),
+    {"decimal": "1E-999999999"}, {"datetime": "2020-01-01", "zone": "../../etc/passwd"},
+    {"date": "9999-99-99"}, {"datetime64": 2**62, "unit": "Y"}, {"timedelta64": 2**62, "unit": "W"},
+    {"complex": "1e999j"}, {"longdouble": "1e5000"}, {"Interval": [2, 1], "closed": "right"},
+    {"Timestamp": "9999-01-01", "unit": "s"}, {"Period": "9999", "freq": "999999D"},
+    {"per column": [["text", 1]]}, *TOO_LONG,
+]  # fmt: skip
+MIXED = {
+    "text": ["b", "ä", None, "b"],
+    "integer": [1, 2, 3, 3],
+    "float": [1.5, math.nan, -0.0, 2.0],
+    "object": [Decimal("1.1"), Fraction(1, 3), datetime.date(2020, 1, 1), (b"\x00", True)],
+}
+NAMES = [*MIXED]
+DOCUMENTS = [
+    Encoder(NAMES, min_frequency=2, drop={"text": "b"}, handle_unknown="infrequent").fit(MIXED),
+    Encoder(NAMES, drop="first", handle_unknown="indicator", remainder="drop").fit(MIXED),
+    Encoder(["text"], categories={"text": ["b", "ä"]}, drop={"text": "b"}, prefix="p").fit(MIXED),
+    Encoder(["text"], dtype="float32", handle_missing="propagate", max_categories=2),
+]
+TEXTS = st.sampled_from([encoder.to_json() for encoder in DOCUMENTS])
+
+
+def places(document: Any) -> list[tuple[Any, Any]]:
+    """Return every container of a document, with every key that it has."""
+    if not isinstance(document, dict | list):
+        return []
+    keys = list(document) if isinstance(document, dict) else list(range(len(document)))
+    here = [(document, key) for key in keys]
+    return here + [place for key in keys for place in places(document[key])]
+
+
+def check_document(text: str | bytes) -> None:
+    """Read a document, which may raise a ValueError, and use the encoder in many ways."""
+    try:
+        encoder = Encoder.from_json(text)
+    except ValueError:
+        return
+    assert Encoder.from_json(encoder.to_json()) == encoder
+    table = {name: np.array(["x", None, "y"], object) for name in MIXED}
+    with contextlib.suppress(ValueError, TypeError, RuntimeError):  # the table may not fit
+        matrix = encoder.transform(table, "numpy")
+        assert len(matrix) == 3
+        encoder.inverse_transform(matrix)
+        encoder.check(table)
+        repr((encoder, encoder.features, encoder.summary(), encoder._repr_html_()))
+    for dialect in ("duckdb", "postgres", "spark"):
+        with contextlib.suppress(ValueError, TypeError, RuntimeError):
+            encoder.to_sql(dialect)
+
+
+@pytest.mark.filterwarnings("ignore")
+@given(TEXTS, st.data())
+def test_a_changed_document_is_read_or_rejected(text, data):
+    """Parts of it are replaced, deleted, repeated or renamed."""
+    document = json.loads(text)
+    for _ in range(data.draw(st.integers(1, 3))):
+        container, key = data.draw(st.sampled_from(places(document)))
+        change = data.draw(st.sampled_from(["replace", "replace", "delete", "repeat or rename"]))
+        if change == "replace":
+            # A copy, as the next one may change it.
+            container[key] = copy.deepcopy(data.draw(st.sampled_from(HOSTILE)))
+        elif change == "delete":
+            del container[key]
+        elif isinstance(container, list):
+            container.append(container[key])
+        else:
+            name = data.draw(st.sampled_from(["x", "tuple", "decimal", "rows", "name"]))
+            container[name] = container.pop(key)
+        if not places(document):
+            break
+    check_document(json.dumps(document))
+
+
+@pytest.mark.filterwarnings("ignore")
+@given(TEXTS, st.data())
+def test_a_damaged_text_is_read_or_rejected(text, data):
+    """Bytes at any place are cut out or replaced."""
+    raw = text.encode()
+    begin = data.draw(st.integers(0, len(raw)))
+    after = begin + data.draw(st.sampled_from([0, 1, 2, 8, 100, len(raw)]))
+    check_document(raw[:begin] + data.draw(st.binary(max_size=9)) + raw[after:])
 
 
 @pytest.mark.parametrize("option", ["prefix", "prefix_sep"])

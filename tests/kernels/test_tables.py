@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+from strategies import INDEX_DTYPES, examples
 
-from onehot_fast._kernels import simd
+from onehot_fast._kernels import sparse
 from onehot_fast._runtime import dispatch, memory
+from onehot_fast.adapter import CodedColumn, write
 
 CODE_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 ROWS = (0, 1, 7, 8, 9, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 16385, 32805)
@@ -24,17 +25,6 @@ MOST_ELEMENTS = 1_000_000
 
 # Each of these runs in every variant, most of them in every width.
 few, some = examples(0.3), examples(0.6)
-
-MODES = [(name, how) for name in simd.variants() for how in ("cached", "streamed")]
-
-
-@pytest.fixture(params=MODES, ids="-".join, scope="module")
-def mode(request):
-    name, how = request.param
-    before = simd.activate(name), simd.set_stream_bytes(0 if how == "streamed" else 2**60)
-    yield request.param
-    simd.activate(before[0])
-    simd.set_stream_bytes(before[1])
 
 
 @st.composite
@@ -130,6 +120,18 @@ def test_bits(mode, drawn, line):
     assert (out[:, n_bytes:] == 255).all()
 
 
+def test_long_bits_start_at_cache_lines():
+    """Padding bytes are 0, in recycled memory too."""
+    codes = np.random.default_rng(0).integers(-1, 60, 8 * write.LONG_BITS + 3).astype(np.int8)
+    for _ in range(2):
+        packed = write.bits([CodedColumn(codes, None, 60)])
+        assert packed.shape[1] == write.LONG_BITS + write.LINE
+        is_on = codes == np.arange(60)[:, None]
+        is_on = np.pad(is_on, ((0, 0), (0, 8 * packed.shape[1] - len(codes))))
+        np.testing.assert_array_equal(packed, np.packbits(is_on, axis=1, bitorder="little"))
+        packed.fill(255)
+
+
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("threads", [1, 2])
 @few
@@ -146,84 +148,6 @@ def test_sparse(mode, threads, form, drawn):
     assert np.array_equal(np.searchsorted(major, np.arange(len(is_on) + 1)), indptr)
     assert np.array_equal(np.ones(len(major), np.float32), data)
     assert indices.dtype == indptr.dtype == np.int32
-
-
-@st.composite
-def ragged(draw):
-    """Draw offsets, codes and a table for rows of any number of codes."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    lengths = rng.choice([0, 1, 2, 5, 31, 33, 1100], draw(st.integers(0, 12)))
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    n_categories = draw(st.sampled_from(CATEGORIES))
-    kept = rng.random(n_categories + 1) < 0.7
-    table = np.full(n_categories + 1, -1, np.int32)
-    table[kept] = np.arange(kept.sum())
-    codes = rng.integers(-1, n_categories + 1, offsets[-1])
-    return offsets, codes.astype(draw(st.sampled_from(("i1", "i4", "i8")))), table, int(kept.sum())
-
-
-def counts(offsets, codes, table, n_columns):
-    result = np.zeros((len(offsets) - 1, n_columns), np.int64)
-    for row in range(len(offsets) - 1):
-        for code in codes[offsets[row] : offsets[row + 1]].tolist():
-            place = table[code if 0 <= code < len(table) - 1 else -1]
-            if place >= 0:
-                result[row, place] += 1
-    return result
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-@given(drawn=ragged())
-def test_multi_hot(width, drawn):
-    """Every code of a row is on, however often it comes."""
-    offsets, codes, table, n_columns = drawn
-    on, off = elements(width)
-    out = np.zeros((len(offsets) - 1, n_columns), f"V{width}")
-
-    dispatch.multi_hot(offsets, codes, table, out, on, off, num_threads=2)
-
-    is_on = counts(*drawn) > 0
-    assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
-
-
-@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "f4", "f8"])
-@given(drawn=ragged())
-def test_multi_hot_count(dtype, drawn):
-    """Codes are counted, modulo the width of an integer dtype."""
-    offsets, codes, table, n_columns = drawn
-    out = np.zeros((len(offsets) - 1, n_columns), dtype)
-
-    dispatch.multi_hot_count(offsets, codes, table, out)
-
-    assert np.array_equal(counts(*drawn).astype(dtype), out)
-
-
-@pytest.mark.parametrize("count", [False, True])
-@given(drawn=ragged())
-def test_multi_hot_csr(count, drawn):
-    """CSR holds each column of a row once, sorted, with a one or the count."""
-    offsets, codes, table, n_columns = drawn
-
-    data, indices, indptr = dispatch.multi_hot_csr(
-        offsets, codes, table, n_columns, np.float64, count
-    )
-
-    expected = counts(*drawn)
-    rows, places = np.nonzero(expected)
-    assert np.array_equal(places, indices)
-    assert np.array_equal(np.searchsorted(rows, np.arange(len(offsets))), indptr)
-    assert np.array_equal(expected[rows, places] if count else np.ones(len(rows)), data)
-
-
-@pytest.mark.parametrize("offsets", [[0, 5], [-1, 2], [0, 2, 1, 4], []])
-def test_bad_offsets_are_refused(offsets):
-    """Offsets that leave the codes would read memory that is not theirs."""
-    codes, table = np.zeros(4, np.int32), np.zeros(2, np.int32)
-    out = np.zeros((max(len(offsets) - 1, 0), 1), np.uint8)
-    element = np.ones(1, np.uint8)
-
-    with pytest.raises(ValueError, match="offsets"):
-        dispatch.multi_hot(np.array(offsets, np.int64), codes, table, out, element, element)
 
 
 @some
@@ -265,3 +189,55 @@ def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):
 
     assert places.dtype == dtype
     assert places.tolist() == [last, min(last, 0), -1, -1] * 5000
+
+
+def test_table_is_complete():
+    """The kernels read every index type there is, except float16, which is widened."""
+    assert set(dispatch.INDEX_DTYPES) == set(INDEX_DTYPES) - {np.dtype("f2")}
+
+
+@pytest.mark.parametrize("num_threads", [-1, 0])
+def test_a_kernel_without_threads_has_one(num_threads):
+    """GNU OpenMP would end the process over a negative number."""
+    indices, out = np.zeros(3 << 20, np.int8), np.zeros(3 << 20, np.uint8)
+    on, off = np.full(1, 7, np.uint8), np.zeros(1, np.uint8)
+    dispatch.encode(indices, out, 1, 1, on, off, num_threads=num_threads)
+
+    assert (out == 7).all()
+
+
+def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
+    """CSC counts first and then writes: rows that are not written would be any numbers."""
+    codes = np.arange(100, dtype=np.int8) % 3
+    real = sparse.csc_rows
+
+    def csc_rows(*arguments):
+        codes[:] = 2
+        real(*arguments)
+
+    monkeypatch.setattr(sparse, "csc_rows", csc_rows)
+    with pytest.raises(RuntimeError, match="another thread changed the codes"):
+        dispatch.csc([codes], [None], 3, np.int8)
+
+
+@pytest.mark.parametrize("lowest", [0, -1], ids=["full rows", "rows with gaps"])
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
+    """64-bit positions, as for more than 2**31 nonzeros, equal those of 32 bits."""
+    n, depth = 40_000, 21
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(lowest, depth, n).astype(dtype) for dtype in ("i1", "i8")]
+    tables = [np.array([*range(start, start + depth), -1], "i4") for start in (0, depth)]
+    offsets = np.sort(rng.integers(0, n, n // 3))
+
+    def results():
+        yield dispatch.csr(codes, tables, 2 * depth, np.int8, num_threads)
+        yield dispatch.csc(codes, tables, 2 * depth, np.int8, num_threads)
+        yield dispatch.multi_hot_csr(offsets, codes[1], None, depth, np.int8, count=True)
+
+    expected = list(results())
+    monkeypatch.setattr(dispatch, "_position_dtype", lambda *_: np.dtype(np.int64))
+    for narrow, wide in zip(expected, results(), strict=True):
+        assert [part.dtype for part in wide[1:]] == [np.int64, np.int64]
+        for each, other in zip(narrow, wide, strict=True):
+            np.testing.assert_array_equal(each, other)

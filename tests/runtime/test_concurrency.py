@@ -272,7 +272,7 @@ def test_threads_work_beside_a_second_interpreter(kind):
     program = f"""
         from threading import Thread
         import numpy as np
-        from onehot_fast import one_hot
+        from onehot_fast import Encoder, one_hot
         try:
             import _interpreters as interpreters
             other = interpreters.create("{kind}")
@@ -283,6 +283,8 @@ def test_threads_work_beside_a_second_interpreter(kind):
         n_right = []
         def work():
             n_right.append(one_hot(np.arange(900_000) % 5, 5, num_threads=2).sum() == 900_000)
+            rows = {{"c": np.array(["a", "b", None] * 30_000, object)}}
+            n_right.append(Encoder(["c"]).fit_transform(rows).sum() == 60_000)
 
         threads = [Thread(target=work) for _ in range(4)]
         for thread in threads[:2]:
@@ -296,4 +298,4 @@ def test_threads_work_beside_a_second_interpreter(kind):
         print(sum(n_right), failed)
         """
 
-    assert run(program) == "4 None"
+    assert run(program) == "8 None"

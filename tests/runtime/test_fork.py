@@ -72,24 +72,6 @@ print([encode(2) and child(lambda: encode(2), fork) for _ in range(5)])
 """,
         str([0] * 5),
     ),
-    "a server that encodes before it forks its workers serves, also when one is replaced": (
-        """
-def spawn():
-    number = os.fork()
-    if number == 0:
-        signal.alarm(300)
-        os._exit(0 if worker() else 1)
-    return number
-
-worker = lambda: all(encode(2) for _ in range(5))
-encode(2)
-workers = [spawn() for _ in range(3)]
-codes = [os.waitpid(number, 0)[1] for number in workers]
-codes.append(os.waitpid(spawn(), 0)[1])
-print(codes, worker())
-""",
-        "[0, 0, 0, 0] True",
-    ),
     "a thread that is not the first one forks after calls of its own and of others": (
         """
 codes = []

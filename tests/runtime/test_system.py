@@ -56,35 +56,12 @@ AVAILABLE = {
 }
 
 
-@pytest.mark.parametrize(("files", "expected"), AVAILABLE.values(), ids=AVAILABLE)
-def test_available(files, expected, tmp_path):
-    """The tightest of what the machine and each control group have left."""
-    write(tmp_path, files)
-
-    assert expected == available_memory(str(tmp_path))
-
-
 TOTAL = {
     "no groups": ({"proc/meminfo": MEMINFO}, 9999 * 1024),
     "v2": (V2 | group(f"{TOP}/app/job", 3 * MIB, 3 * MIB), 3 * MIB),
     "v2 above": (V2 | group(f"{TOP}/app", 99 * MIB, MIB), 9999 * 1024),
     "v1": (V1 | group(TOP_V1, 3 * MIB, MIB, OLD_NAMES), 3 * MIB),
 }
-
-
-@pytest.mark.parametrize(("files", "expected"), TOTAL.values(), ids=TOTAL)
-def test_total(files, expected, tmp_path):
-    write(tmp_path, files)
-
-    assert total_memory(str(tmp_path)) == expected
-
-
-def write(root, files):
-    """Write a table of files below a folder."""
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 @pytest.mark.skipif(
@@ -147,12 +124,25 @@ QUOTA = {
 }
 
 
-@pytest.mark.parametrize(("files", "expected"), QUOTA.values(), ids=QUOTA)
-def test_quota(files, expected, tmp_path):
-    """The tightest quota around this process counts, a part of a processor as a whole one."""
-    write(tmp_path, files)
+LIMITS = {available_memory: AVAILABLE, total_memory: TOTAL, cpu_quota: QUOTA}
 
-    assert cpu_quota(str(tmp_path)) == expected
+
+@pytest.mark.parametrize(
+    ("read", "files", "expected"),
+    [
+        pytest.param(read, *case, id=f"{read.__name__}-{name}")
+        for read, cases in LIMITS.items()
+        for name, case in cases.items()
+    ],
+)
+def test_limits(read, files, expected, tmp_path):
+    """The tightest of the machine and each control group; a part of a processor is a whole one."""
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    assert read(str(tmp_path)) == expected
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,9 @@ def tensors(draw):
     tensor = np.empty(shape, off.dtype)
     tensor[...] = off
     tensor[lit] = on
-    layout = draw(st.sampled_from(["contiguous", "fortran", "strided", "reversed", "read_only"]))
+    layouts = ["contiguous", "fortran", "strided", "reversed", "read_only"]
+    layouts += [] if tensor.dtype.hasobject else ["unaligned"]
+    layout = draw(st.sampled_from(layouts))
     axis = draw(st.integers(-len(shape), len(shape) - 1))
     return strategies.LAYOUTS[layout](tensor), axis, on
 
@@ -72,17 +74,6 @@ def test_equals_oracle(call, default, multiple, data):
     else:
         oracle.assert_same(onehot_fast.decode(tensor, axis, on_value=on, **options), expected)
     oracle.assert_same(tensor, before)
-
-
-@pytest.mark.parametrize("name", DISTINCT)
-def test_every_value_type(name):
-    """Every dtype is decoded, along every axis."""
-    off, on = DISTINCT[name]
-    indices = np.arange(66, dtype=np.int64).reshape(3, 22) % 9
-    for axis in (0, 1, -1):
-        tensor = oracle.one_hot(indices, 9, on, off, axis)
-
-        oracle.assert_same(onehot_fast.decode(tensor, axis, on_value=on), indices)
 
 
 @pytest.mark.parametrize(

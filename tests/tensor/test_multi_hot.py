@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
+import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,8 +23,13 @@ def oracle(rows, classes, mode):
 
 
 def dense(encoded, shape):
+    """Return a matrix as an array; a sparse one has sorted positions without duplicates."""
     assert encoded.shape == shape
-    return encoded if isinstance(encoded, np.ndarray) else encoded.toarray()
+    if isinstance(encoded, np.ndarray):
+        return encoded
+    for start, stop in pairwise(encoded.indptr):
+        assert (np.diff(encoded.indices[start:stop]) > 0).all()
+    return encoded.toarray()
 
 
 every_mode = pytest.mark.parametrize("mode", ["set", "count"])
@@ -78,14 +85,30 @@ def test_separated_texts(rows, sep, mode):
 
 @every_mode
 @every_output
-@pytest.mark.parametrize("dtype", DTYPES[:8])
-def test_flat_codes_with_offsets(mode, output, dtype):
-    """The elements before the first and after the last offset are in no row, as in a slice."""
-    codes = np.array([9, 0, 2, 2, 1, 9]).astype(dtype)
-    encoded = multi_hot(codes, 3, offsets=[1, 4, 4, 5], mode=mode, output=output)
+@given(
+    kind=st.sampled_from(strategies.INTEGERS),
+    depth=st.integers(0, 80),
+    dtype=st.sampled_from(DTYPES),
+    lengths=st.lists(st.sampled_from([0, 1, 2, 5, 31, 33, 300, 1100]), max_size=9),
+    before=st.integers(0, 2),
+    options=st.fixed_dictionaries({}, optional={"num_threads": st.just(2)}),
+    seed=st.integers(0, 2**32),
+)
+def test_flat_codes_with_offsets(mode, output, kind, depth, dtype, lengths, before, options, seed):
+    """The elements before the first and after the last offset are in no row, as in a slice.
 
-    twos = 1 if mode == "set" else 2
-    assert dense(encoded, (3, 3)).tolist() == [[1, 0, twos], [0, 0, 0], [0, 1, 0]]
+    Counts are modulo the range of an integer dtype.
+    """
+    offsets = before + np.cumsum([0, *lengths])
+    codes = strategies.index_values(kind, depth, offsets[-1] + 2, seed)
+    rows = [codes[start:stop].tolist() for start, stop in pairwise(offsets)]
+
+    options |= {"mode": mode, "output": output, "dtype": dtype}
+    encoded = multi_hot(codes, depth, offsets=offsets, **options)
+
+    wanted = np.array(oracle(rows, range(depth), mode), np.int64).reshape(len(rows), depth)
+    wanted = wanted.astype(dtype)
+    np.testing.assert_array_equal(dense(encoded, wanted.shape), wanted)
 
 
 @every_output
@@ -150,6 +173,7 @@ def test_rows_of_many_kinds(dtype):
         ({"rows": [[0]], "mode": "count", "dtype": bool}, TypeError, "for mode='count', got bool"),
         ({"rows": [[0]], "mode": "count", "dtype": "f2"}, TypeError, "got float16"),
         ({"rows": np.array([0]), "offsets": [0, 2], "depth": 1}, ValueError, r"in \[0, 1\]"),
+        ({"rows": np.array([0]), "offsets": [-1, 1], "depth": 1}, ValueError, r"in \[0, 1\]"),
         ({"rows": np.array([0]), "offsets": [1, 0], "depth": 1}, ValueError, "is less than"),
         ({"rows": np.array([0]), "offsets": [0.0, 1.0]}, ValueError, "got dtype float64"),
         ({"rows": np.array([0]), "offsets": []}, ValueError, "n_rows . 1 integers"),

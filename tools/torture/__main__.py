@@ -21,15 +21,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from onehot_fast._kernels import simd
-from torture import files, soak
+from torture import files, properties, soak
 
 # Each part, and how many of its cases one process runs in some seconds.
 PARTS = {
-    "tensors": 60,
-    "tables": 12,
+    **dict.fromkeys(properties.FILES, 1),
     "producers": 300,
-    "documents": 300,
-    "spellings": 300,
     "objects": 150,
     "races": 4,
     "shared": 20,
@@ -39,7 +36,7 @@ PARTS = {
 }
 FAULTS = {f"files.{fault}": 10 for fault in files.FAULTS}
 # Parts whose cases take a second or more.
-SLOW = {"shared", "memory", "processes"}
+SLOW = {*properties.FILES, "shared", "memory", "processes"}
 # Seconds after which a case is a failure, unless its part has a limit of its own.
 HANG = 600
 CACHES = ("0", "1", "100", "4000")
@@ -62,14 +59,15 @@ class Result:
 def work(part: str, seed: int, cases: int, note: str) -> None:
     """Run cases in this process, and write down each seed before it is used."""
     faulthandler.enable()
-    module, _, fault = part.partition(".")
+    name = f"properties.{part}" if part in properties.FILES else part
+    module, _, option = name.partition(".")
     chosen = importlib.import_module(f"torture.{module}")
     calls: Counter[str] = Counter()
     for number in range(seed, seed + cases):
         with open(note, "w") as file:
             file.write(str(number))
         faulthandler.dump_traceback_later(getattr(chosen, "SECONDS", HANG), exit=True)
-        calls += chosen.case(number, fault) if fault else chosen.case(number)
+        calls += chosen.case(number, option) if option else chosen.case(number)
     faulthandler.cancel_dump_traceback_later()
     print(json.dumps(calls))
 

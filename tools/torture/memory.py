@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from torture import library
-from torture.tensors import pick
+from torture import library, pick
 from torture.works import Work, as_bytes, works
 
 TRIALS, CHILD_HANG, HANG = 25, 120, 500

@@ -1,4 +1,4 @@
-"""Processes that end, fork, are interrupted or have several interpreters in the middle of calls."""
+"""Processes that end, fork or are interrupted in the middle of calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import programs
 
-from torture.tensors import pick
+from torture import pick
 
 PRELUDE = """
 import os, random, signal, sys, threading, time
@@ -81,29 +81,6 @@ for _ in range(6):
     assert os.waitpid(number, 0)[1] == 0
     time.sleep(draw.random() / 20)
 os._exit(0)
-""",
-    # A second interpreter imports the package or gets an error; the first one keeps working.
-    "interpreters": """
-try:
-    import _xxsubinterpreters as interpreters
-except ImportError:
-    import _interpreters as interpreters
-for _ in range(3):
-    other = interpreters.create()
-    try:
-        failed = interpreters.run_string(other, '''
-try:
-    import onehot_fast
-except ImportError as error:
-    pass
-else:
-    assert onehot_fast.one_hot([1], 2).tolist() == [[0, 1]]
-''')
-        assert failed is None, failed
-    finally:
-        interpreters.destroy(other)
-    for name in todo:
-        check(name)
 """,
 }
 CODES = {"exit": 3, "killed": -signal.SIGTERM}

@@ -16,7 +16,7 @@ from arrow_producer import Producer
 
 from onehot_fast import Encoder, multi_hot
 from onehot_fast._arrow.array import read
-from torture.tensors import pick
+from torture import pick
 
 ROOM = 4096  # rows that every buffer has
 MOST = 64  # rows that a length may say
