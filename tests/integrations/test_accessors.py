@@ -253,16 +253,30 @@ def test_a_table_equals_an_encoder(library, data, options):
     [
         ("kinds", {}, ValueError, "no column 'kinds': did you mean 'kind'"),
         (None, {"dummy_na": 1}, TypeError, "use handle_missing='indicator'"),
-        (["no"], {}, ValueError, "no column 'no'"),
+        (["no"], {}, ValueError, "the table has no column 'no'"),
         (None, {"order": 1}, TypeError, "'order' is not an option: use one of 'categories'"),
+        (None, {"dtype": "U3"}, TypeError, "dtype must be a Boolean, .* got 'U3'"),
+        (
+            ["m"],
+            {"prefix": "n", "prefix_sep": "", "categories": ["", 0, 1, 2]},
+            ValueError,
+            "two output columns would be named 'n'",
+        ),
         (Encoder(), {}, RuntimeError, "the encoder is not fitted"),
         (Encoder(), {"drop": "first"}, TypeError, "drop= cannot be combined with an Encoder"),
     ],
-    ids=["name", "elsewhere", "absent", "option", "not fitted", "encoder"],
+    ids=["name", "elsewhere", "absent", "option", "dtype", "two", "not fitted", "encoder"],
 )
 def test_invalid_options_of_a_table_are_rejected(library, columns, options, error, message):
-    with pytest.raises(error, match=message):
-        library.table(BARE).onehot(columns, **options)
+    """Also those of a lazy frame, for which the categories are declared."""
+    frame = library.table(BARE)
+    declared = {} if isinstance(columns, Encoder) else {"categories": [0, 1, 2]}
+    calls = [lambda: frame.onehot(columns, **options)]
+    if library.name == "polars":
+        calls.append(lambda: frame.lazy().onehot(columns, **declared | options))
+    for call in calls:
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_columns_must_be_one_list(library):

@@ -10,9 +10,11 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
 pytest.importorskip("scipy")
 
 import onehot_fast  # noqa: E402  after the skips above
+import onehot_fast.integrations.polars  # noqa: E402
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
 
@@ -59,6 +61,7 @@ FORMS: dict[str, Any] = {
     "index": lambda data: pd.Index(data).onehot(),
     "frame": lambda data: data.to_frame("k").onehot(),
     "get_dummies": lambda data: get_dummies(data, dtype=bool),
+    "two columns": lambda data: get_dummies(pd.DataFrame({"a": data, "b": data})),
     "lists": lambda data: data.onehot.multi_hot("|"),
     "array": lambda data: data.onehot.to_numpy(),
     "csr": lambda data: data.onehot.to_csr(),
@@ -112,8 +115,9 @@ def test_kept_columns_are_not_shared_for_writing(encode):
         (lambda: CODED.onehot.to_numpy(), lambda array: array[3]),
         (lambda: WIDE.onehot.to_arrow(), lambda batch: batch.column(1).slice(9)),
         (lambda: CODED.onehot.to_csr(), lambda ones: ones.indices[1:]),
+        (lambda: pl.Series("k", np.arange(N_ROWS) % 99).onehot(), lambda frame: frame["k_3"]),
     ],
-    ids=["column", "values", "rows", "array", "arrow", "csr"],
+    ids=["column", "values", "rows", "array", "arrow", "csr", "polars"],
 )
 def test_memory_is_recycled_only_when_the_last_view_is_gone(make, view):
     gc.collect()

@@ -181,17 +181,6 @@ def test_arrow_dictionary_without_nulls_equals_pandas():
     assert_same_outcome(get_dummies, pd.get_dummies, table)
 
 
-def test_numpy_columns_are_one_block():
-    table = pd.DataFrame({"a": list("xyz"), "n": [1, 2, 3], "b": pd.Categorical(list("uvu"))})
-
-    encoded = get_dummies(table).iloc[:, 1:]
-    whole = encoded.to_numpy()  # a view exactly where the columns are one block
-
-    assert whole.flags.f_contiguous
-    assert np.shares_memory(whole, encoded["a_x"].to_numpy())
-    assert np.shares_memory(whole, encoded["b_v"].to_numpy())
-
-
 @pytest.mark.parametrize("dtype", ["boolean", "Int8"])
 def test_masks_are_each_columns_own(dtype):
     result = get_dummies(pd.Series(list("ab")), dtype=dtype)

@@ -33,18 +33,6 @@ def flights() -> Any:
     return pd.read_csv(path, usecols=[*NAMES, WIDE, "distance"])
 
 
-def test_all_tail_numbers_as_a_sparse_array(flights):
-    """The whole year: 1.4 GB as Booleans, a few MB as the nonzero entries."""
-    series = flights[WIDE]
-
-    sparse = series.onehot.to_csr(dtype=bool)
-
-    assert sparse.shape == (336_776, 4043)
-    assert sparse.nnz == series.notna().sum() == 336_776 - 2512
-    levels = np.array(sorted(series.dropna().unique()), object)
-    assert (levels[sparse.indices] == series.dropna().to_numpy(object)).all()
-
-
 def test_the_whole_year_equals_pandas(flights):
     """Encoded and kept columns; the accessor puts new columns in the place of the old ones."""
     table = flights[["carrier", "distance", "origin"]]

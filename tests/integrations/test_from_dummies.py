@@ -15,7 +15,7 @@ pytest.importorskip("pyarrow")
 from frame_strategies import indexes  # noqa: E402  after the skips above
 from side_by_side import assert_same_outcome  # noqa: E402
 
-from onehot_fast.integrations.pandas import from_dummies, get_dummies  # noqa: E402
+from onehot_fast.integrations.pandas import from_dummies  # noqa: E402
 
 INDICATORS = ["bool", "uint8", "int64", "float32", "boolean", "Int8", "bool[pyarrow]", object]
 INDICATORS += ["Sparse[bool]"]
@@ -95,9 +95,3 @@ def test_names_that_confuse_pandas():
     assert from_dummies(table, default_category=5)[""].tolist() == [0, 5]
     table = pd.DataFrame([[0, 0, 1]], columns=list("aab"))
     assert from_dummies(table)[""].tolist() == ["b"]
-
-
-def test_inverts_get_dummies():
-    table = pd.DataFrame({"size": list("SLM"), "hue": ["red", "blue", "red"]})
-
-    pd.testing.assert_frame_equal(from_dummies(get_dummies(table), sep="_"), table)

@@ -304,25 +304,6 @@ class TestFrames:
             Encoder(columns).fit({"kind": ["x"]})
 
     @pytest.mark.parametrize(
-        ("columns", "options", "kind", "message"),
-        [
-            ("Size", {"categories": ["a"]}, ValueError, "did you mean 'size'"),
-            (["no"], {"categories": ["a"]}, ValueError, "the table has no column 'no'"),
-            (["size"], {"prefix": "n", "prefix_sep": "", "categories": ["", "S", "L"]},
-             ValueError, "two output columns would be named 'n'"),
-            (["size"], {"dtype": pl.String}, TypeError, "dtype must be a Boolean, .* got String"),
-            (["size"], {"nonsense": 1}, TypeError, "'nonsense' is not an option"),
-            (Encoder(), {}, RuntimeError, "the encoder is not fitted"),
-            (Encoder(), {"drop": "first"}, TypeError, "drop= cannot be combined with an Enc"),
-        ],
-        ids=str,
-    )  # fmt: skip
-    def test_invalid_options_are_rejected(self, columns, options, kind, message):
-        for frame in (FRAME, FRAME.lazy()):
-            with pytest.raises(kind, match=message):
-                frame.onehot(columns, **options)
-
-    @pytest.mark.parametrize(
         ("columns", "options", "message"),
         [
             (None, {}, "the categories of column 'kind' of dtype String are not declared"),
