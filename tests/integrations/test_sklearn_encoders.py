@@ -35,7 +35,6 @@ from sklearn_cases import (
     table_cases,
     target_parameters,
 )
-from strategies import examples
 
 from onehot_fast.adapter import Categories
 from onehot_fast.integrations.sklearn import (
@@ -221,25 +220,6 @@ def table_of(rows: Any, form: str) -> Any:
     if form == "category":
         return pytest.importorskip("pandas").DataFrame(columns, dtype="category")
     return LIBRARIES[form]().table(columns)
-
-
-@pytest.mark.parametrize("form", ["array", "list", "pandas", "polars", "arrow"])
-@pytest.mark.parametrize("unknown", ["error", "ignore", "infrequent_if_exist", "warn"])
-@pytest.mark.filterwarnings("ignore:Found unknown")
-@examples(0.3)
-@given(data=st.data())
-def test_few_rows_are_encoded_as_many(form: str, unknown: Any, data: st.DataObject) -> None:
-    """Few rows are read cell by cell, and more rows column by column."""
-    pools = data.draw(st.sampled_from([(["a", "b", None], [1, 2, 3]), ([0.5, 2.0], [1.0, np.nan])]))
-    rows = data.draw(st.lists(st.tuples(*map(st.sampled_from, pools)), min_size=2, max_size=5))
-    is_sparse = data.draw(st.booleans())
-    encoder = OneHotEncoder(handle_unknown=unknown, sparse_output=is_sparse, min_frequency=2)
-    encoder.fit(table_of(rows if unknown == "error" else rows[: max(1, len(rows) // 2)], form))
-    found = [encoder.transform(table_of(rows, form)[i : i + 1]) for i in range(len(rows))]
-    expected = encoder.transform(table_of(rows * 20, form))
-
-    assert {(type(each), each.dtype) for each in found} == {(type(expected), expected.dtype)}
-    np.testing.assert_array_equal(np.vstack([*map(dense, found)] * 20), dense(expected))
 
 
 # None of these are so close together that scikit-learn has no bin left and fails.
