@@ -70,7 +70,7 @@ def series(library: Library, values: list[Any], name: str = "size") -> Any:
 def test_every_form_equals_an_encoder(library, data, prefix, options):
     column = data.draw(SERIES[library.name])
     if library.name == "pandas":
-        table: Any = column.to_frame().astype("category")
+        table = column.to_frame().astype("category")
     else:
         table = {"k": column.to_list()}
         if column.dtype == pl.Enum:

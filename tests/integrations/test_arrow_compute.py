@@ -238,7 +238,7 @@ def test_the_length_of_a_batch_is_checked():
     ids=str,
 )
 def test_arguments_are_checked(change, error, match):
-    given: Any = {"encoder": Encoder(["size"]).fit(TRAIN)} | change
+    given = {"encoder": Encoder(["size"]).fit(TRAIN)} | change
 
     with pytest.raises(error, match=match):
         register(**given)

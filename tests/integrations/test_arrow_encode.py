@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -122,7 +121,7 @@ def test_encoded_tables_are_decoded(drawn, layout, options):
 def test_a_stream_is_encoded_batch_by_batch():
     asked = []
 
-    def batches() -> Iterator[Any]:
+    def batches():
         for i in range(3):
             asked.append(i)
             yield TABLE.to_batches()[0].slice(i, 1)
@@ -211,7 +210,7 @@ def test_values_of_a_dictionary(specials):
 
     array = encode(TABLE, encoder, layout="dictionary")["n"].combine_chunks()
 
-    expected: list[Any] = [1, 2, 3, 4]
+    expected = [1, 2, 3, 4]
     assert array.dictionary.to_pylist() == (
         ["1", "2", "3", "4", "(missing)"] if specials else expected
     )
@@ -323,7 +322,7 @@ def test_a_row_of_zeros_without_a_meaning_is_rejected():
     ids=["layout", "no encoder", "not fitted", "absent", "twice", "name", "dtype"],
 )
 def test_arguments_are_checked(change, error, match):
-    given: Any = {"table": TABLE, "encoder": Encoder(["size"]).fit(TABLE), "layout": "columns"}
+    given = {"table": TABLE, "encoder": Encoder(["size"]).fit(TABLE), "layout": "columns"}
     given |= change
     table = given.pop("table").to_reader()
 

@@ -152,7 +152,7 @@ def test_objects_without_arrow_data_are_rejected():
         encode({"s": ["a"]}, Encoder().fit({"s": ["a"]}))
 
 
-def test_a_dataset_says_how_it_is_read() -> None:
+def test_a_dataset_says_how_it_is_read():
     dataset = pytest.importorskip("pyarrow.dataset").dataset(TABLE)
     encoder = Encoder(["size", "kind"]).fit(dataset.scanner().to_reader())
 

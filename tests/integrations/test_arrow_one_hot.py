@@ -184,7 +184,7 @@ def test_a_result_too_large_is_rejected_before_it_is_allocated():
 
 
 @pytest.mark.parametrize("layout", ["tensor", "columns"])
-def test_a_table_is_not_a_column(layout: Any) -> None:
+def test_a_table_is_not_a_column(layout):
     table = pa.table({"size": SIZES, "n": [1, 2, 3, 4]})
 
     with pytest.raises(TypeError, match=r"got a table with columns \['size', 'n'\]: pass"):

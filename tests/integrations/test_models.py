@@ -23,7 +23,7 @@ def tables() -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
     return train, test, target.astype(np.float32)
 
 
-def test_keras_embeds_indices() -> None:
+def test_keras_embeds_indices():
     """An index picks its row of the embedding, those of unknown and missing values too."""
     keras = pytest.importorskip("keras")
     train, test, target = tables()
@@ -55,7 +55,7 @@ def frames(library: str) -> tuple[Any, Any]:
     return tuple(encoder.transform(frame, "category") for frame in frames)
 
 
-def test_lightgbm_takes_categories_and_codes() -> None:
+def test_lightgbm_takes_categories_and_codes():
     """Trees of categories by their dtype, and of codes by their columns; both tell rows apart."""
     lightgbm = pytest.importorskip("lightgbm")
     train, test, target = tables()
@@ -77,11 +77,11 @@ def test_lightgbm_takes_categories_and_codes() -> None:
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars", "codes"])
-def test_xgboost_takes_categories_and_codes(form: str) -> None:
+def test_xgboost_takes_categories_and_codes(form):
     """Unknown and missing values are missing to it, and categories the same in every table."""
     xgboost = pytest.importorskip("xgboost")
     train, test, target = tables()
-    options: dict[str, Any] = {}
+    options = {}
     if form == "codes":
         encoder = Encoder(handle_unknown="ignore").fit(train)
         learned, rows = encoder.transform(train, "codes"), encoder.transform(test, "codes")

@@ -1,4 +1,4 @@
-"""Frames of narwhals: what comes in as a frame of narwhals goes out as one, over its library."""
+"""Frames of narwhals, which go out as such frames, and expressions of narwhals and polars."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from libraries import plain
 
 nw = pytest.importorskip("narwhals")
+pl = pytest.importorskip("polars")
 
-import narwhals.stable.v1 as stable  # noqa: E402  after the skip above
+import narwhals.stable.v1 as stable  # noqa: E402  after the skips above
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
 
@@ -57,7 +58,6 @@ def test_a_frame_equals_its_native_table(frame, native, output):
 
 
 def test_inverse_transform_restores_the_type_of_polars():
-    pl = pytest.importorskip("polars")
     frame = nw.from_native(pl.DataFrame({"c": pl.Series(["b", "a"], dtype=pl.Enum(["b", "a"]))}))
     encoder = Encoder().fit(frame)
 
@@ -68,7 +68,6 @@ def test_inverse_transform_restores_the_type_of_polars():
 
 
 def test_rows_of_labels_come_as_a_series():
-    pl = pytest.importorskip("polars")
     rows = nw.from_native(pl.Series([["a"], ["b", "a"]]), series_only=True)
 
     matrix = multi_hot(rows, categories=["a", "b"], dtype="uint8")
@@ -77,8 +76,58 @@ def test_rows_of_labels_come_as_a_series():
 
 
 def test_a_lazy_frame_is_sent_to_its_expressions():
-    pl = pytest.importorskip("polars")
     frame = nw.from_native(pl.LazyFrame({"size": ["S"]}))
 
     with pytest.raises(TypeError, match=r"no rows: pass frame\.collect\(\), or .*expressions"):
         Encoder(["size"]).fit(frame)
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "duckdb"])
+def test_the_two_zeros_are_one_value(library):
+    other = pytest.importorskip(library)
+    frame = pl.DataFrame({"x": [-0.0, 0.0, 1.5, 7.0, None]})
+    options = {"min_frequency": 2, "handle_unknown": "indicator"}
+    encoder = Encoder(["x"], **options).fit({"x": np.array([0.0, 1.5])})
+    native = {
+        "pandas": lambda: frame.to_pandas(),
+        "pyarrow": lambda: frame.to_arrow(),
+        "duckdb": lambda: other.from_arrow(frame.to_arrow()),
+    }[library]()
+    narwhal = nw.from_native(native)
+
+    found = narwhal.select(encoder.expressions(narwhal)).lazy().collect("polars").to_native()
+
+    np.testing.assert_array_equal(found.to_numpy(), encoder.transform(frame, "numpy"))
+
+
+@pytest.mark.parametrize("texts", [["1", "2"], [1, 2]])
+def test_narwhals_encodes_categories_that_are_texts(texts):
+    """Narwhals casts other categories to texts, so that no number would be found."""
+    pd = pytest.importorskip("pandas")
+    for ordered in (False, True):
+        table = pd.DataFrame({"c": pd.Categorical([*texts, None], ordered=ordered)})
+        encoder, frame = Encoder(handle_unknown="ignore").fit(table), nw.from_native(table)
+        if texts == ["1", "2"]:
+            found = frame.select(encoder.expressions(frame)).to_native()
+            pd.testing.assert_frame_equal(found, encoder.transform(table))
+        else:
+            with pytest.raises(TypeError, match=r"column 'c' .* cast the column"):
+                encoder.expressions(frame)
+
+
+def test_expressions_of_narwhals_cannot_reject_a_value():
+    frame = nw.from_native(pl.DataFrame({"c": ["a"]}))
+
+    with pytest.raises(ValueError, match=r"narwhals expressions cannot raise"):
+        Encoder().fit({"c": ["a"]}).expressions(frame)
+
+
+@pytest.mark.parametrize("frame", [{"c": ["a"]}, np.array([["a"]])])
+def test_only_frames_with_expressions_are_accepted(frame):
+    with pytest.raises(TypeError, match="frame must be a frame of polars or narwhals, got"):
+        Encoder().fit({"c": ["a"]}).expressions(frame)
+
+
+def test_expressions_of_lists_are_rejected():
+    with pytest.raises(TypeError, match=r"column 'c' has dtype List"):
+        Encoder().fit({"c": ["a"]}).expressions(pl.DataFrame({"c": [["a"]]}))

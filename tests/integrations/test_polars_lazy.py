@@ -292,7 +292,7 @@ class TestFrames:
     @pytest.mark.parametrize(
         "columns", [cs.string(), pl.col("kind"), cs.starts_with("k") | cs.by_name("kind")]
     )
-    def test_selectors_choose_columns(self, frame: Any, columns: Any) -> None:
+    def test_selectors_choose_columns(self, frame, columns):
         encoder = frame.onehot.fit(columns, remainder="drop")
         names = ["kind_x", "kind_y"]
 

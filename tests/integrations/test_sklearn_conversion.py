@@ -84,7 +84,7 @@ def converted(convert: Any) -> Any:
 
 
 @given(fitted=FRAMES, rows=FRAMES, options=THEIRS)
-def test_encoders_are_converted_and_back(fitted: Any, rows: Any, options: Any) -> None:
+def test_encoders_are_converted_and_back(fitted, rows, options):
     """The rows, names, parameters and categories are equal."""
     theirs = preprocessing.OneHotEncoder(**options, sparse_output=False).fit(fitted)
     ours = converted(lambda: Encoder.from_sklearn(theirs))
@@ -104,7 +104,7 @@ def test_encoders_are_converted_and_back(fitted: Any, rows: Any, options: Any) -
 
 @given(fitted=FRAMES, rows=FRAMES, options=THEIRS)
 @examples(0.5)
-def test_the_classes_turn_into_each_other(fitted: Any, rows: Any, options: Any) -> None:
+def test_the_classes_turn_into_each_other(fitted, rows, options):
     """All fitted attributes are copied."""
     theirs = preprocessing.OneHotEncoder(**options, sparse_output=False).fit(fitted)
     ours = OneHotEncoder.from_sklearn(theirs)
@@ -120,7 +120,7 @@ def test_the_classes_turn_into_each_other(fitted: Any, rows: Any, options: Any) 
 
 
 @pytest.mark.parametrize("convert", [Encoder.from_sklearn, OneHotEncoder.from_sklearn])
-def test_only_fitted_one_hot_encoders_are_converted(convert: Any) -> None:
+def test_only_fitted_one_hot_encoders_are_converted(convert):
     for other in (preprocessing.OrdinalEncoder().fit([["a"]]), Encoder().fit({"c": ["a"]}), "a"):
         with pytest.raises(TypeError, match=r"must be a sklearn\.preprocessing\.OneHotEncoder"):
             convert(other)
@@ -132,7 +132,7 @@ def test_only_fitted_one_hot_encoders_are_converted(convert: Any) -> None:
 
 @pytest.mark.parametrize("kind", [OneHotEncoder, preprocessing.OneHotEncoder])
 @pytest.mark.parametrize("drop", [None, "first", [None, 3.0]], ids=str)
-def test_missing_values_are_a_feature(kind: Any, drop: Any) -> None:
+def test_missing_values_are_a_feature(kind, drop):
     """If they are dropped they become zeros, and unknown values are rejected."""
     rows = np.array([["a", 3.0], [None, np.nan], ["b", 3.0]], object)
     theirs = kind(drop=drop, sparse_output=False).fit(rows)
@@ -157,9 +157,7 @@ def test_missing_values_are_a_feature(kind: Any, drop: Any) -> None:
     ],
     ids=["infrequent", "names", "missing"],
 )
-def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(
-    encoder: Any, message: str
-) -> None:
+def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(encoder, message):
     with pytest.raises(ValueError, match=message):
         Encoder.from_sklearn(encoder.fit(np.array([["a"], ["b"], ["a"]], object)))
 
@@ -185,9 +183,7 @@ def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(
     ],
     ids=str,
 )
-def test_encoders_without_an_equivalent_in_scikit_learn_are_rejected(
-    options: dict[str, Any], message: str
-) -> None:
+def test_encoders_without_an_equivalent_in_scikit_learn_are_rejected(options, message):
     table = {"k": ["a", "b", "b", None], "m": ["x", "y", "z", None]}
     encoder = Encoder(["k", "m"], **options).fit(table)
 
@@ -195,7 +191,7 @@ def test_encoders_without_an_equivalent_in_scikit_learn_are_rejected(
         encoder.to_sklearn()
 
 
-def test_infrequent_categories_are_converted() -> None:
+def test_infrequent_categories_are_converted():
     encoder = Encoder(["c"], min_frequency=2, handle_unknown="ignore").fit({"c": list("abbc")})
     theirs = encoder.to_sklearn()
 

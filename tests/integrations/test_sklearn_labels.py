@@ -198,13 +198,13 @@ SOURCES = [label_source, indicator_source, series_source, column_source]
 
 @pytest.mark.parametrize("source", SOURCES)
 @given(data=st.data())
-def test_labels_are_binarized_as_by_scikit_learn(source: Any, data: st.DataObject) -> None:
+def test_labels_are_binarized_as_by_scikit_learn(source, data):
     """Labels in arrays, lists and columns, and indicator matrices."""
     case = data.draw(cases(source))
     assert results(ours, case) == results(preprocessing, case)
 
 
-def test_texts_that_end_in_nul_are_other_labels() -> None:
+def test_texts_that_end_in_nul_are_other_labels():
     """NumPy's fixed-width strings cannot represent them."""
     labels = np.array(["a", "b", "a\0"], object)
 
@@ -258,12 +258,12 @@ def set_results(library: Any, train: Any, test: Any, params: dict[str, Any]) -> 
 
 
 @given(set_cases())
-def test_rows_of_labels_are_encoded_as_by_scikit_learn(case: Any) -> None:
+def test_rows_of_labels_are_encoded_as_by_scikit_learn(case):
     assert set_results(ours, *case) == set_results(preprocessing, *case)
 
 
 @given(st.data(), st.sampled_from([np.int64, np.uint8, np.bool_, np.float32]))
-def test_indicators_are_decoded_as_by_scikit_learn(data: st.DataObject, dtype: Any) -> None:
+def test_indicators_are_decoded_as_by_scikit_learn(data, dtype):
     """Dense or sparse, of any dtype; the errors for numbers other than 0 and 1 are equal."""
     cells = st.lists(st.sampled_from([0, 0, 1, 1, 1, 2, 3]), min_size=3, max_size=3)
     rows = data.draw(st.lists(cells, min_size=1, max_size=5))
@@ -277,7 +277,7 @@ def test_indicators_are_decoded_as_by_scikit_learn(data: st.DataObject, dtype: A
     assert found == wanted
 
 
-def test_unknown_labels_are_named_in_one_warning() -> None:
+def test_unknown_labels_are_named_in_one_warning():
     """Sorted by their texts; the warning names the line of the caller."""
     binarizer = MultiLabelBinarizer().fit([["a"]])
 
@@ -290,14 +290,14 @@ def test_unknown_labels_are_named_in_one_warning() -> None:
     assert caught[0].filename == __file__
 
 
-def test_fit_with_classes_does_not_iterate_over_the_rows() -> None:
+def test_fit_with_classes_does_not_iterate_over_the_rows():
     rows = iter([["a"]])
     MultiLabelBinarizer(classes=["a"]).fit(rows)
     assert list(rows) == [["a"]]
 
 
 @pytest.mark.parametrize("module", ["pandas", "polars", "pyarrow"])
-def test_columns_of_lists_are_rows(module: str) -> None:
+def test_columns_of_lists_are_rows(module):
     """The labels of a list column are Python's own."""
     library = pytest.importorskip(module)
     make = library.array if module == "pyarrow" else library.Series
@@ -309,7 +309,7 @@ def test_columns_of_lists_are_rows(module: str) -> None:
     assert encoded.tolist() == [[1, 1], [0, 1]]
 
 
-def test_common_labels_never_reach_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_common_labels_never_reach_scikit_learn(monkeypatch):
     """Integers, text, Booleans and whole floats."""
     for name in ("fit", "transform", "inverse_transform"):
         monkeypatch.delattr(preprocessing.LabelBinarizer, name)
@@ -329,7 +329,7 @@ def test_common_labels_never_reach_scikit_learn(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])
-def test_inputs_are_not_changed(form: Any) -> None:
+def test_inputs_are_not_changed(form):
     """Results do not share their memory, either."""
     given_labels = form(np.array([[0, 1, 0], [1, 1, 1]]))
     for part in ("data", "indices", "indptr") if sparse.issparse(given_labels) else ():
@@ -346,14 +346,14 @@ def test_inputs_are_not_changed(form: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["transform", "fit"])
-def test_a_subclass_keeps_its_own_methods(name: str) -> None:
+def test_a_subclass_keeps_its_own_methods(name):
     """`fit_transform` goes through them, as scikit-learn's does."""
     called = []
 
     class Own(LabelBinarizer):
         pass
 
-    def method(self: Any, y: Any) -> Any:
+    def method(self, y):
         called.append(y)
         return getattr(LabelBinarizer, name)(self, y)
 
@@ -365,7 +365,7 @@ def test_a_subclass_keeps_its_own_methods(name: str) -> None:
 
 
 @pytest.mark.parametrize("binarizer", [LabelBinarizer(), MultiLabelBinarizer()], ids=str)
-def test_results_stay_arrays(binarizer: Any) -> None:
+def test_results_stay_arrays(binarizer):
     """Labels are no features: there is no `set_output`, and the setting for all is not for them."""
     with config_context(transform_output="pandas"):
         encoded = binarizer.fit_transform(LABELS)
@@ -377,10 +377,10 @@ def test_results_stay_arrays(binarizer: Any) -> None:
 @pytest.mark.parametrize("interface", ["spmatrix", "sparray"])
 @pytest.mark.parametrize("n_rows", [1, 1000])
 @pytest.mark.parametrize("kind", [LabelBinarizer, MultiLabelBinarizer, ours.OneHotEncoder])
-def test_sparse_results_are_compact(kind: Any, n_rows: int, interface: str) -> None:
+def test_sparse_results_are_compact(kind, n_rows, interface):
     """Canonical, with 32-bit indices; scikit-learn is configured to return an array or a matrix."""
     settings = {"sparse_interface": interface} if "sparse_interface" in get_config() else {}
-    rows: Any = [*LABELS] * n_rows
+    rows = [*LABELS] * n_rows
     with config_context(**settings):
         estimator = kind(sparse_output=True)
         rows = np.array(rows, object)[:, None] if kind is ours.OneHotEncoder else rows
@@ -393,7 +393,7 @@ def test_sparse_results_are_compact(kind: Any, n_rows: int, interface: str) -> N
 
 
 @pytest.mark.parametrize("labels", [[0, 0], [0, 1, 2]], ids=str)
-def test_values_beyond_a_narrow_dtype_are_those_of_scikit_learn(labels: list[int]) -> None:
+def test_values_beyond_a_narrow_dtype_are_those_of_scikit_learn(labels):
     """They wrap around; scikit-learn raises an error if there is a single class."""
     y = np.array(labels, np.int8)
     found, expected = (

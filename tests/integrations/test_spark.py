@@ -315,14 +315,14 @@ def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
     monkeypatch.setattr(_learn, "MAX_SMALL_STATE", 0)
     monkeypatch.setattr(_learn, "MAX_COLLECTED", 0)
     monkeypatch.setattr(_learn, "FAN_IN", 2)
-    rounds: list[int] = []
+    rounds = []
     small = _learn._small_states
     monkeypatch.setattr(
         _learn, "_small_states", lambda states: rounds.append(1) or small(states.unpersist())
     )
     runs = spark.sparkContext.accumulator(0)
 
-    def counted(batches: Iterator[Any]) -> Iterator[Any]:
+    def counted(batches):
         runs.add(1)
         yield from batches
 
@@ -475,7 +475,7 @@ def test_columns_have_the_order_of_fit(spark):
 def test_columns_are_chosen_by_default(spark):
     """Texts are encoded; without texts nothing is."""
     frame = spark.createDataFrame([("a", 1), ("b", 2)], "word string, n int")
-    seen: list[list[str]] = []
+    seen = []
     chosen = Encoder(lambda table: seen.append(table.columns) or ["n"]).fit(frame)
 
     assert Encoder().fit(frame).columns == ("word",)

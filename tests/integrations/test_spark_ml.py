@@ -108,7 +108,7 @@ def test_cross_validation_chooses_among_its_parameters(trips):
     assert model.bestModel.stages[0].getEncoder().n_features == 3
 
 
-def test_a_stream_is_encoded_batch_by_batch(spark, trips, tmp_path: Path):
+def test_a_stream_is_encoded_batch_by_batch(spark, trips, tmp_path):
     model = OneHotEncoder(inputCols=["size"], outputCol="sizes").fit(trips)
     trips.write.parquet(str(tmp_path / "trips"))
     stream = spark.readStream.schema(trips.schema).parquet(str(tmp_path / "trips"))
