@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import io
 import itertools
 from decimal import Decimal
 from typing import Any
@@ -81,12 +80,6 @@ CHUNKS = [
 ]
 
 
-def test_chunks_may_have_dictionaries_without_a_common_value():
-    chunks = [sizes([0], ["S"]), sizes([1, 0], ["M", "L"])]
-
-    assert_read(pa.chunked_array(chunks), ["S", "L", "M"])
-
-
 @pytest.mark.parametrize("ordered", [True, False])
 @pytest.mark.parametrize("unify", [True, False])
 def test_a_chunked_dictionary_declares_what_its_batches_declare(ordered, unify):
@@ -106,21 +99,6 @@ def test_a_chunked_dictionary_declares_what_its_batches_declare(ordered, unify):
             of_table.transform(table, "numpy"),
             of_table.transform({"c": table["c"].to_pylist()}, "numpy"),
         )
-
-
-@pytest.mark.parametrize("row_group_size", [1, 2, 4])
-def test_a_parquet_file_declares_its_categories(row_group_size):
-    pd, pq = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.parquet")
-    frame = pd.DataFrame({"size": pd.Categorical(["S", "M", "L", "S"], SIZES, ordered=True)})
-    file = io.BytesIO()
-    frame.to_parquet(file, row_group_size=row_group_size)
-
-    table = pq.read_table(io.BytesIO(file.getvalue()))
-
-    assert table["size"].num_chunks == 4 // row_group_size
-    encoder = Encoder(["size"], drop="first").fit(table)
-    assert encoder.get_feature_names_out().tolist() == ["size_M", "size_L", "size_XL"]
-    assert encoder.features["count"].tolist() == [1, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -91,10 +91,20 @@ def test_frames_equal_pandas(data, table, options):
     assert_same_outcome(get_dummies, by_pandas, table, **options)
 
 
+def objects(pool):
+    """Return 10,000 objects: strings may be repeated, or each a new object."""
+    values = np.empty(len(pool), object)
+    values[:] = pool
+    return pd.Series(values[np.arange(10_000) % len(pool)])
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     "data",
     [
+        # Equal objects of different types are one level.
+        objects(["b", "a", None, 1, True, 1.0, float("nan"), ("t",)]),
+        objects([str(i % 50) for i in range(5_000)]),
         [],
         ["a", None, "b"],
         ("x", 1, None),
@@ -137,20 +147,6 @@ def test_odd_options_equal_pandas(options):
     table = pd.DataFrame({"a": ["x", "y"], "b": ["z", "z"], "n": [1, 2]})
 
     assert_same_outcome(get_dummies, pd.get_dummies, table, **options)
-
-
-@pytest.mark.parametrize(
-    "pool",
-    [["b", "a", None, 1, True, 1.0, float("nan"), ("t",)], [str(i % 50) for i in range(5_000)]],
-    ids=["repeated", "distinct"],
-)
-def test_many_objects_equal_pandas(pool):
-    """Equal objects of different types are one level; strings may be repeated or new objects."""
-    values = np.empty(len(pool), object)
-    values[:] = pool
-    data = pd.Series(values[np.arange(10_000) % len(pool)])
-
-    assert_same_outcome(get_dummies, pd.get_dummies, data)
 
 
 def dictionary(values: list[Any]) -> Any:

@@ -72,7 +72,6 @@ class Case:
 
     encoder: Encoder
     name: str
-    fitted: Any
     rows: Any
 
     @property
@@ -112,9 +111,9 @@ def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ())
     chosen = {key: draw(option) for key, option in options.items()}
     if chosen["handle_missing"] == "propagate":
         chosen["dtype"] = "float32"
-    fitted = frame(dtype, chosen["handle_missing"] != "error")
-    encoder = Encoder([name], **chosen, remainder="drop").fit(fitted)
-    return Case(encoder, name, fitted, frame(other, True))
+    encoder = Encoder([name], **chosen, remainder="drop")
+    encoder.fit(frame(dtype, chosen["handle_missing"] != "error"))
+    return Case(encoder, name, frame(other, True))
 
 
 def check(case: Case, write: Callable[[Case], Any], run: Callable[[Any, Case], Any]) -> None:
@@ -295,7 +294,7 @@ def test_spark(spark, path, case):
     texts = (pl.Categorical, pl.Enum)
     rows = case.rows.with_columns(pl.col(texts).cast(pl.String)).with_row_index("place")
     rows = rows.cast({"place": pl.Int32}).rename({case.name: "c"})
-    case = Case(case.encoder, "c", case.fitted, case.rows)
+    case = Case(case.encoder, "c", case.rows)
     frame = spark.createDataFrame(rows.to_arrow())
 
     def write(case):

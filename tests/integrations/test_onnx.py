@@ -171,13 +171,6 @@ def test_values_that_an_input_cannot_hold_are_rejected(rows, message):
         input_feed(model, rows)
 
 
-def test_every_library_feeds_a_model(library, sizes):
-    table = library.table({"size": ["M", None, "XL"]})
-    model = sizes.to_onnx()
-
-    assert input_feed(model, table)["size"].tolist() == ["M", "", "XL"]
-
-
 def evaluate(model: Any, inputs: list[Any]) -> Any:
     """Return the output of the reference evaluator with our operator."""
     names = [each.name for each in model.graph.input]

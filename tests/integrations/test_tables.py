@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import Library, cells, equal, plain
+from libraries import cells, equal, plain
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough, integration, read_table
@@ -67,7 +67,8 @@ def pandas_columns(draw: st.DrawFn, n_rows: int) -> Native:
     declared = None
     if isinstance(series.dtype, pd.CategoricalDtype):
         declared = series.dtype.categories.tolist()
-    return Native(series, pandas_values(series), declared)
+    objects = series.astype(object)
+    return Native(series, plain(objects.where(objects.notna(), None)), declared)
 
 
 @st.composite
@@ -94,28 +95,11 @@ def arrow_columns(
     return Native(column, plain(drawn.values * repeats)[:n_rows])
 
 
-def pandas_values(series: Any) -> list[Any]:
-    objects = series.astype(object)
-    return plain(objects.where(objects.notna(), None).tolist())
-
-
 COLUMNS: dict[str, Callable[[int], st.SearchStrategy[Native]]] = {
     "pandas": pandas_columns,
     "polars": polars_columns,
     "arrow": arrow_columns,
 }
-VALUES: dict[str, Callable[[Any, str], list[Any]]] = {
-    "pandas": lambda frame, name: pandas_values(frame[name]),
-    "polars": lambda frame, name: plain(frame[name].to_list()),
-    "arrow": lambda table, name: plain(table[name].to_pylist()),
-}
-
-
-def table_of(library: Library, **columns: Any) -> Any:
-    """Return a table of native columns."""
-    if library.name == "polars":
-        return pl.DataFrame([column.alias(name) for name, column in columns.items()])
-    return pd.DataFrame(columns, copy=False) if library.name == "pandas" else pa.table(columns)
 
 
 def part(table: Any, start: int, stop: int) -> Any:
@@ -130,7 +114,7 @@ def test_any_column_is_encoded_as_by_the_oracle(library, data, policies, n_rows)
     if (fitted.declared or [None])[0] is None or fitted is not other:
         policies = {"handle_unknown": "ignore", **policies}
     dtype = "float32"
-    table, rows = table_of(library, c=fitted.column), table_of(library, c=other.column)
+    table, rows = (library.table({"c": native.column}) for native in (fitted, other))
     encoder = Encoder(["c"], dtype=dtype, **policies).fit(table)
     options = oracle.Options(**policies, categories=fitted.declared)
 
@@ -155,7 +139,7 @@ def test_any_column_is_encoded_as_by_the_oracle(library, data, policies, n_rows)
 @given(data=st.data(), n_rows=st.integers(0, 12))
 def test_other_columns_and_the_input_stay_as_they_are(library, data, n_rows):
     drawn = {name: data.draw(COLUMNS[library.name](n_rows)) for name in "abc"}
-    table = table_of(library, **{name: native.column for name, native in drawn.items()})
+    table = library.table({name: native.column for name, native in drawn.items()})
     before = table.copy(deep=True) if library.name == "pandas" else part(table, 0, n_rows)
     encoder = Encoder(["b"], prefix="new", handle_missing="indicator").fit(table)
 
@@ -174,13 +158,13 @@ def test_other_columns_and_the_input_stay_as_they_are(library, data, n_rows):
 @given(data=st.data(), n_rows=st.integers(1, 12))
 def test_values_come_back(library, data, n_rows):
     drawn = data.draw(COLUMNS[library.name](n_rows))
-    table = table_of(library, c=drawn.column)
+    table = library.table({"c": drawn.column})
     encoder = Encoder(["c"], handle_missing="indicator").fit(table)
     copy = Encoder.from_json(encoder.to_json())
 
     assert copy.to_json() == encoder.to_json()
     decoded = copy.inverse_transform(copy.transform(table))
-    assert VALUES[library.name](decoded, "c") == drawn.values
+    assert plain(library.columns(decoded)["c"]) == drawn.values
     matrix = copy.transform(table, "numpy")
     values = copy.inverse_transform(matrix)["c"]
     missing = [value is None for value in drawn.values]
