@@ -164,18 +164,22 @@ def test_a_dataset_says_how_it_is_read():
             call(dataset.scanner())
 
 
-# Each takes a result of ours, and gives back its cells as rows.
-NESTED: dict[str, Callable[[Any], Any]] = {
-    "numpy": np.asarray,
-    "dlpack": np.from_dlpack,
-    "pyarrow": lambda result: np.array(pa.array(result).to_pylist()),
-    "pyarrow.chunked_array": lambda result: np.array(pa.chunked_array(result).to_pylist()),
-    "polars": lambda result: np.array(polars_of(layout_of(result)).Series(result).to_list()),
-    "pandas": lambda result: np.array(list(pandas_3().Series.from_arrow(result).array)),
-    "nanoarrow": lambda result: np.array(
-        pytest.importorskip("nanoarrow").c_array(result).view().child(0).buffer(1)
-    ).reshape(result.shape),
-    "torch": lambda result: pytest.importorskip("torch").from_dlpack(result).numpy(),
+# How each library holds a result, and the cells that it sees.
+NESTED: dict[str, tuple[Callable[[OneHotArray], Any], Callable[[Any], Any]]] = {
+    "numpy": (np.asarray, list),
+    "dlpack": (np.from_dlpack, list),
+    "pyarrow": (pa.array, lambda held: held.to_pylist()),
+    "pyarrow.chunked_array": (pa.chunked_array, lambda held: held.to_pylist()),
+    "polars": (
+        lambda result: polars_of(layout_of(result)).Series(result),
+        lambda held: held.to_list(),
+    ),
+    "pandas": (lambda result: pandas_3().Series.from_arrow(result), lambda held: [*held.array]),
+    "nanoarrow": (
+        lambda result: pytest.importorskip("nanoarrow").c_array(result),
+        lambda held: np.reshape(held.view().child(0).buffer(1), (4, 2)),
+    ),
+    "torch": (lambda result: pytest.importorskip("torch").from_dlpack(result), np.asarray),
 }
 
 
@@ -185,9 +189,10 @@ NESTED: dict[str, Callable[[Any], Any]] = {
 def test_any_library_imports_rows(consumer, layout, dtype):
     result = one_hot(TABLE["size"], layout=layout, dtype=dtype)
 
-    cells = NESTED[consumer](result)
+    hold, cells = NESTED[consumer]
 
-    np.testing.assert_array_equal(cells, [[0, 1], [0, 0], [1, 0], [0, 1]])
+    rows = [list(row) for row in cells(hold(result))]
+    assert rows == [[0, 1], [0, 0], [1, 0], [0, 1]]
 
 
 FLAT: dict[str, Callable[[Any], Any]] = {
@@ -229,15 +234,10 @@ def a_column(result: OneHotArray) -> Any:
 
 
 HOLDERS: dict[str, Callable[[OneHotArray], Any]] = {
-    "numpy": np.asarray,
-    "dlpack": np.from_dlpack,
-    "pyarrow": lambda result: pa.array(result),
+    **{name: hold for name, (hold, _) in NESTED.items()},
     "pyarrow itself": lambda result: result.to_arrow().slice(7, 9),
     "capsules": lambda result: result.__arrow_c_array__(),
     "stream": lambda result: result.__arrow_c_stream__(),
-    "polars": lambda result: polars_of(layout_of(result)).Series(result),
-    "nanoarrow": lambda result: pytest.importorskip("nanoarrow").Array(result),
-    "torch": lambda result: pytest.importorskip("torch").from_dlpack(result),
 }
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn import config_context, get_config, preprocessing
 from sklearn.base import clone
-from sklearn_cases import COLUMNS, POOLS, SERIES, outcome, plain
+from sklearn_cases import COLUMNS, POOLS, SERIES, outcome, plain, tables
 from sklearn_cases import array as rows_of
 
 from onehot_fast.integrations import sklearn as ours
@@ -119,19 +119,19 @@ def indicator_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
 def series_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
     """Draw Series, Indexes, or DataFrames of one column."""
     pandas = pytest.importorskip("pandas")
-    pool, dtype = SERIES[draw(st.sampled_from(sorted(SERIES)))]
+    kind = draw(st.sampled_from(sorted(SERIES)))
     form = draw(st.sampled_from([pandas.Series, pandas.Series, pandas.Index, pandas.DataFrame]))
-    return labels_of(pool).map(lambda values: form(pandas.Series(values, dtype=dtype))), pool
+    return tables([kind], "pandas").map(lambda table: form(table["c0"])), SERIES[kind][0]
 
 
 def column_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
     """Draw columns of polars or pyarrow."""
-    polars, arrow = map(pytest.importorskip, ("polars", "pyarrow"))
+    arrow = pytest.importorskip("pyarrow")
     kind = draw(st.sampled_from(sorted(COLUMNS)))
     form = draw(st.sampled_from(["polars", "arrow", "two chunks", "small strings"]))
 
-    def column(values: list[Any]) -> Any:
-        series = polars.Series(values, dtype=getattr(polars, kind))
+    def column(table: Any) -> Any:
+        series = table["c0"]
         if form == "polars":
             return series
         array = series.to_arrow()
@@ -139,7 +139,7 @@ def column_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
             return array.cast(arrow.string())
         return arrow.chunked_array([array] * 2) if form == "two chunks" else array
 
-    return st.lists(st.sampled_from(COLUMNS[kind]), max_size=12).map(column), COLUMNS[kind]
+    return tables([kind], "polars").map(column), COLUMNS[kind]
 
 
 @st.composite
