@@ -3,18 +3,15 @@
 The labels are held against pandas in test_pandas.py, against polars in test_polars.py.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pytest
 from encoder_oracle import UNKNOWN_RULES
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import Library, cells, equal
+from libraries import cells, equal
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -45,7 +42,7 @@ FLOAT64 = {"pandas": "float64", "polars": pl.Float64}
 
 
 @st.composite
-def pandas_series(draw: st.DrawFn) -> Any:
+def pandas_series(draw):
     """Return texts, categories or numbers with missing values."""
     n_rows = draw(st.integers(0, 20))
     letters = st.sampled_from(["a", "b", "c", "d", None])
@@ -60,7 +57,7 @@ def pandas_series(draw: st.DrawFn) -> Any:
 SERIES = {"pandas": pandas_series(), "polars": polars_columns.series()}
 
 
-def series(library: Library, values: list[Any], name: str = "size") -> Any:
+def series(library, values, name="size"):
     """Return a column of a library, which in pandas is one of objects."""
     column = library.table({name: values})[name]
     return column.astype(object) if library.name == "pandas" else column

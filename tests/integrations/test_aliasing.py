@@ -1,9 +1,6 @@
 """No result aliases an input, another result or recycled memory; and nothing is copied either."""
 
-from __future__ import annotations
-
 import gc
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +32,7 @@ def test_arrow_columns_lie_in_one_buffer():
     assert not any(buffer.is_mutable for buffer in bits)
 
 
-def written_to(result: Any) -> list[Any]:
+def written_to(result):
     """Return the arrays of a result; those of a frame of one block are views of it."""
     if isinstance(result, pd.DataFrame):
         return [result.to_numpy()]
@@ -43,7 +40,7 @@ def written_to(result: Any) -> list[Any]:
     return [result] if is_array else [result.data, result.indices, result.indptr]
 
 
-def overwrite(result: Any) -> None:
+def overwrite(result):
     """Write to every element of a result, and see that a frame's are the kernel's memory."""
     if not isinstance(result, pd.DataFrame):
         for array in written_to(result):
@@ -55,7 +52,7 @@ def overwrite(result: Any) -> None:
     assert result.to_numpy().__array_interface__["data"] == before
 
 
-FORMS: dict[str, Any] = {
+FORMS = {
     "series": lambda data: data.onehot(),
     "dropped": lambda data: data.onehot(handle_missing="indicator"),
     "index": lambda data: pd.Index(data).onehot(),

@@ -1,9 +1,6 @@
 """Tables and streams, encoded and decoded: one schema, whatever the rows."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +30,7 @@ LAYOUTS = ("columns", "struct", "array", "tensor", "dictionary")
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
-def cells(array: Any) -> Any:
+def cells(array):
     """Return the cells of a column, by whatever Arrow itself sees in it."""
     if isinstance(array.type, pa.BaseExtensionType):
         array = array.storage if isinstance(array, pa.Array) else array.combine_chunks().storage
@@ -394,34 +391,34 @@ TRIP = pa.table(
 )
 
 
-def through_ipc(table: Any) -> Any:
+def through_ipc(table):
     out = pa.BufferOutputStream()
     with pa.ipc.new_file(out, table.schema) as writer:
         writer.write_table(table)
     return pa.ipc.open_file(out.getvalue()).read_all()
 
 
-def through_parquet(table: Any) -> Any:
+def through_parquet(table):
     pq = pytest.importorskip("pyarrow.parquet")
     out = pa.BufferOutputStream()
     pq.write_table(table, out, row_group_size=2)
     return pq.read_table(pa.BufferReader(out.getvalue()))
 
 
-def through_polars(table: Any) -> Any:
+def through_polars(table):
     polars = pytest.importorskip("polars")
     if "tensor" in str(table.schema) and not hasattr(polars, "Extension"):
         pytest.skip("polars has no extension types yet")
     return polars.DataFrame(table).to_arrow()
 
 
-def through_pandas(table: Any) -> Any:
+def through_pandas(table):
     pd = pytest.importorskip("pandas")
     frame = table.to_pandas(types_mapper=pd.ArrowDtype)
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
-def through_duckdb(table: Any) -> Any:
+def through_duckdb(table):
     duckdb = pytest.importorskip("duckdb")
     return duckdb.connect().from_arrow(table).to_arrow_table()
 

@@ -1,9 +1,5 @@
 """`one_hot` of an Arrow column, in every layout, against a few lines of Python."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,12 +17,12 @@ dtypes = st.sampled_from(["bool", "uint8", "int64", "float16", "float64"])
 SIZES = pa.array(["M", None, "S", "M"])
 
 
-def cells_of(rows: list[Any], classes: list[Any]) -> list[list[int]]:
+def cells_of(rows, classes):
     """Return what one_hot should give."""
     return [[int(row == one and row is not None) for one in classes] for row in rows]
 
 
-def rows_of(arrow: Any) -> list[list[Any]]:
+def rows_of(arrow):
     """Return the cells that Arrow itself sees in a result."""
     if isinstance(arrow, pa.DictionaryArray):
         return cells_of(arrow.to_pylist(), arrow.dictionary.to_pylist())

@@ -1,11 +1,8 @@
 """Arrow columns as codes and categories: of every type, however they lie in memory."""
 
-from __future__ import annotations
-
 import datetime
 import itertools
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +60,7 @@ def test_chunks_with_and_without_nulls_have_codes_of_one_dtype():
 SIZES = ["S", "M", "L", "XL"]
 
 
-def sizes(codes: list[Any], values: list[Any], ordered: bool = True) -> Any:
+def sizes(codes, values, ordered=True):
     """Return indices of a dictionary, ordered by default."""
     indices = pa.array(codes, pa.int8())
     return pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string()), ordered=ordered)

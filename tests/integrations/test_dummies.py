@@ -1,9 +1,6 @@
 """The drop-in functions, held against those of pandas."""
 
-from __future__ import annotations
-
 import gc
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +20,7 @@ RESULTS = [None, "bool", "uint8", "int64", "float32", "complex64", "m8[ns]"]
 EXTENSIONS = ["boolean", "Int8", "Float32", "bool[pyarrow]", "int16[pyarrow]", "category"]
 
 
-def by_pandas(*args: Any, sparse: bool = False, dtype: Any = None, **options: Any) -> Any:
+def by_pandas(*args, sparse=False, dtype=None, **options):
     """Return what pandas returns, with the one dtype it can make sparse where none is given."""
     if sparse and dtype is None:
         dtype = bool
@@ -68,7 +65,7 @@ def test_labels_of_categories_equal_pandas(categories, dummy_na):
 
 
 @st.composite
-def words(draw: st.DrawFn, names: list[Any]) -> Any:
+def words(draw, names):
     """Return a prefix for all columns, one for each, or one by name; not always enough."""
     return draw(
         st.none()
@@ -149,7 +146,7 @@ def test_odd_options_equal_pandas(options):
     assert_same_outcome(get_dummies, pd.get_dummies, table, **options)
 
 
-def dictionary(values: list[Any]) -> Any:
+def dictionary(values):
     """Return a Series coded by Arrow."""
     kind = pd.ArrowDtype(pa.dictionary(pa.uint8(), pa.string()))
     return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, kind.pyarrow_dtype)))
@@ -214,7 +211,7 @@ INDICATORS += ["Sparse[bool]"]
 
 
 @st.composite
-def indicators(draw: st.DrawFn) -> Any:
+def indicators(draw):
     """Return a frame of mostly proper indicators, of one dtype or of one for each column."""
     widths = draw(st.dictionaries(st.sampled_from("xyz"), st.integers(1, 3), min_size=1))
     n_rows = draw(st.integers(0, 8))
@@ -300,7 +297,7 @@ pieces = st.text("ab|, .é", max_size=3)
 
 
 @st.composite
-def strings(draw: st.DrawFn, dtypes: list[Any], sep: str) -> Any:
+def strings(draw, dtypes, sep):
     """Return a Series of joined pieces."""
     values = st.none() | st.lists(pieces, max_size=3).map(sep.join)
     pool = draw(st.lists(values, min_size=1, max_size=5))
@@ -309,7 +306,7 @@ def strings(draw: st.DrawFn, dtypes: list[Any], sep: str) -> Any:
     return series.set_axis(draw(indexes(len(rows)))).rename(draw(st.none() | pieces))
 
 
-def split_by_pandas(data: Any, sep: str, **options: Any) -> Any:
+def split_by_pandas(data, sep, **options):
     return data.str.get_dummies(sep, **options)
 
 

@@ -6,7 +6,6 @@ import datetime
 import re
 import sqlite3
 import warnings
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,7 +31,7 @@ TEXTS = [
     "^a.*$", "*", "a ", " a",
 ]  # fmt: skip
 # The values of a column by its dtype.
-COLUMNS: dict[Any, list[Any]] = {
+COLUMNS = {
     pl.String: TEXTS,
     pl.Categorical: ["a", "A", "", "1"],
     pl.Enum(["a", "A", "b "]): ["a", "A", "b "],
@@ -75,32 +74,32 @@ class Case:
     rows: Any
 
     @property
-    def names(self) -> list[str]:
+    def names(self):
         """The names of the features."""
         return [*map(str, self.encoder.get_feature_names_out())]
 
     @property
-    def values(self) -> list[Any]:
+    def values(self):
         """The rows as objects of Python."""
         return list(self.rows[self.name].to_list())
 
 
 @st.composite
-def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ()) -> Case:
+def cases(draw, *, has_other_dtypes=False, without=()):
     """Return an encoder of one column with any policy, and rows."""
     dtypes = [
         dtype for dtype in COLUMNS if dtype.base_type() not in without and dtype not in without
     ]
     name = draw(st.sampled_from(NAMES))
 
-    def frame(dtype: Any, has_missing: bool) -> Any:
+    def frame(dtype, has_missing):
         pool = [value for value in COLUMNS[dtype] if has_missing or value == value]
         values = st.lists(st.sampled_from([*pool, None] if has_missing else pool), max_size=10)
         return pl.DataFrame({name: pl.Series(draw(values), dtype=dtype)})
 
     dtype = draw(st.sampled_from(dtypes))
     other = draw(st.sampled_from([dtype, dtype, *dtypes])) if has_other_dtypes else dtype
-    options: dict[str, Any] = {
+    options = {
         "handle_missing": st.sampled_from(["ignore", "indicator", "propagate", "error"]),
         "handle_unknown": st.sampled_from(UNKNOWN_RULES),
         "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
@@ -116,7 +115,7 @@ def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ())
     return Case(encoder, name, frame(other, True))
 
 
-def check(case: Case, write: Callable[[Case], Any], run: Callable[[Any, Case], Any]) -> None:
+def check(case, write, run):
     """Compare what an engine computes with `transform`, rejected values included."""
     if not case.encoder.n_features:
         return
@@ -135,14 +134,14 @@ def check(case: Case, write: Callable[[Case], Any], run: Callable[[Any, Case], A
     np.testing.assert_array_equal(found, expected.astype(float))
 
 
-def same_schema(found: Any, case: Case) -> Any:
+def same_schema(found, case):
     """Return a frame of polars as a matrix if it has the names and dtypes of the features."""
     expected = case.encoder.transform(case.rows[:0])
     assert found.schema == expected.schema
     return found.to_numpy()
 
 
-def in_polars(case: Case) -> Any:
+def in_polars(case):
     lazy = case.rows.lazy()
     return lazy.select(case.encoder.expressions(lazy))
 
@@ -152,7 +151,7 @@ def test_polars(case):
     check(case, in_polars, lambda lazy, case: same_schema(lazy.collect(), case))
 
 
-def in_narwhals(case: Case, native: Callable[[Any], Any]) -> Any:
+def in_narwhals(case, native):
     import narwhals
 
     frame = narwhals.from_native(native(case.rows))
@@ -194,10 +193,10 @@ def test_narwhals_over(library, case):
     check(case, lambda case: in_narwhals(case, native), run)
 
 
-def items(dialect: str) -> Callable[[Case], str]:
+def items(dialect):
     """Return what writes the items of a SELECT, under names that every engine has."""
 
-    def write(case: Case) -> str:
+    def write(case):
         case.encoder.to_sql(dialect, table=["s", "t"])
         from onehot_fast.integrations.sql import column_features
 
@@ -208,7 +207,7 @@ def items(dialect: str) -> Callable[[Case], str]:
     return write
 
 
-def quoted(name: str) -> str:
+def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -254,7 +253,7 @@ POSTGRES = {
 }  # fmt: skip
 
 
-def in_postgres(value: Any) -> str:
+def in_postgres(value):
     """Return a value as a literal that has nothing in common with those of `to_sql`."""
     if value is None:
         return "NULL"

@@ -3,17 +3,12 @@
 They are read by `onehot_fast.multi_hot`, and by `.onehot.multi_hot` where there is an accessor.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import Library
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -31,7 +26,7 @@ import onehot_fast.integrations.polars  # noqa: E402
 
 every_library = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
 every_accessor = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
-SERIES: dict[str, Callable[..., Any]] = {
+SERIES = {
     "pandas": lambda rows, dtype=None: pd.Series(rows, dtype=dtype),
     "polars": lambda rows, dtype=None: pl.Series("k", rows, dtype=dtype),
     "arrow": lambda rows, dtype=None: pa.array(rows, dtype),
@@ -57,12 +52,12 @@ WHOLE = {
 }
 
 
-def read_lists(library: Library, column: Any) -> Any:
+def read_lists(library, column):
     """Return the lists of a column, as the integration of its library reads them."""
     return import_module(f"onehot_fast.integrations.{library.name}").read_lists(column)
 
 
-def in_chunks(column: Any, cut: int) -> Any:
+def in_chunks(column, cut):
     """Return the same rows in two chunks, if the library has chunks."""
     if not cut:
         return column
@@ -73,13 +68,13 @@ def in_chunks(column: Any, cut: int) -> Any:
     return pl.concat([column[:cut], column[cut:]], rechunk=False)
 
 
-def counted(rows: Any) -> dict[str, list[int]]:
+def counted(rows):
     """Return how often each label is in each row: the oracle."""
     labels = sorted({label for row in rows for label in row or [] if label})
     return {label: [(row or []).count(label) for row in rows] for label in labels}
 
 
-def assert_counted(column: Any, expected: dict[str, list[int]], **options: Any) -> None:
+def assert_counted(column, expected, **options):
     """Compare what the core counts."""
     known = [*expected, "no label"]
     counts = onehot_fast.multi_hot(column, categories=known, mode="count", dtype=int, **options)

@@ -1,9 +1,5 @@
 """What libraries of models make of codes, indices and categories."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -13,7 +9,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::F
 PLANS, SIZES = ["free", "pro", "team", None], [1.0, 2.0, None]
 
 
-def tables() -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
+def tables():
     """Return rows to learn of, rows with values that are new, and what is to be predicted."""
     rng = np.random.default_rng(0)
     train = {"plan": rng.choice(PLANS, 400), "size": rng.choice(SIZES, 400)}
@@ -43,7 +39,7 @@ def test_keras_embeds_indices():
     assert weights.shape == (n_rows, 3)
 
 
-def frames(library: str) -> tuple[Any, Any]:
+def frames(library):
     """Return both tables as frames with columns of categories, of an encoder of the first."""
     module = pytest.importorskip(library)
     train, test, _ = tables()

@@ -1,9 +1,5 @@
 """Frames of narwhals, which go out as such frames, and expressions of narwhals and polars."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from libraries import plain
@@ -19,19 +15,19 @@ COLUMNS = {"size": ["S", "L", None, "S"], "price": [1.5, 2.0, 3.0, 2.5]}
 
 
 @pytest.fixture(params=["pandas", "polars", "pyarrow"])
-def native(request: pytest.FixtureRequest) -> Any:
+def native(request):
     """Return a table of a library that has an integration."""
     module = pytest.importorskip(request.param)
     return (getattr(module, "DataFrame", None) or module.table)(COLUMNS)
 
 
 @pytest.fixture(params=[nw, stable], ids=["narwhals", "stable"])
-def frame(request: pytest.FixtureRequest, native: Any) -> Any:
+def frame(request, native):
     """Return a frame of a version of the API over the native table."""
     return request.param.from_native(native, eager_only=True)
 
 
-def as_native(columns: Any) -> dict[str, list[Any]]:
+def as_native(columns):
     """Return the columns of a native table as lists."""
     table = nw.from_native(columns, eager_only=True).to_dict(as_series=False)
     return {name: plain(values) for name, values in table.items()}

@@ -1,35 +1,31 @@
 """Small tables: what an encoder caches between calls never shows in a result."""
 
-from __future__ import annotations
-
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from libraries import Library
 
 from onehot_fast import Encoder
 
-TRAIN: dict[str, list[Any]] = {
+TRAIN = {
     "size": ["S", "L", "M", None, "S", "XL"],
     "city": ["Rome", "Oslo", "Rome", "Lima", None, "Oslo"],
 }
 every_table = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
 
 
-def columns_of(library: Library, table: Any) -> dict[str, list[Any]]:
+def columns_of(library, table):
     """Return the columns of a table, or of the matrix of a mapping."""
     if isinstance(table, np.ndarray):
         return {str(i): column for i, column in enumerate(table.T.tolist())}
     return library.columns(table)
 
 
-def row(i: int) -> dict[str, list[Any]]:
+def row(i):
     """Return one row of the training table."""
     return {name: values[i : i + 1] for name, values in TRAIN.items()}
 

@@ -3,11 +3,8 @@
 `test_exporters.py` compares the values of models with those of `transform`.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +24,7 @@ EXAMPLES = [case for case in node._NodeTestCases if case.name.startswith("test_o
 
 
 @pytest.fixture
-def sizes() -> Encoder:
+def sizes():
     options = {"handle_missing": "indicator", "handle_unknown": "indicator", "dtype": "float32"}
     return Encoder(["size"], **options).fit({"size": ["S", "M", None]})
 
@@ -171,7 +168,7 @@ def test_values_that_an_input_cannot_hold_are_rejected(rows, message):
         input_feed(model, rows)
 
 
-def evaluate(model: Any, inputs: list[Any]) -> Any:
+def evaluate(model, inputs):
     """Return the output of the reference evaluator with our operator."""
     names = [each.name for each in model.graph.input]
     evaluator = ReferenceEvaluator(model, new_ops=[OneHot])

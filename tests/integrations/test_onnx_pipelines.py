@@ -1,10 +1,7 @@
 """Encoders of scikit-learn as models of ONNX, and pipelines that skl2onnx converts."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +48,7 @@ ROWS = st.tuples(
 )
 
 
-def table(rows: list[Any]) -> Any:
+def table(rows):
     first = ("a", 7, 0.5)  # so that the type of each column is known
     return pd.DataFrame([first, *rows], columns=["text", "whole", "float"])
 
@@ -79,7 +76,7 @@ def test_an_encoder_of_scikit_learn_becomes_a_model(fitted, rows, options, is_ou
     assert (got.dtype, got.tolist()) == (expected.dtype, expected.tolist())
 
 
-def flights(n: int, seed: int) -> Any:
+def flights(n, seed):
     random = np.random.default_rng(seed)
     frame = {
         "carrier": random.choice(list("abcdef"), n, p=[0.4, 0.3, 0.2, 0.05, 0.03, 0.02]),
@@ -90,7 +87,7 @@ def flights(n: int, seed: int) -> Any:
     return pd.DataFrame(frame)
 
 
-def in_columns(encoder: Any, columns: list[str]) -> Any:
+def in_columns(encoder, columns):
     scaled = ("scaled", preprocessing.StandardScaler(), ["distance"])
     return ColumnTransformer([("coded", encoder, columns), scaled])
 
@@ -122,7 +119,7 @@ STEPS = {
 }
 
 
-def converted(model: Any, **kinds: Any) -> Any:
+def converted(model, **kinds):
     """Return the model that skl2onnx makes; `kinds` are the types and widths of its inputs."""
     skl2onnx = pytest.importorskip("skl2onnx")
     types = importlib.import_module("skl2onnx.common.data_types")

@@ -1,10 +1,7 @@
 """``Expr.onehot``, ``DataFrame.onehot`` and ``LazyFrame.onehot``: one schema, in both engines."""
 
-from __future__ import annotations
-
 import re
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +24,7 @@ FRAME = pl.DataFrame(
 try:
     FRAME.lazy().collect(engine="streaming")
 except ValueError:  # before polars 1.25 the engines have other names
-    ENGINES: tuple[str, ...] = ("cpu",)
+    ENGINES = ("cpu",)
 else:
     ENGINES = ("in-memory", "streaming")
 # Before polars 2.0 even a selector by name takes such names for patterns.
@@ -42,7 +39,7 @@ every_engine = pytest.mark.parametrize("engine", ENGINES)
 LAYOUTS = st.sampled_from(["array", "struct"])
 
 
-def big(n_rows: int = 300_000) -> Any:
+def big(n_rows=300_000):
     """Return a frame that the streaming engine cuts into batches."""
     codes = np.random.default_rng(0).integers(0, 100, n_rows)
     sizes = np.array(["S", "M", "L"], object)[codes % 3]

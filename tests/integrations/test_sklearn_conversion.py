@@ -1,10 +1,7 @@
 """Encoder and OneHotEncoder of scikit-learn are converted, or an error says why not."""
 
-from __future__ import annotations
-
 import re
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +40,7 @@ REASONS = (
 )
 
 
-def transformed(encoder: Any, rows: Any) -> Any:
+def transformed(encoder, rows):
     """Return encoded rows, None if the encoder rejects them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of unknown values
@@ -55,7 +52,7 @@ def transformed(encoder: Any, rows: Any) -> Any:
             return None
 
 
-def assert_same(encoder: Any, other: Any, rows: Any) -> None:
+def assert_same(encoder, other, rows):
     """Compare the names and, because a row may be rejected, each row by itself."""
     for i in range(len(rows)):
         one, two = (transformed(each, rows.iloc[[i]]) for each in (encoder, other))
@@ -66,14 +63,14 @@ def assert_same(encoder: Any, other: Any, rows: Any) -> None:
     assert plain[0] == plain[1].replace("(missing)", "nan")
 
 
-def decodes_the_wrong_category(encoder: Any) -> bool:
+def decodes_the_wrong_category(encoder):
     """Tell whether scikit-learn decodes a dropped category as another one."""
     rare = encoder.infrequent_categories_ if encoder.min_frequency or encoder.max_categories else ()
     dropped = [] if encoder.drop_idx_ is None else encoder.drop_idx_
     return any(i is not None and few is not None for i, few in zip(dropped, rare, strict=False))
 
 
-def converted(convert: Any) -> Any:
+def converted(convert):
     """Return a converted encoder, or None if the error gives a known reason."""
     try:
         return convert()

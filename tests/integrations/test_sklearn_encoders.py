@@ -1,7 +1,5 @@
 """The encoders equal scikit-learn's: results, attributes, warnings, errors; and its tools work."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import pickle
@@ -9,7 +7,6 @@ import pickletools
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
@@ -48,13 +45,13 @@ from onehot_fast.integrations.sklearn import (
 
 KINDS = [OneHotEncoder, OrdinalEncoder, TargetEncoder]
 TEXTS = np.array([["b", "x"], ["a", "y"], ["b", None], ["c", "x"]] * 50, object)
-PARAMETERS: list[dict[str, Any]] = [
+PARAMETERS = [
     {},
     {"drop": "first", "handle_unknown": "ignore", "sparse_output": False},
     {"min_frequency": 2, "handle_unknown": "infrequent_if_exist", "dtype": "uint8"},
     {"max_categories": 2, "handle_unknown": "warn", "dtype": bool, "drop": "if_binary"},
 ]
-TARGETS: dict[str, Any] = {
+TARGETS = {
     "binary": [0, 1],
     "texts": ["no", "yes"],
     "multiclass": ["low", "mid", "high"],
@@ -64,31 +61,31 @@ TARGETS: dict[str, Any] = {
     "bad": [np.nan, 1.5],
 }
 # Before 1.9 the splits follow from `random_state`; since then that is deprecated.
-SPLITS: dict[str, Any] = {"cv": KFold(4, shuffle=True, random_state=0)}
+SPLITS = {"cv": KFold(4, shuffle=True, random_state=0)}
 if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9):
     SPLITS = {"cv": 4, "random_state": 0}
 
 
-def original(kind: Any) -> Any:
+def original(kind):
     """Return scikit-learn's class of the same name."""
     return getattr(preprocessing, kind.__name__)
 
 
-def call(estimator: Any, method: str, rows: Any, target: Any = None) -> Any:
+def call(estimator, method, rows, target=None):
     """Fit an estimator; by default the target, if it needs one, is the numbers of the rows."""
     if hasattr(estimator, "target_type"):
         return getattr(estimator, method)(rows, range(len(rows)) if target is None else target)
     return getattr(estimator, method)(rows)
 
 
-def dense(matrix: Any) -> Any:
+def dense(matrix):
     return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
 # Results
 
 
-def results(kind: Any, case: Case, target: Any = None) -> dict[str, Any]:
+def results(kind, case, target=None):
     """Return all results of an encoder of this class."""
     encoder = kind(**case.params)
     again = kind(**case.params, **({} if target is None else SPLITS))
@@ -114,7 +111,7 @@ def results(kind: Any, case: Case, target: Any = None) -> dict[str, Any]:
     return found
 
 
-def check(kind: Any, case: Case, target: Any = None) -> None:
+def check(kind, case, target=None):
     assert results(kind, case, target) == results(original(kind), case, target)
 
 
@@ -208,7 +205,7 @@ def test_rows_are_decoded_as_by_scikit_learn(params, encoded, form):
     assert found == expected
 
 
-def table_of(rows: Any, form: str) -> Any:
+def table_of(rows, form):
     """Return rows as a table of a library, as an array or as a list."""
     if form == "list":
         return [list(row) for row in rows]
@@ -257,12 +254,12 @@ def test_bins_are_those_of_scikit_learn(train, test, n_bins, encode, strategy, d
 # Inputs that scikit-learn's code never reads
 
 
-def inputs() -> dict[str, Any]:
+def inputs():
     """Return tables of 40 rows."""
     pandas, polars = map(pytest.importorskip, ("pandas", "polars"))
     pytest.importorskip("pyarrow")
 
-    def column(values: Any, dtype: Any = object) -> Any:
+    def column(values, dtype=object):
         return np.resize(np.array(values, dtype), 40)
 
     text, missing = column(["b", "a", "b", "c"]), column(["x", "y", None, "x"])
@@ -294,10 +291,10 @@ def inputs() -> dict[str, Any]:
 
 
 @pytest.fixture
-def only_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+def only_fast(monkeypatch):
     """Let scikit-learn's own learning and encoding of rows fail."""
 
-    def fail(*args: Any, **kwargs: Any) -> Any:
+    def fail(*args, **kwargs):
         raise AssertionError("scikit-learn's own code was called")
 
     for name in ("_fit", "_transform"):
@@ -448,7 +445,7 @@ def test_a_subclass_may_fit_by_private_steps_alone():
     assert encoder.get_feature_names_out().tolist() == ["x0_a", "x0_b", "x0_c"]
 
 
-FITTED: dict[str, tuple[Any, Any]] = {
+FITTED = {
     "OneHotEncoder": (OneHotEncoder(min_frequency=2, handle_unknown="ignore"), TEXTS),
     "OrdinalEncoder": (OrdinalEncoder(max_categories=2), TEXTS),
     "TargetEncoder": (TargetEncoder(), TEXTS),
@@ -459,7 +456,7 @@ FITTED: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.fixture(params=FITTED)
-def fitted(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
+def fitted(request):
     """Return an estimator and scikit-learn's, both fitted, and the rows."""
     estimator, rows = FITTED[request.param]
     theirs = original(type(estimator))(**estimator.get_params())

@@ -1,7 +1,5 @@
 """The Encoder is an estimator for all tools of scikit-learn."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 
@@ -54,7 +52,7 @@ def test_scikit_learns_own_checks():
     assert sum(r["status"] == "passed" for r in results) > 30
 
 
-def model(**options: object) -> Pipeline:
+def model(**options):
     """Return a model on the encoded frame, the numbers kept."""
     return Pipeline([("encode", Encoder(**options)), ("fit", LogisticRegression())])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +24,7 @@ from onehot_fast.integrations import sklearn as ours
 from onehot_fast.integrations.sklearn import LabelBinarizer, MultiLabelBinarizer, label_binarizer
 
 LABELS = ["b", "a", "c", "a"]
-KINDS: dict[str, tuple[list[Any], Any]] = POOLS | {
+KINDS = POOLS | {
     "large ints": ([0, 2**62, 2**63, -1], object),
     "booleans": ([True, False], object),
     "whole floats": ([0.0, 1.0, -2.0, 1e10], object),
@@ -49,14 +48,14 @@ class Case:
     scores: Any
 
 
-def labels_of(pool: list[Any]) -> st.SearchStrategy[list[Any]]:
+def labels_of(pool):
     """Return labels of which most repeat."""
     few = st.lists(st.sampled_from(pool), min_size=1, max_size=4)
     return few.flatmap(lambda own: st.lists(st.sampled_from(own), max_size=12))
 
 
 @st.composite
-def labels(draw: st.DrawFn, pool: list[Any], dtype: Any) -> Any:
+def labels(draw, pool, dtype):
     """Return labels in a list, a tuple, or an array of one or two dimensions."""
     values = draw(labels_of(pool))
     if dtype is object and draw(st.booleans()):
@@ -72,13 +71,13 @@ def labels(draw: st.DrawFn, pool: list[Any], dtype: Any) -> Any:
     return array
 
 
-def rows_of_cells(cells: Any, n_columns: int, min_size: int = 0) -> Any:
+def rows_of_cells(cells, n_columns, min_size=0):
     row = st.lists(cells, min_size=n_columns, max_size=n_columns)
     return st.lists(row, min_size=min_size, max_size=6)
 
 
 @st.composite
-def indicators(draw: st.DrawFn, n_columns: int, form: str) -> Any:
+def indicators(draw, n_columns, form):
     low, high = draw(st.sampled_from([(0, 1), (0, 1), (0, 1), (0, 2), (-1, 1)]))
     rows = draw(rows_of_cells(st.integers(low, high), n_columns))
     if form == "list":
@@ -89,7 +88,7 @@ def indicators(draw: st.DrawFn, n_columns: int, form: str) -> Any:
 
 
 @st.composite
-def scores(draw: st.DrawFn) -> Any:
+def scores(draw):
     cell = st.sampled_from([-1.5, 0.0, 0.0, 0.25, 0.5, 1.0, 2.0])
     rows = draw(rows_of_cells(cell, draw(st.integers(1, 4)), min_size=1))
     dense = np.array(rows, draw(st.sampled_from([np.float64, np.float32, np.int64, np.int8])))
@@ -102,13 +101,13 @@ def scores(draw: st.DrawFn) -> Any:
 # Each source returns a strategy of labels in one form, and the pool of classes.
 
 
-def label_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+def label_source(draw):
     """Draw arrays, lists or tuples of one kind of labels."""
     pool, dtype = KINDS[draw(st.sampled_from(sorted(KINDS)))]
     return labels(pool, dtype), pool
 
 
-def indicator_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+def indicator_source(draw):
     """Draw indicator matrices of one width."""
     form = draw(st.sampled_from(["list", "array", *FORMATS]))
     # scikit-learn rejects a sparse column, unless there is only one class.
@@ -116,7 +115,7 @@ def indicator_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
     return indicators(n_columns, form), [0, 1, 2, 3]
 
 
-def series_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+def series_source(draw):
     """Draw Series, Indexes, or DataFrames of one column."""
     pandas = pytest.importorskip("pandas")
     kind = draw(st.sampled_from(sorted(SERIES)))
@@ -124,13 +123,13 @@ def series_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
     return tables([kind], "pandas").map(lambda table: form(table["c0"])), SERIES[kind][0]
 
 
-def column_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+def column_source(draw):
     """Draw columns of polars or pyarrow."""
     arrow = pytest.importorskip("pyarrow")
     kind = draw(st.sampled_from(sorted(COLUMNS)))
     form = draw(st.sampled_from(["polars", "arrow", "two chunks", "small strings"]))
 
-    def column(table: Any) -> Any:
+    def column(table):
         series = table["c0"]
         if form == "polars":
             return series
@@ -143,7 +142,7 @@ def column_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, source: Any) -> Case:
+def cases(draw, source):
     """Return labels, classes, and parameters, some of them contradictory."""
     values, pool = source(draw)
     params = {
@@ -161,7 +160,7 @@ def cases(draw: st.DrawFn, source: Any) -> Case:
     )
 
 
-def compared(work: Any) -> Any:
+def compared(work):
     """Return the outcome of a call; the order of the columns in a sparse row does not matter."""
     found = outcome(work)
     if sparse.issparse(found[0]):
@@ -169,7 +168,7 @@ def compared(work: Any) -> Any:
     return plain(found)
 
 
-def results(library: Any, case: Case) -> dict[str, Any]:
+def results(library, case):
     """Return all results of a library's LabelBinarizer.
 
     Each call gets a copy, because scikit-learn writes into sparse matrices.
@@ -211,7 +210,7 @@ def test_texts_that_end_in_nul_are_other_labels():
     assert LabelBinarizer().fit(labels[:1]).transform(labels).tolist() == [[1], [0], [0]]
 
 
-LABEL_SETS: list[list[Any]] = [
+LABEL_SETS = [
     [0, 1, 2, -3, 100],
     ["a", "b", "é", ""],
     [True, 1, 0, 2],  # equal labels are one class: the first of them
@@ -229,7 +228,7 @@ INDICATORS = [np.array, sparse.csr_matrix, sparse.csc_array, sparse.lil_array]
 
 
 @st.composite
-def set_tables(draw: st.DrawFn, pool: list[Any]) -> Callable[[], Any]:
+def set_tables(draw, pool):
     spec = draw(st.lists(st.lists(st.sampled_from(pool), max_size=5), max_size=6))
     kind, table = draw(st.sampled_from(ROWS)), draw(st.sampled_from(TABLES))
     is_hashable = all(label.__hash__ for label in pool)
@@ -237,7 +236,7 @@ def set_tables(draw: st.DrawFn, pool: list[Any]) -> Callable[[], Any]:
 
 
 @st.composite
-def set_cases(draw: st.DrawFn) -> tuple[Any, Any, dict[str, Any]]:
+def set_cases(draw):
     """Return functions that return rows to learn from and to encode, and the parameters."""
     pool = draw(st.sampled_from(LABEL_SETS))
     classes = draw(st.none() | st.lists(st.sampled_from(pool), max_size=5))
@@ -245,10 +244,10 @@ def set_cases(draw: st.DrawFn) -> tuple[Any, Any, dict[str, Any]]:
     return draw(set_tables(pool)), draw(set_tables(pool)), params
 
 
-def set_results(library: Any, train: Any, test: Any, params: dict[str, Any]) -> list[Any]:
+def set_results(library, train, test, params):
     """Return all results of a library's MultiLabelBinarizer."""
     binarizer = library.MultiLabelBinarizer(**params)
-    steps: list[Callable[[], Any]] = [
+    steps = [
         lambda: clone(binarizer).fit_transform(train()),
         lambda: binarizer.fit(train()).classes_,
         lambda: binarizer.transform(test()),

@@ -1,7 +1,5 @@
 """The tests of the installed scikit-learn pass with our classes."""
 
-from __future__ import annotations
-
 import pytest
 from redirect import run_redirected
 
@@ -22,7 +20,7 @@ from onehot_fast.integrations.sklearn import (
 
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
 # scikit-learn's tests: how many must pass, and what must be called at least ten times.
-MODULES: dict[str, tuple[int, list[str]]] = {
+MODULES = {
     "sklearn.preprocessing.tests.test_encoders": (
         250,
         [f"{kind}.{name}" for kind in ("OneHotEncoder", "OrdinalEncoder") for name in METHODS],

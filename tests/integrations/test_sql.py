@@ -1,12 +1,8 @@
 """SQL of an encoder: quotes, limits, and the types and settings of real databases."""
 
-from __future__ import annotations
-
 import datetime
 import sqlite3
-from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +12,7 @@ from onehot_fast.integrations.sql import DIALECTS
 
 
 @pytest.fixture(scope="module")
-def duck() -> Iterator[Any]:
+def duck():
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
         yield connection

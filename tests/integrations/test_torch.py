@@ -1,10 +1,6 @@
 """One-hot tensors of torch: kernels, composition of torch operations, graphs and devices."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from math import nan
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +29,7 @@ LIMITS = {
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Any, int, dict[str, Any]]:
+def cases(draw):
     """Return a tensor, a number of classes and options."""
     dtype = draw(st.sampled_from(INDICES))
     shape = draw(st.lists(st.integers(0, 4), max_size=3))
@@ -56,7 +52,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, int, dict[str, Any]]:
     return tensor, draw(st.integers(0, 10)), options
 
 
-def outcome(work: Callable[[], Any]) -> Any:
+def outcome(work):
     """Return the result of a call, or the message of its error."""
     try:
         return work()
@@ -64,7 +60,7 @@ def outcome(work: Callable[[], Any]) -> Any:
         return str(error)
 
 
-def stored(tensor: Any) -> Any:
+def stored(tensor):
     """Return the elements of a tensor as bytes, in C order."""
     return bytes(tensor.clone(memory_format=torch.contiguous_format).untyped_storage())
 
@@ -119,7 +115,7 @@ def test_the_composition_equals_the_kernel(case, dtype, smoothing, is_traced):
     assert stored(got) == stored(expected)
 
 
-def operator_policies(tensor: Any, options: dict[str, Any], smoothing: float) -> tuple[Any, ...]:
+def operator_policies(tensor, options, smoothing):
     """Return the policies as the operators take them."""
     ignored = _ignored(options["ignore_index"], tensor.dtype)
     axis = options["axis"] % (tensor.ndim + 1)
@@ -218,7 +214,7 @@ def test_dtypes_without_zero_and_one_are_rejected(name):
         one_hot(torch.arange(3), 3, dtype=getattr(torch, name))
 
 
-INVALID: list[tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = [
+INVALID = [
     ((np.arange(3), 3), {}, TypeError, r"tensor must be a torch.Tensor, got an ndarray"),
     ((torch.tensor([True]), 3), {}, TypeError, r"tensor must have an integer dtype.* torch.bool"),
     ((torch.arange(3), -2), {}, ValueError, r"must be in \[0, 2\*\*63\), got -2; -1"),
@@ -240,7 +236,7 @@ INVALID: list[tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = [
 ]  # fmt: skip
 
 
-INVALID_ENCODED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+INVALID_ENCODED = [
     (torch.tensor(1), {}, ValueError, "at least one dimension"),
     (torch.empty(2, 0), {"rule": "argmax"}, ValueError, "at least one class"),
     (torch.eye(2), {"axis": 2}, ValueError, r"axis must be in \[-2, 2\), got 2"),
@@ -299,10 +295,10 @@ def test_batches_of_vmap_are_encoded_at_once():
     assert torch.equal(out.movedim(2, 0), expected)
 
 
-class Loss(torch.nn.Module):  # type: ignore[misc]  # its types are not checked
+class Loss(torch.nn.Module):
     """A model with labels in it."""
 
-    def forward(self, scores: Any, labels: Any) -> Any:
+    def forward(self, scores, labels):
         hot = one_hot(labels, scores.shape[1], axis=1, ignore_index=255)
         return (torch.relu(scores) * hot).sum(1)
 
@@ -321,11 +317,11 @@ def test_a_compiled_model_is_one_graph():
         graph(scores, labels + 1)
 
 
-def operators_of(function: Callable[..., Any], *arguments: Any) -> list[str]:
+def operators_of(function, *arguments):
     """Return the operators in the graph of a compiled function."""
-    targets: list[str] = []
+    targets = []
 
-    def backend(graph: Any, inputs: Any) -> Any:
+    def backend(graph, inputs):
         targets.extend(str(node.target) for node in graph.graph.nodes)
         return graph.forward
 
@@ -402,13 +398,13 @@ def test_results_have_no_gradient():
         one_hot(labels, 2, out=torch.empty(2, 2, requires_grad=True))
 
 
-class Masks(torch.utils.data.Dataset):  # type: ignore[misc]
+class Masks(torch.utils.data.Dataset):
     """Label masks that workers encode."""
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 8
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index):
         return one_hot(torch.full((64, 64), index), 8, axis=0, dtype=torch.uint8)
 
 
@@ -425,7 +421,7 @@ def test_workers_encode():
 
 
 def test_an_exported_graph_needs_the_number_of_classes():
-    class Inferred(torch.nn.Module):  # type: ignore[misc]
+    class Inferred(torch.nn.Module):
         def forward(self, labels):
             return one_hot(labels)
 
