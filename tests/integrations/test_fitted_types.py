@@ -30,13 +30,18 @@ CASES = [
     ("pandas", [NOON, None], "datetime64[ms, Europe/Paris]"),
     ("pyarrow", ["S", "L", None], lambda pa: pa.dictionary(pa.int8(), pa.string(), ordered=True)),
     ("pyarrow", [NOON.replace(tzinfo=datetime.UTC)], lambda pa: pa.timestamp("us", "Europe/Paris")),
+    ("pyarrow", [Decimal("1.50"), None], lambda pa: pa.decimal128(7, 2)),
+    ("pyarrow", [datetime.timedelta(1), None], lambda pa: pa.duration("ms")),
+    ("pyarrow", [b"ab", None], lambda pa: pa.binary(2)),
+    ("polars", [Decimal("1.50"), None], lambda pl: pl.Decimal(7, 2)),
+    ("polars", [datetime.timedelta(1), None], lambda pl: pl.Duration("ms")),
     ("polars", [NOON, None], lambda pl: pl.Datetime("us", "Europe/Paris")),
 ]
 
 
 @pytest.mark.parametrize(("library", "values", "dtype"), CASES)
 def test_a_decoded_table_is_the_fitted_one(library, values, dtype):
-    """Types that the strategies of columns lack, also after JSON, pickle and merge."""
+    """Types with parameters, also after JSON, pickle and merge."""
     table = table_of(library, values, dtype)
     encoder = Encoder(["c"], handle_missing="indicator", drop="first").fit(table)
     encoded = encoder.transform(table)
@@ -111,6 +116,11 @@ def test_values_that_do_not_fit():
     assert encoder.inverse_transform(rows)["c"].dtype != "int8"
     assert encoder.inverse_transform(rows, missing=300)["c"].tolist() == [1, 300]
     assert encoder.inverse_transform(rows, missing=3)["c"].dtype == "int8"
+    pa = pytest.importorskip("pyarrow")  # pandas does not know the name of its decimals
+    prices = pd.Series([Decimal("1.50")], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
+    encoder = Encoder(["c"]).fit(prices.to_frame("c"))
+    rows = encoder.transform(prices.to_frame("c"))
+    assert encoder.inverse_transform(rows)["c"].tolist() == [Decimal("1.50")]
     sizes = pd.DataFrame({"c": pd.Categorical(["S"])})
     encoder = Encoder(["c"], handle_unknown="indicator").fit(sizes)
     rows = encoder.transform(pd.DataFrame({"c": ["S", "XL"]}))

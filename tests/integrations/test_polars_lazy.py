@@ -70,7 +70,7 @@ class TestExpr:
         expected = column.onehot(dtype="uint8", **options)
         element = pl.Boolean if layout == "struct" else pl.UInt8
         element = {None: element, "int64": pl.Int64}.get(dtype, dtype)
-        categories = column.unique().drop_nulls().sort().to_list()
+        categories = sorted(column.drop_nulls().unique().to_list())
         categories = None if column.dtype == pl.Enum else categories  # the dtype declares them
         chosen = {} if dtype is None else {"dtype": dtype}
         expr = pl.col("k").onehot(categories, layout=layout, **chosen, **options)

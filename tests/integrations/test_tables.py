@@ -155,11 +155,8 @@ def test_other_columns_and_the_input_stay_as_they_are(library, data, n_rows):
     assert equal(table, before)
 
 
-# Columns that come back in another type: that of their values, or of another storage.
-OTHER_TYPES = {
-    "pandas": "object|string|decimal|fixed_size_binary",
-    "arrow": "run_end_encoded",
-}
+# What pandas infers from the values, or stores in another way.
+OTHER_TYPES = {"pandas": "object|string|decimal|fixed_size_binary"}
 
 
 @every_library
@@ -177,8 +174,12 @@ def test_values_come_back(library, data, n_rows):
     assert copy.to_json() == pickled.to_json() == encoder.to_json()
     decoded = data.draw(others).inverse_transform(copy.transform(table))
     assert plain(library.columns(decoded)["c"]) == drawn.values
-    kind = str(getattr(drawn.column, "type" if library.name == "arrow" else "dtype"))
-    assert re.match(OTHER_TYPES.get(library.name, "none"), kind) or equal(decoded, table)
+    if library.name == "arrow":  # which has no type for nulls alone, and distinguishes -0.0
+        kind, has_values = drawn.column.type, any(value is not None for value in drawn.values)
+        assert decoded["c"].type == kind or pa.types.is_run_end_encoded(kind) or not has_values
+    else:
+        is_other = re.match(OTHER_TYPES.get(library.name, "none"), str(drawn.column.dtype))
+        assert is_other or equal(decoded, table)
     matrix = copy.transform(table, "numpy")
     values = copy.inverse_transform(matrix)["c"]
     missing = [value is None for value in drawn.values]
