@@ -4,12 +4,12 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
 
-from arrow_strategies import BYTES, INTEGERS, TEXTS, columns  # noqa: E402
+from arrow_strategies import BYTES, INTEGERS, TEXTS, Drawn, columns  # noqa: E402
 from libraries import equal, plain  # noqa: E402
 from programs import WITHOUT_PANDAS, run  # noqa: E402
 
@@ -92,6 +92,10 @@ PROPAGATE = {"handle_missing": "propagate", "dtype": "float32"}
     layout=st.sampled_from(LAYOUTS),
     options=st.sampled_from([{}, {"drop": "first"}, PROPAGATE]),
 )
+@example(
+    drawn=Drawn(pa.array(["x", None]), ["x", None]), layout="tensor", options={"drop": "first"}
+)
+@example(drawn=Drawn(pa.array(["x", None]), ["x", None]), layout="columns", options=PROPAGATE)
 def test_encoded_tables_are_decoded(drawn, layout, options):
     """Features take the place of their column, or have its name; there may be none."""
     n = pa.array(range(len(drawn.values)))
