@@ -1,20 +1,16 @@
 """Engines for the tests that ask for one: Spark and PostgreSQL, one of each for a process."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from postgres import Session, cluster, programs
+from postgres import cluster, programs
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def spark(tmp_path_factory):
     """Return a session of two workers, in which a task may fail twice."""
     pytest.importorskip("pyspark")
     java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
@@ -49,7 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Session]:
+def postgres():
     """Return a session of a private PostgreSQL server on a local socket."""
     if programs() is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")

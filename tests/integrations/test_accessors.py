@@ -3,18 +3,15 @@
 The labels are held against pandas in test_pandas.py, against polars in test_polars.py.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pytest
 from encoder_oracle import UNKNOWN_RULES
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import Library, cells, equal
+from libraries import cells, equal
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -45,7 +42,7 @@ FLOAT64 = {"pandas": "float64", "polars": pl.Float64}
 
 
 @st.composite
-def pandas_series(draw: st.DrawFn) -> Any:
+def pandas_series(draw):
     """Return texts, categories or numbers with missing values."""
     n_rows = draw(st.integers(0, 20))
     letters = st.sampled_from(["a", "b", "c", "d", None])
@@ -60,7 +57,7 @@ def pandas_series(draw: st.DrawFn) -> Any:
 SERIES = {"pandas": pandas_series(), "polars": polars_columns.series()}
 
 
-def series(library: Library, values: list[Any], name: str = "size") -> Any:
+def series(library, values, name="size"):
     """Return a column of a library, which in pandas is one of objects."""
     column = library.table({name: values})[name]
     return column.astype(object) if library.name == "pandas" else column
@@ -70,7 +67,7 @@ def series(library: Library, values: list[Any], name: str = "size") -> Any:
 def test_every_form_equals_an_encoder(library, data, prefix, options):
     column = data.draw(SERIES[library.name])
     if library.name == "pandas":
-        table: Any = column.to_frame().astype("category")
+        table = column.to_frame().astype("category")
     else:
         table = {"k": column.to_list()}
         if column.dtype == pl.Enum:
@@ -253,16 +250,30 @@ def test_a_table_equals_an_encoder(library, data, options):
     [
         ("kinds", {}, ValueError, "no column 'kinds': did you mean 'kind'"),
         (None, {"dummy_na": 1}, TypeError, "use handle_missing='indicator'"),
-        (["no"], {}, ValueError, "no column 'no'"),
+        (["no"], {}, ValueError, "the table has no column 'no'"),
         (None, {"order": 1}, TypeError, "'order' is not an option: use one of 'categories'"),
+        (None, {"dtype": "U3"}, TypeError, "dtype must be a Boolean, .* got 'U3'"),
+        (
+            ["m"],
+            {"prefix": "n", "prefix_sep": "", "categories": ["", 0, 1, 2]},
+            ValueError,
+            "two output columns would be named 'n'",
+        ),
         (Encoder(), {}, RuntimeError, "the encoder is not fitted"),
         (Encoder(), {"drop": "first"}, TypeError, "drop= cannot be combined with an Encoder"),
     ],
-    ids=["name", "elsewhere", "absent", "option", "not fitted", "encoder"],
+    ids=["name", "elsewhere", "absent", "option", "dtype", "two", "not fitted", "encoder"],
 )
 def test_invalid_options_of_a_table_are_rejected(library, columns, options, error, message):
-    with pytest.raises(error, match=message):
-        library.table(BARE).onehot(columns, **options)
+    """Also those of a lazy frame, for which the categories are declared."""
+    frame = library.table(BARE)
+    declared = {} if isinstance(columns, Encoder) else {"categories": [0, 1, 2]}
+    calls = [lambda: frame.onehot(columns, **options)]
+    if library.name == "polars":
+        calls.append(lambda: frame.lazy().onehot(columns, **declared | options))
+    for call in calls:
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_columns_must_be_one_list(library):

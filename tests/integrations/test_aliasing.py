@@ -1,18 +1,17 @@
 """No result aliases an input, another result or recycled memory; and nothing is copied either."""
 
-from __future__ import annotations
-
 import gc
-from typing import Any
 
 import numpy as np
 import pytest
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
 pytest.importorskip("scipy")
 
 import onehot_fast  # noqa: E402  after the skips above
+import onehot_fast.integrations.polars  # noqa: E402
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
 
@@ -33,7 +32,7 @@ def test_arrow_columns_lie_in_one_buffer():
     assert not any(buffer.is_mutable for buffer in bits)
 
 
-def written_to(result: Any) -> list[Any]:
+def written_to(result):
     """Return the arrays of a result; those of a frame of one block are views of it."""
     if isinstance(result, pd.DataFrame):
         return [result.to_numpy()]
@@ -41,7 +40,7 @@ def written_to(result: Any) -> list[Any]:
     return [result] if is_array else [result.data, result.indices, result.indptr]
 
 
-def overwrite(result: Any) -> None:
+def overwrite(result):
     """Write to every element of a result, and see that a frame's are the kernel's memory."""
     if not isinstance(result, pd.DataFrame):
         for array in written_to(result):
@@ -53,12 +52,13 @@ def overwrite(result: Any) -> None:
     assert result.to_numpy().__array_interface__["data"] == before
 
 
-FORMS: dict[str, Any] = {
+FORMS = {
     "series": lambda data: data.onehot(),
     "dropped": lambda data: data.onehot(handle_missing="indicator"),
     "index": lambda data: pd.Index(data).onehot(),
     "frame": lambda data: data.to_frame("k").onehot(),
     "get_dummies": lambda data: get_dummies(data, dtype=bool),
+    "two columns": lambda data: get_dummies(pd.DataFrame({"a": data, "b": data})),
     "lists": lambda data: data.onehot.multi_hot("|"),
     "array": lambda data: data.onehot.to_numpy(),
     "csr": lambda data: data.onehot.to_csr(),
@@ -112,8 +112,9 @@ def test_kept_columns_are_not_shared_for_writing(encode):
         (lambda: CODED.onehot.to_numpy(), lambda array: array[3]),
         (lambda: WIDE.onehot.to_arrow(), lambda batch: batch.column(1).slice(9)),
         (lambda: CODED.onehot.to_csr(), lambda ones: ones.indices[1:]),
+        (lambda: pl.Series("k", np.arange(N_ROWS) % 99).onehot(), lambda frame: frame["k_3"]),
     ],
-    ids=["column", "values", "rows", "array", "arrow", "csr"],
+    ids=["column", "values", "rows", "array", "arrow", "csr", "polars"],
 )
 def test_memory_is_recycled_only_when_the_last_view_is_gone(make, view):
     gc.collect()

@@ -1,11 +1,7 @@
 """Arrow data from every library, and results in every library: values, memory and lifetimes."""
 
-from __future__ import annotations
-
 import gc
-from collections.abc import Callable
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +9,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from onehot_fast import Encoder, cache_info  # noqa: E402  after the skip above
-from onehot_fast.integrations.arrow import OneHotArray, encode, one_hot  # noqa: E402
+from onehot_fast.integrations.arrow import encode, one_hot  # noqa: E402
 from onehot_fast.integrations.arrow._read import as_column, as_table  # noqa: E402
 
 TABLE = pa.table(
@@ -35,19 +31,19 @@ EXPECTED = {
 class Capsule:
     """An object that has nothing but the capsule of a stream, or of an array."""
 
-    def __init__(self, source: Any, method: str = "__arrow_c_stream__") -> None:
-        def export(_self: Any, requested_schema: Any = None) -> Any:
+    def __init__(self, source, method="__arrow_c_stream__"):
+        def export(_self, requested_schema=None):
             return getattr(source, method)(requested_schema)
 
         self.__class__ = type("Capsule", (), {method: export})
 
 
-def layout_of(result: OneHotArray) -> str:
+def layout_of(result):
     """Return which of the two nested layouts a result has."""
     return "tensor" if "tensor" in repr(result) else "array"
 
 
-def polars_of(layout: str) -> Any:
+def polars_of(layout):
     """Return polars, if it knows the types of the layout."""
     polars = pytest.importorskip("polars")
     if layout == "tensor" and not hasattr(polars, "Extension"):
@@ -55,18 +51,18 @@ def polars_of(layout: str) -> Any:
     return polars
 
 
-def pandas_3() -> Any:
+def pandas_3():
     """Return pandas, if its columns speak Arrow."""
     return pytest.importorskip("pandas", minversion="3")
 
 
-def duckdb_relation(table: Any) -> Any:
+def duckdb_relation(table):
     """Return a relation of DuckDB."""
     duckdb = pytest.importorskip("duckdb")
     return duckdb.connect().from_arrow(table)
 
 
-TABLES: dict[str, Callable[[Any], Any]] = {
+TABLES = {
     "Table": lambda table: table,
     "RecordBatch": lambda table: table.combine_chunks().to_batches()[0],
     "RecordBatchReader": lambda table: table.to_reader(max_chunksize=3),
@@ -96,7 +92,7 @@ def test_a_table_of_any_library_is_encoded(producer):
     np.testing.assert_array_equal(matrix.T, [*EXPECTED.values()])
 
 
-COLUMNS: dict[str, Callable[[Any], Any]] = {
+COLUMNS = {
     "Array": lambda column: column.combine_chunks(),
     "ChunkedArray": lambda column: column,
     "capsule of a stream": Capsule,
@@ -152,7 +148,7 @@ def test_objects_without_arrow_data_are_rejected():
         encode({"s": ["a"]}, Encoder().fit({"s": ["a"]}))
 
 
-def test_a_dataset_says_how_it_is_read() -> None:
+def test_a_dataset_says_how_it_is_read():
     dataset = pytest.importorskip("pyarrow.dataset").dataset(TABLE)
     encoder = Encoder(["size", "kind"]).fit(dataset.scanner().to_reader())
 
@@ -164,18 +160,22 @@ def test_a_dataset_says_how_it_is_read() -> None:
             call(dataset.scanner())
 
 
-# Each takes a result of ours, and gives back its cells as rows.
-NESTED: dict[str, Callable[[Any], Any]] = {
-    "numpy": np.asarray,
-    "dlpack": np.from_dlpack,
-    "pyarrow": lambda result: np.array(pa.array(result).to_pylist()),
-    "pyarrow.chunked_array": lambda result: np.array(pa.chunked_array(result).to_pylist()),
-    "polars": lambda result: np.array(polars_of(layout_of(result)).Series(result).to_list()),
-    "pandas": lambda result: np.array(list(pandas_3().Series.from_arrow(result).array)),
-    "nanoarrow": lambda result: np.array(
-        pytest.importorskip("nanoarrow").c_array(result).view().child(0).buffer(1)
-    ).reshape(result.shape),
-    "torch": lambda result: pytest.importorskip("torch").from_dlpack(result).numpy(),
+# How each library holds a result, and the cells that it sees.
+NESTED = {
+    "numpy": (np.asarray, list),
+    "dlpack": (np.from_dlpack, list),
+    "pyarrow": (pa.array, lambda held: held.to_pylist()),
+    "pyarrow.chunked_array": (pa.chunked_array, lambda held: held.to_pylist()),
+    "polars": (
+        lambda result: polars_of(layout_of(result)).Series(result),
+        lambda held: held.to_list(),
+    ),
+    "pandas": (lambda result: pandas_3().Series.from_arrow(result), lambda held: [*held.array]),
+    "nanoarrow": (
+        lambda result: pytest.importorskip("nanoarrow").c_array(result),
+        lambda held: np.reshape(held.view().child(0).buffer(1), (4, 2)),
+    ),
+    "torch": (lambda result: pytest.importorskip("torch").from_dlpack(result), np.asarray),
 }
 
 
@@ -185,12 +185,13 @@ NESTED: dict[str, Callable[[Any], Any]] = {
 def test_any_library_imports_rows(consumer, layout, dtype):
     result = one_hot(TABLE["size"], layout=layout, dtype=dtype)
 
-    cells = NESTED[consumer](result)
+    hold, cells = NESTED[consumer]
 
-    np.testing.assert_array_equal(cells, [[0, 1], [0, 0], [1, 0], [0, 1]])
+    rows = [list(row) for row in cells(hold(result))]
+    assert rows == [[0, 1], [0, 0], [1, 0], [0, 1]]
 
 
-FLAT: dict[str, Callable[[Any], Any]] = {
+FLAT = {
     "pyarrow": lambda result: pa.table(result).to_pydict(),
     "polars": lambda result: (
         pytest.importorskip("polars").DataFrame(result).to_dict(as_series=False)
@@ -216,28 +217,23 @@ def test_any_library_imports_columns(consumer, dtype):
 LARGE = 1 << 18  # smaller memory is not counted
 
 
-def live() -> int:
+def live():
     """Return how many blocks of our memory are in use."""
     gc.collect()
     return cache_info().n_live
 
 
-def a_column(result: OneHotArray) -> Any:
+def a_column(result):
     """Return one of the columns of a result."""
     rows = result.to_arrow()
     return rows.column(3) if isinstance(rows, pa.RecordBatch) else rows.field(3)
 
 
-HOLDERS: dict[str, Callable[[OneHotArray], Any]] = {
-    "numpy": np.asarray,
-    "dlpack": np.from_dlpack,
-    "pyarrow": lambda result: pa.array(result),
+HOLDERS = {
+    **{name: hold for name, (hold, _) in NESTED.items()},
     "pyarrow itself": lambda result: result.to_arrow().slice(7, 9),
     "capsules": lambda result: result.__arrow_c_array__(),
     "stream": lambda result: result.__arrow_c_stream__(),
-    "polars": lambda result: polars_of(layout_of(result)).Series(result),
-    "nanoarrow": lambda result: pytest.importorskip("nanoarrow").Array(result),
-    "torch": lambda result: pytest.importorskip("torch").from_dlpack(result),
 }
 
 

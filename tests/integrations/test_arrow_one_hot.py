@@ -1,9 +1,5 @@
 """`one_hot` of an Arrow column, in every layout, against a few lines of Python."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,12 +17,12 @@ dtypes = st.sampled_from(["bool", "uint8", "int64", "float16", "float64"])
 SIZES = pa.array(["M", None, "S", "M"])
 
 
-def cells_of(rows: list[Any], classes: list[Any]) -> list[list[int]]:
+def cells_of(rows, classes):
     """Return what one_hot should give."""
     return [[int(row == one and row is not None) for one in classes] for row in rows]
 
 
-def rows_of(arrow: Any) -> list[list[Any]]:
+def rows_of(arrow):
     """Return the cells that Arrow itself sees in a result."""
     if isinstance(arrow, pa.DictionaryArray):
         return cells_of(arrow.to_pylist(), arrow.dictionary.to_pylist())
@@ -114,10 +110,16 @@ def test_the_classes_of_a_dictionary_keep_its_order(values):
     assert np.asarray(result).argmax(axis=1).tolist() == [last, 0]
 
 
-def test_categories_of_arrow_are_scalars():
-    result = one_hot(SIZES, categories=pa.chunked_array([["S"], ["M"]]))
-
-    assert np.asarray(result).tolist() == [[0, 1], [0, 0], [1, 0], [0, 1]]
+@pytest.mark.parametrize(
+    ("array", "categories", "cells"),
+    [
+        (SIZES, pa.chunked_array([["S"], ["M"]]), [[0, 1], [0, 0], [1, 0], [0, 1]]),
+        (pa.array([1, 2]), [1, "1"], [[1, 0], [0, 0]]),
+    ],
+    ids=["scalars of Arrow", "one name"],
+)
+def test_categories_are_compared_as_values(array, categories, cells):
+    assert np.asarray(one_hot(array, categories=categories)).tolist() == cells
 
 
 @pytest.mark.parametrize("layout", ["tensor", "struct", "dictionary"])
@@ -129,14 +131,8 @@ def test_array_protocol(layout):
     assert np.asarray(result, "f4").dtype == "f4"
     assert np.asarray(result)[0, 0] == 1
     assert np.array(result, "f8").tolist() == [[1, 0], [0, 0], [0, 1], [1, 0]]
-
-
-@pytest.mark.parametrize(
-    ("layout", "dtype"), [("struct", "u1"), ("dictionary", "u1"), ("tensor", "f4")]
-)
-def test_a_needed_copy_is_rejected_if_it_is_forbidden(layout, dtype):
     with pytest.raises(ValueError, match="without a copy"):
-        np.asarray(one_hot(SIZES, layout=layout), dtype, copy=False)
+        np.asarray(result, "f4" if layout == "tensor" else "u1", copy=False)
 
 
 @pytest.mark.parametrize("layout", ["tensor", "columns"])
@@ -147,13 +143,7 @@ def test_a_consumer_of_the_first_dlpack_gets_the_matrix(layout):
     exported.__class__.__dlpack_device__ = lambda _self: (1, 0)
 
     assert np.from_dlpack(exported).tolist() == [[1, 0], [0, 0], [0, 1], [1, 0]]
-
-
-def test_dlpack_has_a_device():
-    result = one_hot(SIZES)
-
-    assert result.__dlpack_device__() == (1, 0)
-    assert np.from_dlpack(result).tolist() == [[1, 0], [0, 0], [0, 1], [1, 0]]
+    assert one_hot(SIZES, layout=layout).__dlpack_device__() == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -184,19 +174,13 @@ def test_arguments_are_checked(options, error, match):
         one_hot(SIZES, **options)
 
 
-def test_classes_that_only_names_would_confuse_are_told_apart():
-    result = one_hot(pa.array([1, 2]), categories=[1, "1"])
-
-    assert np.asarray(result).tolist() == [[1, 0], [0, 0]]
-
-
 def test_a_result_too_large_is_rejected_before_it_is_allocated():
     with pytest.raises((MemoryError, ValueError)):
         one_hot(pa.nulls(1 << 20, pa.int8()), depth=1 << 30)
 
 
 @pytest.mark.parametrize("layout", ["tensor", "columns"])
-def test_a_table_is_not_a_column(layout: Any) -> None:
+def test_a_table_is_not_a_column(layout):
     table = pa.table({"size": SIZES, "n": [1, 2, 3, 4]})
 
     with pytest.raises(TypeError, match=r"got a table with columns \['size', 'n'\]: pass"):

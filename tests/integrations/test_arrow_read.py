@@ -1,12 +1,8 @@
 """Arrow columns as codes and categories: of every type, however they lie in memory."""
 
-from __future__ import annotations
-
 import datetime
-import io
 import itertools
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +60,7 @@ def test_chunks_with_and_without_nulls_have_codes_of_one_dtype():
 SIZES = ["S", "M", "L", "XL"]
 
 
-def sizes(codes: list[Any], values: list[Any], ordered: bool = True) -> Any:
+def sizes(codes, values, ordered=True):
     """Return indices of a dictionary, ordered by default."""
     indices = pa.array(codes, pa.int8())
     return pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string()), ordered=ordered)
@@ -79,12 +75,6 @@ CHUNKS = [
     sizes([0, 1, 2], ["S", "M", "S"]),
     sizes([0, 1, 2], ["S", None, "M"]),
 ]
-
-
-def test_chunks_may_have_dictionaries_without_a_common_value():
-    chunks = [sizes([0], ["S"]), sizes([1, 0], ["M", "L"])]
-
-    assert_read(pa.chunked_array(chunks), ["S", "L", "M"])
 
 
 @pytest.mark.parametrize("ordered", [True, False])
@@ -106,21 +96,6 @@ def test_a_chunked_dictionary_declares_what_its_batches_declare(ordered, unify):
             of_table.transform(table, "numpy"),
             of_table.transform({"c": table["c"].to_pylist()}, "numpy"),
         )
-
-
-@pytest.mark.parametrize("row_group_size", [1, 2, 4])
-def test_a_parquet_file_declares_its_categories(row_group_size):
-    pd, pq = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.parquet")
-    frame = pd.DataFrame({"size": pd.Categorical(["S", "M", "L", "S"], SIZES, ordered=True)})
-    file = io.BytesIO()
-    frame.to_parquet(file, row_group_size=row_group_size)
-
-    table = pq.read_table(io.BytesIO(file.getvalue()))
-
-    assert table["size"].num_chunks == 4 // row_group_size
-    encoder = Encoder(["size"], drop="first").fit(table)
-    assert encoder.get_feature_names_out().tolist() == ["size_M", "size_L", "size_XL"]
-    assert encoder.features["count"].tolist() == [1, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,11 @@
 """The encoder over the partitions of Dask: in threads, and on a cluster of processes."""
 
-from __future__ import annotations
-
 import os
 import pickle
-from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
-from engines import CHOICES, OPTIONS, PARTS, Engine, Part, check_engine, pandas_frame, plain_columns
+from engines import CHOICES, OPTIONS, PARTS, Engine, check_engine, pandas_frame, plain_columns
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import examples
@@ -27,7 +23,7 @@ from onehot_fast.integrations.dask import get_dummies  # noqa: E402, after the l
 TEXTS = ["object", "string[pyarrow]"]
 
 
-def in_partitions(frames: Sequence[Any]) -> Any:
+def in_partitions(frames):
     """Return a Dask DataFrame of partitions with unknown categories."""
     meta = frames[0].iloc[:0]
     unknown = dd.utils.clear_known_categories(meta.copy())
@@ -35,11 +31,11 @@ def in_partitions(frames: Sequence[Any]) -> Any:
         return dd.from_map(lambda i: frames[i], range(len(frames)), meta=unknown)
 
 
-def dask_engine(text: str) -> Engine:
-    def table(parts: Sequence[Part]) -> Any:
+def dask_engine(text):
+    def table(parts):
         return in_partitions([pandas_frame(part).astype({"text": text}) for part in parts])
 
-    def columns(frame: Any) -> dict[str, list[Any]]:
+    def columns(frame):
         computed = frame.compute(scheduler="synchronous")
         assert_same_schema(frame, computed)
         return {name: computed[name].tolist() for name in computed.columns}
@@ -47,14 +43,14 @@ def dask_engine(text: str) -> Engine:
     return Engine(f"dask of {text}", table, columns, in_parts=True)
 
 
-def assert_same_schema(frame: Any, computed: Any) -> None:
+def assert_same_schema(frame, computed):
     """Compare the names and dtypes of the schema, categories excepted, with those of the rows."""
     names = [name for name in frame.columns if name != "level"]
     assert frame.columns.tolist() == computed.columns.tolist()
     assert frame.dtypes[names].tolist() == computed.dtypes[names].tolist()
 
 
-def dense(matrix: Any) -> Any:
+def dense(matrix):
     """Return a matrix as an array."""
     return matrix.toarray() if hasattr(matrix, "toarray") else matrix
 
@@ -69,7 +65,7 @@ def test_partitions_are_learned_as_in_one_process(text, train, test, names, opti
 
 
 @pytest.fixture
-def frame() -> Any:
+def frame():
     """Return two columns of texts and one of numbers, in three partitions."""
     table = {"a": [*"abcab", None], "n": range(6), "c": [*"xyxyxz"]}
     return dd.from_pandas(pd.DataFrame(table), npartitions=3)
@@ -200,7 +196,7 @@ def test_only_fit_computes():
     """The names and dtypes of all results are known before."""
     encoder = Encoder(["a"]).fit({"a": ["x", "y"]})
 
-    def refuse(i: int) -> Any:
+    def refuse(i):
         raise AssertionError("computed")
 
     meta = pd.DataFrame({"a": pd.Series([], dtype=object), "n": pd.Series([], dtype="int64")})
@@ -223,7 +219,7 @@ def test_only_encoded_columns_are_read(tmp_path):
     frame = dd.read_parquet(tmp_path)
     read = []
 
-    def spy(part: Any) -> Any:
+    def spy(part):
         read.append(list(part.columns))
         return part
 
@@ -406,7 +402,7 @@ def test_arrays_of_files_compute(request, tmp_path, kind, n_files, n_columns, sc
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster():
     """Return a client of two processes that restart their workers."""
     distributed = pytest.importorskip("distributed")
     how = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
@@ -416,12 +412,12 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def fragile(tmp_path) -> Any:
+def fragile(tmp_path):
     """Return a frame with a partition that ends the first process that makes it."""
     rows = [["b", "a", "b"], ["c"], [], [None, "b"], ["é"] * 4, ["a"]]
     frames = [pd.DataFrame({"a": np.array(each, object), "n": len(each)}) for each in rows]
 
-    def part(i: int) -> Any:
+    def part(i):
         first_time = tmp_path / str(i)
         if i == 4 and not first_time.exists():
             first_time.touch()

@@ -6,7 +6,6 @@ import datetime
 import re
 import sqlite3
 import warnings
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,7 +31,7 @@ TEXTS = [
     "^a.*$", "*", "a ", " a",
 ]  # fmt: skip
 # The values of a column by its dtype.
-COLUMNS: dict[Any, list[Any]] = {
+COLUMNS = {
     pl.String: TEXTS,
     pl.Categorical: ["a", "A", "", "1"],
     pl.Enum(["a", "A", "b "]): ["a", "A", "b "],
@@ -72,36 +71,35 @@ class Case:
 
     encoder: Encoder
     name: str
-    fitted: Any
     rows: Any
 
     @property
-    def names(self) -> list[str]:
+    def names(self):
         """The names of the features."""
         return [*map(str, self.encoder.get_feature_names_out())]
 
     @property
-    def values(self) -> list[Any]:
+    def values(self):
         """The rows as objects of Python."""
         return list(self.rows[self.name].to_list())
 
 
 @st.composite
-def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ()) -> Case:
+def cases(draw, *, has_other_dtypes=False, without=()):
     """Return an encoder of one column with any policy, and rows."""
     dtypes = [
         dtype for dtype in COLUMNS if dtype.base_type() not in without and dtype not in without
     ]
     name = draw(st.sampled_from(NAMES))
 
-    def frame(dtype: Any, has_missing: bool) -> Any:
+    def frame(dtype, has_missing):
         pool = [value for value in COLUMNS[dtype] if has_missing or value == value]
         values = st.lists(st.sampled_from([*pool, None] if has_missing else pool), max_size=10)
         return pl.DataFrame({name: pl.Series(draw(values), dtype=dtype)})
 
     dtype = draw(st.sampled_from(dtypes))
     other = draw(st.sampled_from([dtype, dtype, *dtypes])) if has_other_dtypes else dtype
-    options: dict[str, Any] = {
+    options = {
         "handle_missing": st.sampled_from(["ignore", "indicator", "propagate", "error"]),
         "handle_unknown": st.sampled_from(UNKNOWN_RULES),
         "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
@@ -112,12 +110,12 @@ def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ())
     chosen = {key: draw(option) for key, option in options.items()}
     if chosen["handle_missing"] == "propagate":
         chosen["dtype"] = "float32"
-    fitted = frame(dtype, chosen["handle_missing"] != "error")
-    encoder = Encoder([name], **chosen, remainder="drop").fit(fitted)
-    return Case(encoder, name, fitted, frame(other, True))
+    encoder = Encoder([name], **chosen, remainder="drop")
+    encoder.fit(frame(dtype, chosen["handle_missing"] != "error"))
+    return Case(encoder, name, frame(other, True))
 
 
-def check(case: Case, write: Callable[[Case], Any], run: Callable[[Any, Case], Any]) -> None:
+def check(case, write, run):
     """Compare what an engine computes with `transform`, rejected values included."""
     if not case.encoder.n_features:
         return
@@ -136,24 +134,24 @@ def check(case: Case, write: Callable[[Case], Any], run: Callable[[Any, Case], A
     np.testing.assert_array_equal(found, expected.astype(float))
 
 
-def same_schema(found: Any, case: Case) -> Any:
+def same_schema(found, case):
     """Return a frame of polars as a matrix if it has the names and dtypes of the features."""
     expected = case.encoder.transform(case.rows[:0])
     assert found.schema == expected.schema
     return found.to_numpy()
 
 
-def in_polars(case: Case) -> Any:
+def in_polars(case):
     lazy = case.rows.lazy()
     return lazy.select(case.encoder.expressions(lazy))
 
 
 @given(case=cases(has_other_dtypes=True))
-def test_polars(case: Case) -> None:
+def test_polars(case):
     check(case, in_polars, lambda lazy, case: same_schema(lazy.collect(), case))
 
 
-def in_narwhals(case: Case, native: Callable[[Any], Any]) -> Any:
+def in_narwhals(case, native):
     import narwhals
 
     frame = narwhals.from_native(native(case.rows))
@@ -165,10 +163,10 @@ UNNAMED = (pl.Duration, pl.Time, pl.Binary, pl.Decimal, pl.Int128)
 
 
 @given(case=cases(has_other_dtypes=True, without=UNNAMED))
-def test_narwhals_over_polars(case: Case) -> None:
+def test_narwhals_over_polars(case):
     pytest.importorskip("narwhals")
 
-    def run(frame: Any, case: Case) -> Any:
+    def run(frame, case):
         return same_schema(frame.collect().to_native(), case)
 
     check(case, lambda case: in_narwhals(case, lambda rows: rows.lazy()), run)
@@ -177,7 +175,7 @@ def test_narwhals_over_polars(case: Case) -> None:
 @pytest.mark.parametrize("library", ["pandas", "pyarrow", "duckdb"])
 @examples(0.5)
 @given(case=cases(without=(*UNNAMED, pl.UInt64, pl.Enum, pl.Categorical, pl.Datetime("ns"))))
-def test_narwhals_over(library: str, case: Case) -> None:
+def test_narwhals_over(library, case):
     pytest.importorskip("narwhals")
     other = pytest.importorskip(library)
     if (library, case.name) == ("duckdb", "*"):  # narwhals cannot name such a column of DuckDB
@@ -188,17 +186,17 @@ def test_narwhals_over(library: str, case: Case) -> None:
         "duckdb": lambda rows: other.from_arrow(rows.to_arrow()),
     }[library]
 
-    def run(frame: Any, case: Case) -> Any:
+    def run(frame, case):
         table = frame.lazy().collect("pyarrow").to_native()  # polars ends names at a "\\0"
         return np.column_stack([column.to_numpy() for column in table.columns])
 
     check(case, lambda case: in_narwhals(case, native), run)
 
 
-def items(dialect: str) -> Callable[[Case], str]:
+def items(dialect):
     """Return what writes the items of a SELECT, under names that every engine has."""
 
-    def write(case: Case) -> str:
+    def write(case):
         case.encoder.to_sql(dialect, table=["s", "t"])
         from onehot_fast.integrations.sql import column_features
 
@@ -209,17 +207,17 @@ def items(dialect: str) -> Callable[[Case], str]:
     return write
 
 
-def quoted(name: str) -> str:
+def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
 @given(case=cases(without=(pl.Int128,)))
-def test_sql_of_duckdb(case: Case) -> None:
+def test_sql_of_duckdb(case):
     """The statement has the names and the types of the features."""
     duckdb = pytest.importorskip("duckdb")
     types = {"uint8": "UTINYINT", "int64": "BIGINT", "float32": "FLOAT", "float64": "DOUBLE"}
 
-    def run(statement: str, case: Case) -> Any:
+    def run(statement, case):
         with duckdb.connect() as connection:
             connection.register("t", case.rows.to_arrow())
             result = connection.execute(statement)
@@ -232,10 +230,10 @@ def test_sql_of_duckdb(case: Case) -> None:
 
 
 @given(case=cases(without=(pl.UInt64, pl.Int128, pl.Decimal, pl.Duration, pl.Time)))
-def test_sql_of_sqlite(case: Case) -> None:
+def test_sql_of_sqlite(case):
     """Whatever affinity and collation the column has: texts are no numbers, and "a" is not "A"."""
 
-    def run(statement: str, case: Case) -> Any:
+    def run(statement, case):
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.execute(f"CREATE TABLE t ({quoted(case.name)} COLLATE NOCASE, place)")
             for i, row in enumerate(case.values):
@@ -255,7 +253,7 @@ POSTGRES = {
 }  # fmt: skip
 
 
-def in_postgres(value: Any) -> str:
+def in_postgres(value):
     """Return a value as a literal that has nothing in common with those of `to_sql`."""
     if value is None:
         return "NULL"
@@ -267,12 +265,12 @@ def in_postgres(value: Any) -> str:
 
 
 @given(case=cases(without=(pl.Duration, pl.Time)))
-def test_sql_of_postgres(postgres: Any, case: Case) -> None:
+def test_sql_of_postgres(postgres, case):
     texts = [value for value in case.values if isinstance(value, str)]
     if any("\0" in text for text in texts):  # no column holds it
         return
 
-    def run(statement: str, case: Case) -> Any:
+    def run(statement, case):
         [dtype] = case.rows.dtypes
         kind = POSTGRES.get(dtype, "text")
         postgres.execute("DROP TABLE IF EXISTS t")
@@ -291,14 +289,14 @@ def test_sql_of_postgres(postgres: Any, case: Case) -> None:
 @pytest.mark.parametrize("path", ["sql", "without_python"])
 @examples(0.2)
 @given(case=cases(without=(pl.UInt64, pl.Int128, pl.Duration, pl.Time, pl.Datetime("ns"))))
-def test_spark(spark: Any, path: str, case: Case) -> None:
+def test_spark(spark, path, case):
     texts = (pl.Categorical, pl.Enum)
     rows = case.rows.with_columns(pl.col(texts).cast(pl.String)).with_row_index("place")
     rows = rows.cast({"place": pl.Int32}).rename({case.name: "c"})
-    case = Case(case.encoder, "c", case.fitted, case.rows)
+    case = Case(case.encoder, "c", case.rows)
     frame = spark.createDataFrame(rows.to_arrow())
 
-    def write(case: Case) -> Any:
+    def write(case):
         from onehot_fast.integrations.spark import encode
 
         if path == "without_python":
@@ -307,7 +305,7 @@ def test_spark(spark: Any, path: str, case: Case) -> None:
         frame.createOrReplaceTempView("t")
         return items("spark")(case)
 
-    def run(program: Any, case: Case) -> Any:
+    def run(program, case):
         if path == "sql":
             return spark.sql(f"SELECT {program} FROM t ORDER BY place").collect()
         return [row.features for row in program.collect()]
@@ -316,7 +314,7 @@ def test_spark(spark: Any, path: str, case: Case) -> None:
 
 
 @given(case=cases())
-def test_bigquery_is_read_back(case: Case) -> None:
+def test_bigquery_is_read_back(case):
     """A parser finds one statement, the name of the column, and each feature."""
     sqlglot = pytest.importorskip("sqlglot")
 
@@ -334,7 +332,7 @@ def test_bigquery_is_read_back(case: Case) -> None:
 
 
 @pytest.mark.parametrize("text", [text for text in TEXTS if not {*text} & {"\0", "\n"}])
-def test_a_text_is_one_literal_in_bigquery(text: str) -> None:
+def test_a_text_is_one_literal_in_bigquery(text):
     sqlglot = pytest.importorskip("sqlglot")
     encoder = Encoder(drop={"c": [text]}, handle_unknown="indicator").fit({"c": [text, "other"]})
 
@@ -350,7 +348,7 @@ UNTYPED = (pl.Int128, pl.Date, pl.Datetime, pl.Duration, pl.Time, pl.Binary, pl.
 @pytest.mark.parametrize("output", ["matrix", "columns"])
 @examples(1.5)
 @given(case=cases(without=UNTYPED), is_half=st.booleans())
-def test_onnx(engine: str, output: Any, case: Case, is_half: bool) -> None:
+def test_onnx(engine, output, case, is_half):
     """The outputs have the bytes of `transform`, also those of float16."""
     onnx = pytest.importorskip("onehot_fast.integrations.onnx")
     if "" in case.values and "" not in case.encoder.categories[case.name]:
@@ -358,7 +356,7 @@ def test_onnx(engine: str, output: Any, case: Case, is_half: bool) -> None:
     if is_half:
         case.encoder.set_params(dtype="float16")
 
-    def run(program: Any, case: Case) -> Any:
+    def run(program, case):
         outputs = onnx_models.run(*program, engine)
         found = outputs[0] if output == "matrix" else np.stack(outputs, axis=1)
         with warnings.catch_warnings():
@@ -367,7 +365,7 @@ def test_onnx(engine: str, output: Any, case: Case, is_half: bool) -> None:
         onnx_models.assert_same(np.ascontiguousarray(found), expected)
         return found
 
-    def write(case: Case) -> Any:
+    def write(case):
         model = case.encoder.to_onnx(output=output)
         return model, onnx.input_feed(model, case.rows)
 
@@ -375,7 +373,7 @@ def test_onnx(engine: str, output: Any, case: Case, is_half: bool) -> None:
 
 
 @pytest.mark.parametrize("dtype", [*COLUMNS], ids=str)
-def test_categories_beyond_every_dtype_are_never_found(dtype: Any) -> None:
+def test_categories_beyond_every_dtype_are_never_found(dtype):
     """And take no longer than their text is long."""
     nw = pytest.importorskip("narwhals")
     frame = pl.DataFrame({"c": pl.Series([*COLUMNS[dtype], None], dtype=dtype)})

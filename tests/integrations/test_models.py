@@ -1,9 +1,5 @@
 """What libraries of models make of codes, indices and categories."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -13,7 +9,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::F
 PLANS, SIZES = ["free", "pro", "team", None], [1.0, 2.0, None]
 
 
-def tables() -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
+def tables():
     """Return rows to learn of, rows with values that are new, and what is to be predicted."""
     rng = np.random.default_rng(0)
     train = {"plan": rng.choice(PLANS, 400), "size": rng.choice(SIZES, 400)}
@@ -23,7 +19,7 @@ def tables() -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
     return train, test, target.astype(np.float32)
 
 
-def test_keras_embeds_indices() -> None:
+def test_keras_embeds_indices():
     """An index picks its row of the embedding, those of unknown and missing values too."""
     keras = pytest.importorskip("keras")
     train, test, target = tables()
@@ -43,7 +39,7 @@ def test_keras_embeds_indices() -> None:
     assert weights.shape == (n_rows, 3)
 
 
-def frames(library: str) -> tuple[Any, Any]:
+def frames(library):
     """Return both tables as frames with columns of categories, of an encoder of the first."""
     module = pytest.importorskip(library)
     train, test, _ = tables()
@@ -55,7 +51,7 @@ def frames(library: str) -> tuple[Any, Any]:
     return tuple(encoder.transform(frame, "category") for frame in frames)
 
 
-def test_lightgbm_takes_categories_and_codes() -> None:
+def test_lightgbm_takes_categories_and_codes():
     """Trees of categories by their dtype, and of codes by their columns; both tell rows apart."""
     lightgbm = pytest.importorskip("lightgbm")
     train, test, target = tables()
@@ -77,11 +73,11 @@ def test_lightgbm_takes_categories_and_codes() -> None:
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars", "codes"])
-def test_xgboost_takes_categories_and_codes(form: str) -> None:
+def test_xgboost_takes_categories_and_codes(form):
     """Unknown and missing values are missing to it, and categories the same in every table."""
     xgboost = pytest.importorskip("xgboost")
     train, test, target = tables()
-    options: dict[str, Any] = {}
+    options = {}
     if form == "codes":
         encoder = Encoder(handle_unknown="ignore").fit(train)
         learned, rows = encoder.transform(train, "codes"), encoder.transform(test, "codes")

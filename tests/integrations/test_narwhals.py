@@ -1,15 +1,13 @@
-"""Frames of narwhals: what comes in as a frame of narwhals goes out as one, over its library."""
-
-from __future__ import annotations
-
-from typing import Any
+"""Frames of narwhals, which go out as such frames, and expressions of narwhals and polars."""
 
 import numpy as np
 import pytest
+from libraries import plain
 
 nw = pytest.importorskip("narwhals")
+pl = pytest.importorskip("polars")
 
-import narwhals.stable.v1 as stable  # noqa: E402  after the skip above
+import narwhals.stable.v1 as stable  # noqa: E402  after the skips above
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
 
@@ -17,37 +15,45 @@ COLUMNS = {"size": ["S", "L", None, "S"], "price": [1.5, 2.0, 3.0, 2.5]}
 
 
 @pytest.fixture(params=["pandas", "polars", "pyarrow"])
-def native(request: pytest.FixtureRequest) -> Any:
+def native(request):
     """Return a table of a library that has an integration."""
     module = pytest.importorskip(request.param)
     return (getattr(module, "DataFrame", None) or module.table)(COLUMNS)
 
 
 @pytest.fixture(params=[nw, stable], ids=["narwhals", "stable"])
-def frame(request: pytest.FixtureRequest, native: Any) -> Any:
+def frame(request, native):
     """Return a frame of a version of the API over the native table."""
     return request.param.from_native(native, eager_only=True)
 
 
-def as_native(columns: Any) -> dict[str, list[Any]]:
+def as_native(columns):
     """Return the columns of a native table as lists."""
-    return nw.from_native(columns, eager_only=True).to_dict(as_series=False)
+    table = nw.from_native(columns, eager_only=True).to_dict(as_series=False)
+    return {name: plain(values) for name, values in table.items()}
 
 
 @pytest.mark.parametrize("output", [None, "category"])
 def test_a_frame_equals_its_native_table(frame, native, output):
+    """Encoded and decoded, in every form."""
     encoder = Encoder(["size"], handle_missing="indicator").fit(frame)
     assert encoder.to_json() == Encoder(["size"], handle_missing="indicator").fit(native).to_json()
 
-    encoded = encoder.transform(frame, output)
+    encoded, expected = (encoder.transform(table, output) for table in (frame, native))
+    decoded = encoder.inverse_transform(encoded)
 
-    assert type(encoded) is type(frame)
-    assert type(encoded.to_native()) is type(native)
-    assert as_native(encoded) == as_native(encoder.transform(native, output))
+    for found, table in ((encoded, expected), (decoded, COLUMNS)):
+        assert type(found) is type(frame)
+        assert type(found.to_native()) is type(native)
+        assert as_native(found) == (table if table is COLUMNS else as_native(table))
+    assert type(encoder.transform(frame, "polars")).__module__.startswith("polars")
+    assert encoder.transform(frame, "csr").shape == (4, 4)
+    codes = encoder.transform(frame, "codes")
+    np.testing.assert_array_equal(codes, encoder.transform(native, "codes"))
+    assert Encoder().fit(frame["size"]).get_feature_names_out().tolist() == ["size_L", "size_S"]
 
 
 def test_inverse_transform_restores_the_type_of_polars():
-    pl = pytest.importorskip("polars")
     frame = nw.from_native(pl.DataFrame({"c": pl.Series(["b", "a"], dtype=pl.Enum(["b", "a"]))}))
     encoder = Encoder().fit(frame)
 
@@ -57,33 +63,7 @@ def test_inverse_transform_restores_the_type_of_polars():
     assert decoded.to_native().schema == frame.to_native().schema
 
 
-def test_inverse_transform_returns_a_frame(frame, native):
-    encoder = Encoder(["size"]).fit(frame)
-
-    decoded = encoder.inverse_transform(encoder.transform(frame))
-
-    assert type(decoded) is type(frame)
-    assert type(decoded.to_native()) is type(native)
-    assert decoded["size"].is_null().to_list() == [False, False, True, False]
-    assert decoded["size"].drop_nulls().to_list() == ["S", "L", "S"]
-
-
-def test_a_frame_becomes_every_other_form(frame, native):
-    encoder = Encoder(["size"], remainder="drop").fit(frame)
-
-    assert type(encoder.transform(frame, "polars")).__module__.startswith("polars")
-    assert encoder.transform(frame[["size"]], "csr").shape == (4, 2)
-    np.testing.assert_array_equal(
-        encoder.transform(frame, "codes"), encoder.transform(native, "codes")
-    )
-
-
-def test_a_series_is_a_table_of_its_name(frame):
-    assert Encoder().fit(frame["size"]).get_feature_names_out().tolist() == ["size_L", "size_S"]
-
-
 def test_rows_of_labels_come_as_a_series():
-    pl = pytest.importorskip("polars")
     rows = nw.from_native(pl.Series([["a"], ["b", "a"]]), series_only=True)
 
     matrix = multi_hot(rows, categories=["a", "b"], dtype="uint8")
@@ -92,8 +72,58 @@ def test_rows_of_labels_come_as_a_series():
 
 
 def test_a_lazy_frame_is_sent_to_its_expressions():
-    pl = pytest.importorskip("polars")
     frame = nw.from_native(pl.LazyFrame({"size": ["S"]}))
 
     with pytest.raises(TypeError, match=r"no rows: pass frame\.collect\(\), or .*expressions"):
         Encoder(["size"]).fit(frame)
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "duckdb"])
+def test_the_two_zeros_are_one_value(library):
+    other = pytest.importorskip(library)
+    frame = pl.DataFrame({"x": [-0.0, 0.0, 1.5, 7.0, None]})
+    options = {"min_frequency": 2, "handle_unknown": "indicator"}
+    encoder = Encoder(["x"], **options).fit({"x": np.array([0.0, 1.5])})
+    native = {
+        "pandas": lambda: frame.to_pandas(),
+        "pyarrow": lambda: frame.to_arrow(),
+        "duckdb": lambda: other.from_arrow(frame.to_arrow()),
+    }[library]()
+    narwhal = nw.from_native(native)
+
+    found = narwhal.select(encoder.expressions(narwhal)).lazy().collect("polars").to_native()
+
+    np.testing.assert_array_equal(found.to_numpy(), encoder.transform(frame, "numpy"))
+
+
+@pytest.mark.parametrize("texts", [["1", "2"], [1, 2]])
+def test_narwhals_encodes_categories_that_are_texts(texts):
+    """Narwhals casts other categories to texts, so that no number would be found."""
+    pd = pytest.importorskip("pandas")
+    for ordered in (False, True):
+        table = pd.DataFrame({"c": pd.Categorical([*texts, None], ordered=ordered)})
+        encoder, frame = Encoder(handle_unknown="ignore").fit(table), nw.from_native(table)
+        if texts == ["1", "2"]:
+            found = frame.select(encoder.expressions(frame)).to_native()
+            pd.testing.assert_frame_equal(found, encoder.transform(table))
+        else:
+            with pytest.raises(TypeError, match=r"column 'c' .* cast the column"):
+                encoder.expressions(frame)
+
+
+def test_expressions_of_narwhals_cannot_reject_a_value():
+    frame = nw.from_native(pl.DataFrame({"c": ["a"]}))
+
+    with pytest.raises(ValueError, match=r"narwhals expressions cannot raise"):
+        Encoder().fit({"c": ["a"]}).expressions(frame)
+
+
+@pytest.mark.parametrize("frame", [{"c": ["a"]}, np.array([["a"]])])
+def test_only_frames_with_expressions_are_accepted(frame):
+    with pytest.raises(TypeError, match="frame must be a frame of polars or narwhals, got"):
+        Encoder().fit({"c": ["a"]}).expressions(frame)
+
+
+def test_expressions_of_lists_are_rejected():
+    with pytest.raises(TypeError, match=r"column 'c' has dtype List"):
+        Encoder().fit({"c": ["a"]}).expressions(pl.DataFrame({"c": [["a"]]}))

@@ -1,40 +1,36 @@
 """Small tables: what an encoder caches between calls never shows in a result."""
 
-from __future__ import annotations
-
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from libraries import Library
 
 from onehot_fast import Encoder
 
-TRAIN: dict[str, list[Any]] = {
+TRAIN = {
     "size": ["S", "L", "M", None, "S", "XL"],
     "city": ["Rome", "Oslo", "Rome", "Lima", None, "Oslo"],
 }
 every_table = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
 
 
-def columns_of(library: Library, table: Any) -> dict[str, list[Any]]:
+def columns_of(library, table):
     """Return the columns of a table, or of the matrix of a mapping."""
     if isinstance(table, np.ndarray):
         return {str(i): column for i, column in enumerate(table.T.tolist())}
     return library.columns(table)
 
 
-def row(i: int) -> dict[str, list[Any]]:
+def row(i):
     """Return one row of the training table."""
     return {name: values[i : i + 1] for name, values in TRAIN.items()}
 
 
-def test_few_values_of_other_types() -> None:
+def test_few_values_of_other_types():
     """They are read, or rejected, like many."""
     encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": ["1", "\ufffd"]})
     broken = pa.StringArray.from_buffers(
@@ -52,7 +48,7 @@ def test_few_values_of_other_types() -> None:
 
 
 @pytest.mark.parametrize("output", ["numpy", "csr", "csc"])
-def test_few_rows_of_many_categories(library: Library, output: str) -> None:
+def test_few_rows_of_many_categories(library, output):
     levels = [f"level {i}" for i in range(70_000)]
     encoder = Encoder(["a", "b"], handle_unknown="ignore").fit({"a": levels, "b": levels})
     table = library.table({"a": ["level 5", None], "b": ["?", "level 69999"]})
@@ -65,12 +61,12 @@ def test_few_rows_of_many_categories(library: Library, output: str) -> None:
     np.testing.assert_array_equal(matrix if output == "numpy" else matrix.toarray(), expected)
 
 
-def test_an_encoder_that_learns_more(library: Library) -> None:
+def test_an_encoder_that_learns_more(library):
     """Nothing cached before `partial_fit`, `merge` and `fit` is used after it."""
     encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
     table = library.table({"size": ["M"]})
 
-    def features(encoder: Encoder) -> list[list[Any]]:
+    def features(encoder):
         return [*columns_of(library, encoder.transform(table)).values()]
 
     assert features(encoder) == [[0], [0]]
@@ -81,13 +77,13 @@ def test_an_encoder_that_learns_more(library: Library) -> None:
     assert features(encoder.fit({"size": ["M"]})) == [[1]]
 
 
-def test_tables_of_other_columns(library: Library) -> None:
+def test_tables_of_other_columns(library):
     """Another order, dtype or column gives the result of a new encoder, in any sequence.
 
     1 and True are one key, but two names.
     """
     encoder = Encoder(["size", "n"], handle_unknown="ignore").fit({"size": ["S", "L"], "n": [1, 2]})
-    tables: list[dict[str, list[Any]]] = [
+    tables = [
         {"size": ["S"], "n": [2]},
         {"n": [2], "size": ["S"]},
         {"size": ["S"], "n": [2.0]},
@@ -112,7 +108,7 @@ def test_tables_of_other_columns(library: Library) -> None:
             assert repr(encoded.columns.tolist()[-1]) == repr(name)
 
 
-def test_schemas_of_arrow_differ_in_more_than_names() -> None:
+def test_schemas_of_arrow_differ_in_more_than_names():
     """Columns that are kept have the types and the metadata of their own table."""
     encoder = Encoder(["size"]).fit({"size": ["S"]})
     alone = Encoder(["size"], remainder="drop").fit({"size": ["S"]})
@@ -129,14 +125,14 @@ def test_schemas_of_arrow_differ_in_more_than_names() -> None:
 
 
 @every_table
-def test_a_duplicated_name_is_rejected_each_time(library: Library) -> None:
+def test_a_duplicated_name_is_rejected_each_time(library):
     encoder = Encoder(["size"]).fit({"size": ["S"]})
     for _ in range(2):
         with pytest.raises(ValueError, match="size_S"):
             encoder.transform(library.table({"size": ["S"], "size_S": [1]}))
 
 
-def test_threads_encode_different_rows(library: Library) -> None:
+def test_threads_encode_different_rows(library):
     """Each thread gets its own row, also from an encoder that has cached nothing yet."""
     rows = [library.table(row(i % 6)) for i in range(60)]
     expected = [columns_of(library, Encoder().fit(TRAIN).transform(rows[i])) for i in range(6)]
@@ -147,7 +143,7 @@ def test_threads_encode_different_rows(library: Library) -> None:
         assert found == expected * 10
 
 
-def test_written_rows_change_no_other_result() -> None:
+def test_written_rows_change_no_other_result():
     """Rows of polars share columns, frames of pandas labels, until one of them is written to."""
     encoder = Encoder().fit(TRAIN)
     frame = pl.DataFrame(row(0))
@@ -168,7 +164,7 @@ def test_written_rows_change_no_other_result() -> None:
 
 @every_table
 @pytest.mark.parametrize("shape", ["one dtype", "several dtypes", "another order"])
-def test_features_of_any_dtype_in_any_order_are_decoded(library: Library, shape: str) -> None:
+def test_features_of_any_dtype_in_any_order_are_decoded(library, shape):
     encoder = Encoder(handle_missing="indicator").fit(TRAIN)
     many = {name: values * 20 for name, values in TRAIN.items()}
     features = library.columns(encoder.transform(library.table(many)))
@@ -181,7 +177,7 @@ def test_features_of_any_dtype_in_any_order_are_decoded(library: Library, shape:
     assert library.columns(encoder.inverse_transform(library.table(features))) == many
 
 
-def test_features_in_dictionaries_are_decoded_by_their_values() -> None:
+def test_features_in_dictionaries_are_decoded_by_their_values():
     encoder = Encoder().fit({"size": ["S", "L"]})
     values = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array([1, 0]))
     for others in (pa.array([0, 1], pa.int8()), values.take(pa.array([1, 0]))):
@@ -190,7 +186,7 @@ def test_features_in_dictionaries_are_decoded_by_their_values() -> None:
 
 
 @pytest.mark.parametrize("output", ["numpy", "csr", "csc", "pandas", "polars", "arrow"])
-def test_num_threads_is_checked_for_one_row(output: str) -> None:
+def test_num_threads_is_checked_for_one_row(output):
     encoder = Encoder().fit(TRAIN)
     with pytest.raises(ValueError, match="num_threads must be at least 1"):
         encoder.transform(row(0), output, num_threads=0)

@@ -1,10 +1,7 @@
 """Encoders of scikit-learn as models of ONNX, and pipelines that skl2onnx converts."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +48,7 @@ ROWS = st.tuples(
 )
 
 
-def table(rows: list[Any]) -> Any:
+def table(rows):
     first = ("a", 7, 0.5)  # so that the type of each column is known
     return pd.DataFrame([first, *rows], columns=["text", "whole", "float"])
 
@@ -61,9 +58,7 @@ TABLES = st.lists(ROWS, min_size=2, max_size=8).map(table)
 
 @given(fitted=TABLES, rows=TABLES, options=OPTIONS, is_ours=st.booleans())
 @examples(1.5)
-def test_an_encoder_of_scikit_learn_becomes_a_model(
-    fitted: Any, rows: Any, options: Any, is_ours: bool
-) -> None:
+def test_an_encoder_of_scikit_learn_becomes_a_model(fitted, rows, options, is_ours):
     """Infrequent categories and missing values included, which skl2onnx lacks."""
     class_ = OneHotEncoder if is_ours else preprocessing.OneHotEncoder
     encoder = class_(**options, sparse_output=False).fit(fitted)
@@ -81,7 +76,7 @@ def test_an_encoder_of_scikit_learn_becomes_a_model(
     assert (got.dtype, got.tolist()) == (expected.dtype, expected.tolist())
 
 
-def flights(n: int, seed: int) -> Any:
+def flights(n, seed):
     random = np.random.default_rng(seed)
     frame = {
         "carrier": random.choice(list("abcdef"), n, p=[0.4, 0.3, 0.2, 0.05, 0.03, 0.02]),
@@ -92,7 +87,7 @@ def flights(n: int, seed: int) -> Any:
     return pd.DataFrame(frame)
 
 
-def in_columns(encoder: Any, columns: list[str]) -> Any:
+def in_columns(encoder, columns):
     scaled = ("scaled", preprocessing.StandardScaler(), ["distance"])
     return ColumnTransformer([("coded", encoder, columns), scaled])
 
@@ -124,7 +119,7 @@ STEPS = {
 }
 
 
-def converted(model: Any, **kinds: Any) -> Any:
+def converted(model, **kinds):
     """Return the model that skl2onnx makes; `kinds` are the types and widths of its inputs."""
     skl2onnx = pytest.importorskip("skl2onnx")
     types = importlib.import_module("skl2onnx.common.data_types")
@@ -137,7 +132,7 @@ def converted(model: Any, **kinds: Any) -> Any:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_pipeline_is_converted(step: str) -> None:
+def test_a_pipeline_is_converted(step):
     """With a classifier as last step, for inputs in another order."""
     if step == "TargetEncoder":
         pytest.importorskip("skl2onnx.operator_converters.target_encoder")
@@ -154,7 +149,7 @@ def test_a_pipeline_is_converted(step: str) -> None:
     np.testing.assert_allclose(run(model, input_feed(model, rows))[1], expected, atol=1e-6)
 
 
-def test_one_tensor_of_all_columns_is_converted() -> None:
+def test_one_tensor_of_all_columns_is_converted():
     """A pipeline of an array has one input; its type must be that of the categories."""
     rows = np.array([["a", "x"], ["b", "y"], ["a", "y"]], object)
     for encoder in (Encoder(), OneHotEncoder(sparse_output=False)):
@@ -164,7 +159,7 @@ def test_one_tensor_of_all_columns_is_converted() -> None:
             converted(encoder, X=("Int64", 2))
 
 
-def test_inputs_that_are_not_the_columns_are_rejected() -> None:
+def test_inputs_that_are_not_the_columns_are_rejected():
     rows = pd.DataFrame({"a": ["x", "y"], "b": ["p", "q"]})
     with pytest.raises(ValueError, match=r"fitted to the columns \['a', 'b'\], .* have \[3\] col"):
         converted(Encoder().fit(rows), X=("String", 3))
@@ -172,19 +167,19 @@ def test_inputs_that_are_not_the_columns_are_rejected() -> None:
         converted(Encoder(["a"]).fit(rows), a=("String", 1), b=("String", 1))
 
 
-def test_labels_are_converted() -> None:
+def test_labels_are_converted():
     binarizer = LabelBinarizer().fit([3, 1, 2])
     [got] = run(converted(binarizer, y=("Int64", 1)), {"y": np.array([[2], [3]])})
     np.testing.assert_array_equal(got, binarizer.transform([2, 3]))
 
 
 @pytest.mark.parametrize("other", [LogisticRegression(), OneHotEncoder(), "an encoder"])
-def test_only_fitted_encoders_become_models(other: Any) -> None:
+def test_only_fitted_encoders_become_models(other):
     with pytest.raises(TypeError, match=r"must be a fitted onehot_fast\.Encoder or OneHotEncoder"):
         to_onnx(other)
 
 
-def test_converters_are_registered_when_skl2onnx_is_imported() -> None:
+def test_converters_are_registered_when_skl2onnx_is_imported():
     """Before or after this package; a search for the module imports nothing."""
     pytest.importorskip("skl2onnx")
     program = """

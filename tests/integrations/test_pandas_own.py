@@ -1,7 +1,5 @@
 """pandas' own tests of the three functions, from the installed pandas, run against ours."""
 
-from __future__ import annotations
-
 import pytest
 from redirect import run_redirected
 
@@ -10,7 +8,7 @@ pytest.importorskip("hypothesis")  # pandas' fixtures import it
 
 # How many tests must pass and call the function. `Series.str.get_dummies` is also tested as one
 # method of many, on empty Series and by the values that it rejects.
-MODULES: dict[str, tuple[int, list[str]]] = {
+MODULES = {
     "get_dummies": (10, ["pandas.tests.reshape.test_get_dummies"]),
     "from_dummies": (10, ["pandas.tests.reshape.test_from_dummies"]),
     "str_get_dummies": (

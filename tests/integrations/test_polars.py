@@ -1,19 +1,173 @@
-"""``Series.onehot`` against polars' own `to_dummies`; what both accessors do is elsewhere."""
+"""How tables of polars are read and made, and ``Series.onehot`` against `to_dummies`."""
 
-from __future__ import annotations
-
-import gc
+import datetime
 
 import numpy as np
 import pytest
 from hypothesis import given
+from libraries import assert_read
 
 pl = pytest.importorskip("polars")
 
 from polars_strategies import INTEGERS, LETTERS, series  # noqa: E402  after the skip above
 from programs import WITHOUT_PYARROW, run  # noqa: E402
 
-import onehot_fast.integrations.polars  # noqa: E402, F401
+from onehot_fast import Encoder  # noqa: E402
+from onehot_fast.adapter import Decoded, PassThrough  # noqa: E402
+from onehot_fast.column import read_column  # noqa: E402
+from onehot_fast.integrations.polars import wrap  # noqa: E402
+from onehot_fast.table import read_table  # noqa: E402
+
+FIRST = datetime.datetime(1970, 1, 1)
+LOWEST = pl.Series([-(2**63), 0, None])  # in NumPy it is NaT
+ENDS = [datetime.date.min, datetime.date.max]
+EXAMPLES = {
+    # A category may appear only behind the first rows.
+    "many texts": (pl.Series(["a"] * 20_000 + ["b", "c"] * 5), ["a"] * 20_000 + ["b", "c"] * 5),
+    "extremes": (
+        pl.Series([0, None, 2**64 - 1, 2**63], dtype=pl.UInt64),
+        [0, None, 2**64 - 1, 2**63],
+    ),
+    "null": (pl.Series([None, None]), [None, None]),
+    "nan": (pl.Series([float("nan"), None]), [None, None]),
+    "empty": (pl.Series([], dtype=pl.Float64), []),
+    "days at both ends": (pl.Series(ENDS), ENDS),
+    "lowest instant": (LOWEST.cast(pl.Datetime("ns")), [None, FIRST, None]),
+    "lowest span": (LOWEST.cast(pl.Duration("us")), [None, datetime.timedelta(0), None]),
+}
+
+
+class TestRead:
+    """Series and DataFrames in."""
+
+    @pytest.mark.parametrize(("column", "values"), EXAMPLES.values(), ids=EXAMPLES)
+    def test_rare_values(self, column, values):
+        assert_read(column, values)
+
+    def test_a_few_rows_of_a_categorical_of_many_categories(self):
+        whole = pl.Series([f"value {i}" for i in range(100)], dtype=pl.Categorical)
+
+        assert_read(whole.gather([99, 50, 99]), ["value 99", "value 50", "value 99"])
+        assert_read(whole[:0], [])
+        assert_read(pl.concat([whole[:1], whole[99:]], rechunk=False), ["value 0", "value 99"])
+
+    def test_a_categorical_has_the_categories_that_occur(self):
+        pl.Series([f"other {i}" for i in range(70)], dtype=pl.Categorical)
+        mixed = pl.Series(["x", *(f"between {i}" for i in range(99)), "y"], dtype=pl.Categorical)
+
+        read = read_column(mixed.filter(mixed.is_in(["x", "y"]))).encode()
+
+        assert sorted(read.categories.tolist()) == ["x", "y"]
+        assert not read.declared
+
+    @pytest.mark.parametrize(
+        ("count", "dtype", "message"),
+        [
+            (1, pl.Time, "nanoseconds"),
+            (1, pl.Datetime("ns", "UTC"), "nanoseconds"),
+            (2**31 - 1, pl.Date, "years outside 1 to 9999"),
+            (-719_163, pl.Date, "years outside 1 to 9999"),
+            (2**62, pl.Datetime("us", "UTC"), "years outside 1 to 9999"),
+            (253_402_300_799_000, pl.Datetime("ms", "Pacific/Kiritimati"), "years outside"),
+            (-62_135_596_800_000, pl.Datetime("ms", "America/Los_Angeles"), "years outside"),
+        ],
+    )
+    def test_times_that_python_cannot_represent_are_rejected(self, count, dtype, message):
+        """An error is raised before polars panics."""
+        whole = pl.Series([count], dtype=pl.Int32 if dtype == pl.Date else pl.Int64)
+        with pytest.raises(ValueError, match=f"has {message}"):
+            read_column(whole.cast(dtype))
+
+    @pytest.mark.skipif(not hasattr(pl, "Categories"), reason="came with polars 1.32")
+    @pytest.mark.parametrize("physical", [pl.UInt8, pl.UInt16, pl.UInt32])
+    def test_named_categories(self, physical):
+        """A Categorical of its own categories does not equal pl.Categorical, and is one."""
+        dtype = pl.Categorical(pl.Categories(f"sizes {physical}", physical=physical))
+        table = pl.DataFrame(
+            {"k": pl.Series(["S", None, "L", "S"], dtype=dtype), "n": [1, 2, 3, 4]}
+        )
+
+        assert read_table(table).encodable == (True, False)
+        assert table.onehot().to_dict(as_series=False) == {
+            "k_L": [False, False, True, False],
+            "k_S": [True, False, False, True],
+            "n": [1, 2, 3, 4],
+        }
+
+    def test_a_struct_is_rejected(self):
+        with pytest.raises(TypeError, match="column 'k': Series 'k' has dtype"):
+            Encoder(["k"]).fit(pl.DataFrame({"k": [{"a": 1}]}))
+
+    def test_texts_and_categories_are_encodable(self):
+        schema = {
+            "text": pl.String, "enum": pl.Enum(["a"]), "category": pl.Categorical,
+            "bytes": pl.Binary, "whole": pl.Int8, "real": pl.Float32, "truth": pl.Boolean,
+            "day": pl.Date, "list": pl.List(pl.String),
+        }  # fmt: skip
+        table = read_table(pl.DataFrame(schema=schema))
+
+        assert table.names == tuple(schema)
+        assert table.encodable == (True,) * 4 + (False,) * 5
+
+    def test_a_lazy_frame_is_rejected(self):
+        with pytest.raises(TypeError, match=r"got a polars\.LazyFrame, which has no rows"):
+            Encoder().fit(pl.LazyFrame({"a": ["x"]}))
+
+
+class TestWrap:
+    """DataFrames out."""
+
+    def test_tables_of_other_libraries(self):
+        source = read_table({"n": np.array([1, 2]), "s": ["x", None], "m": [1, "x"]})
+
+        result = wrap(source, [PassThrough(0), PassThrough(1), PassThrough(2)])
+
+        assert result.dtypes == [pl.Int64, pl.String, pl.Object]
+        assert result.rows() == [(1, "x", 1), (2, None, "x")]
+
+    @pytest.mark.parametrize(
+        ("values", "dtype"),
+        [
+            (np.array(["2020-01", "NaT"], "M8[M]"), pl.Date),
+            (np.array(["2020-01-01T05", "NaT"], "M8[h]"), pl.Datetime("ms")),
+            (np.array(["2020-01-01T05:01:01", "NaT"], "M8[s]"), pl.Datetime("ms")),
+            (np.array(["2020-01-01T05:01:01", "NaT"], "M8[10us]"), pl.Datetime("us")),
+            (np.array([3, "NaT"], "m8[D]"), pl.Duration("ms")),
+        ],
+    )
+    def test_units_of_time_that_polars_lacks(self, values, dtype):
+        result = wrap(read_table({"^t$": values}), [PassThrough(0)])
+
+        assert result.schema == {"^t$": dtype}
+        np.testing.assert_array_equal(result.to_series().to_numpy(), values)
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [
+            ((7,), "must be strings in polars, got 7"),
+            (("n", "n"), "must be unique in polars, got 'n' twice"),
+        ],
+    )
+    def test_invalid_names_are_rejected(self, names, message):
+        with pytest.raises(ValueError, match=message):
+            wrap(read_table({"k": [1]}), [Decoded(name, np.ones(1)) for name in names])
+
+
+class TestEncoder:
+    """What the core makes of frames of polars."""
+
+    def test_specials_need_a_substitute(self):
+        encoder = Encoder(["k"], handle_unknown="indicator").fit(pl.DataFrame({"k": ["a"]}))
+        encoded = encoder.transform(pl.DataFrame({"k": ["a", "z"]}))
+
+        assert encoder.inverse_transform(encoded, unknown="?")["k"].to_list() == ["a", "?"]
+        with pytest.raises(TypeError, match=r"would mix Special\.UNKNOWN with"):
+            encoder.inverse_transform(encoded)
+
+    def test_complex_dtypes_are_rejected(self):
+        with pytest.raises(TypeError, match=r"dtype must be one of .*, got complex64"):
+            Encoder(dtype="complex64").fit_transform(pl.DataFrame({"k": ["a"]}))
+
 
 # Those of which the names of the categories are a matter of taste stay out: times, floats, bytes.
 NAMED_ALIKE = (pl.String, pl.Categorical, LETTERS, *INTEGERS, pl.Date)
@@ -42,15 +196,9 @@ def test_a_series_may_have_any_name(name, values):
         str(value) for value in sorted(values[:2])
     ]
     assert sorted(frame.rows()) == [(False, False), (False, True), (True, False)]
-
-
-def test_the_columns_outlive_their_frame():
-    column = pl.Series("k", np.arange(100_000) % 7).onehot()["k_3"]
-    gc.collect()
-    others = [pl.Series("k", np.arange(100_000) % 5).onehot() for _ in range(3)]
-
-    assert column.sum() == 100_000 // 7 + 1
-    assert len(others) == 3
+    labels = pl.Series([values]).alias(name).onehot.multi_hot()
+    assert labels.columns == [column.removeprefix(f"{name}=") for column in frame.columns]
+    assert labels.rows() == [(True, True)]
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "S1", pl.String, pl.Date, None, "nonsense"])

@@ -1,10 +1,7 @@
 """Encoder and OneHotEncoder of scikit-learn are converted, or an error says why not."""
 
-from __future__ import annotations
-
 import re
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +40,7 @@ REASONS = (
 )
 
 
-def transformed(encoder: Any, rows: Any) -> Any:
+def transformed(encoder, rows):
     """Return encoded rows, None if the encoder rejects them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of unknown values
@@ -55,7 +52,7 @@ def transformed(encoder: Any, rows: Any) -> Any:
             return None
 
 
-def assert_same(encoder: Any, other: Any, rows: Any) -> None:
+def assert_same(encoder, other, rows):
     """Compare the names and, because a row may be rejected, each row by itself."""
     for i in range(len(rows)):
         one, two = (transformed(each, rows.iloc[[i]]) for each in (encoder, other))
@@ -66,14 +63,14 @@ def assert_same(encoder: Any, other: Any, rows: Any) -> None:
     assert plain[0] == plain[1].replace("(missing)", "nan")
 
 
-def decodes_the_wrong_category(encoder: Any) -> bool:
+def decodes_the_wrong_category(encoder):
     """Tell whether scikit-learn decodes a dropped category as another one."""
     rare = encoder.infrequent_categories_ if encoder.min_frequency or encoder.max_categories else ()
     dropped = [] if encoder.drop_idx_ is None else encoder.drop_idx_
     return any(i is not None and few is not None for i, few in zip(dropped, rare, strict=False))
 
 
-def converted(convert: Any) -> Any:
+def converted(convert):
     """Return a converted encoder, or None if the error gives a known reason."""
     try:
         return convert()
@@ -84,7 +81,7 @@ def converted(convert: Any) -> Any:
 
 
 @given(fitted=FRAMES, rows=FRAMES, options=THEIRS)
-def test_encoders_are_converted_and_back(fitted: Any, rows: Any, options: Any) -> None:
+def test_encoders_are_converted_and_back(fitted, rows, options):
     """The rows, names, parameters and categories are equal."""
     theirs = preprocessing.OneHotEncoder(**options, sparse_output=False).fit(fitted)
     ours = converted(lambda: Encoder.from_sklearn(theirs))
@@ -104,7 +101,7 @@ def test_encoders_are_converted_and_back(fitted: Any, rows: Any, options: Any) -
 
 @given(fitted=FRAMES, rows=FRAMES, options=THEIRS)
 @examples(0.5)
-def test_the_classes_turn_into_each_other(fitted: Any, rows: Any, options: Any) -> None:
+def test_the_classes_turn_into_each_other(fitted, rows, options):
     """All fitted attributes are copied."""
     theirs = preprocessing.OneHotEncoder(**options, sparse_output=False).fit(fitted)
     ours = OneHotEncoder.from_sklearn(theirs)
@@ -120,7 +117,7 @@ def test_the_classes_turn_into_each_other(fitted: Any, rows: Any, options: Any) 
 
 
 @pytest.mark.parametrize("convert", [Encoder.from_sklearn, OneHotEncoder.from_sklearn])
-def test_only_fitted_one_hot_encoders_are_converted(convert: Any) -> None:
+def test_only_fitted_one_hot_encoders_are_converted(convert):
     for other in (preprocessing.OrdinalEncoder().fit([["a"]]), Encoder().fit({"c": ["a"]}), "a"):
         with pytest.raises(TypeError, match=r"must be a sklearn\.preprocessing\.OneHotEncoder"):
             convert(other)
@@ -132,7 +129,7 @@ def test_only_fitted_one_hot_encoders_are_converted(convert: Any) -> None:
 
 @pytest.mark.parametrize("kind", [OneHotEncoder, preprocessing.OneHotEncoder])
 @pytest.mark.parametrize("drop", [None, "first", [None, 3.0]], ids=str)
-def test_missing_values_are_a_feature(kind: Any, drop: Any) -> None:
+def test_missing_values_are_a_feature(kind, drop):
     """If they are dropped they become zeros, and unknown values are rejected."""
     rows = np.array([["a", 3.0], [None, np.nan], ["b", 3.0]], object)
     theirs = kind(drop=drop, sparse_output=False).fit(rows)
@@ -160,9 +157,7 @@ def test_missing_values_are_a_feature(kind: Any, drop: Any) -> None:
     ],
     ids=["infrequent", "names", "missing"],
 )
-def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(
-    encoder: Any, message: str
-) -> None:
+def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(encoder, message):
     with pytest.raises(ValueError, match=message):
         Encoder.from_sklearn(encoder.fit(np.array([["a"], ["b"], ["a"]], object)))
 
@@ -188,9 +183,7 @@ def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(
     ],
     ids=str,
 )
-def test_encoders_without_an_equivalent_in_scikit_learn_are_rejected(
-    options: dict[str, Any], message: str
-) -> None:
+def test_encoders_without_an_equivalent_in_scikit_learn_are_rejected(options, message):
     table = {"k": ["a", "b", "b", None], "m": ["x", "y", "z", None]}
     encoder = Encoder(["k", "m"], **options).fit(table)
 
@@ -198,7 +191,7 @@ def test_encoders_without_an_equivalent_in_scikit_learn_are_rejected(
         encoder.to_sklearn()
 
 
-def test_infrequent_categories_are_converted() -> None:
+def test_infrequent_categories_are_converted():
     encoder = Encoder(["c"], min_frequency=2, handle_unknown="ignore").fit({"c": list("abbc")})
     theirs = encoder.to_sklearn()
 

@@ -1,7 +1,5 @@
 """The Encoder is an estimator for all tools of scikit-learn."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 
@@ -46,7 +44,7 @@ EXPECTED_FAILURES = {
 
 
 @pytest.mark.filterwarnings("ignore")  # that it has no base class, and refuses options early
-def test_scikit_learns_own_checks() -> None:
+def test_scikit_learns_own_checks():
     results = check_estimator(Encoder(), expected_failed_checks=EXPECTED_FAILURES, on_skip=None)
 
     failed = {r["check_name"] for r in results if r["status"] == "xfail"}
@@ -54,12 +52,12 @@ def test_scikit_learns_own_checks() -> None:
     assert sum(r["status"] == "passed" for r in results) > 30
 
 
-def model(**options: object) -> Pipeline:
+def model(**options):
     """Return a model on the encoded frame, the numbers kept."""
     return Pipeline([("encode", Encoder(**options)), ("fit", LogisticRegression())])
 
 
-def test_a_pipeline_equals_that_of_get_dummies() -> None:
+def test_a_pipeline_equals_that_of_get_dummies():
     """A frame becomes a frame, with the other columns."""
     pipeline = model(handle_unknown="ignore").fit(FRAME, TARGET)
     dummies = pd.get_dummies(FRAME, columns=["size", "zip"])
@@ -72,7 +70,7 @@ def test_a_pipeline_equals_that_of_get_dummies() -> None:
     assert pipeline.predict(FRAME.assign(size="XL")).shape == (N,)
 
 
-def test_options_are_parameters_of_a_search() -> None:
+def test_options_are_parameters_of_a_search():
     """In other processes, too; and so are whole encoders, of tables and of sparse rows."""
     n_jobs = 2
     grid = {"encode__drop": [None, "first"], "encode__min_frequency": [None, 0.3]}
@@ -85,7 +83,7 @@ def test_options_are_parameters_of_a_search() -> None:
     assert scores.shape == (3,)
 
 
-def test_a_pipeline_of_tables_has_their_names() -> None:
+def test_a_pipeline_of_tables_has_their_names():
     """The table can be decoded."""
     pipeline = model(columns="size").set_output(transform="pandas")[:-1].fit(FRAME)
     encoded = pipeline.transform(FRAME)
@@ -94,7 +92,7 @@ def test_a_pipeline_of_tables_has_their_names() -> None:
     assert pipeline.inverse_transform(encoded).to_dict() == FRAME.to_dict()
 
 
-def test_a_column_transformer_names_its_columns() -> None:
+def test_a_column_transformer_names_its_columns():
     both = ColumnTransformer(
         [("code", Encoder(dtype="float64"), ["zip", "size"]), ("scale", StandardScaler(), [1])]
     )
@@ -116,7 +114,7 @@ def test_a_column_transformer_names_its_columns() -> None:
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars"])
-def test_set_output_of_a_union(form: str) -> None:
+def test_set_output_of_a_union(form):
     """The names of a union are those of its parts, also through a pipeline."""
     pytest.importorskip(form)
     union = FeatureUnion([("a", Encoder("size")), ("b", Encoder("zip", remainder="drop"))])
@@ -128,7 +126,7 @@ def test_set_output_of_a_union(form: str) -> None:
     assert type(frame).__module__.startswith(form)
 
 
-def test_set_output_chooses_the_form() -> None:
+def test_set_output_chooses_the_form():
     """`output` overrides it, and it overrides the global setting; a clone has it, too."""
     encoder = Encoder("size", remainder="drop").set_output(transform="csr")
 
@@ -153,7 +151,7 @@ def test_set_output_chooses_the_form() -> None:
         {"columns": (name for name in ["size"]), "prefix": {"size": "is"}},
     ],
 )
-def test_clone_has_the_parameters_as_they_were_given(options: dict[str, object]) -> None:
+def test_clone_has_the_parameters_as_they_were_given(options):
     """A clone is not fitted; a pickle and a copy are."""
     encoder = Encoder(handle_unknown="ignore", **options)
     copied = clone(encoder)
@@ -168,7 +166,7 @@ def test_clone_has_the_parameters_as_they_were_given(options: dict[str, object])
     assert not clone(encoder).__sklearn_is_fitted__()
 
 
-def test_set_params_of_a_fitted_encoder() -> None:
+def test_set_params_of_a_fitted_encoder():
     """The encoder stays fitted, unless the columns or the categories change."""
     encoder = Encoder("size", remainder="drop").fit(FRAME)
 
@@ -186,7 +184,7 @@ def test_set_params_of_a_fitted_encoder() -> None:
     assert encoder.get_params()["drop"] == "first"
 
 
-def test_fitted_encoders_know_their_columns() -> None:
+def test_fitted_encoders_know_their_columns():
     encoder = Encoder("size")
 
     assert not hasattr(encoder, "n_features_in_")
@@ -203,7 +201,7 @@ def test_fitted_encoders_know_their_columns() -> None:
         encoder.fit_transform(FRAME, "csr")
 
 
-def test_scikit_learn_is_not_imported() -> None:
+def test_scikit_learn_is_not_imported():
     program = """
 import sys
 from onehot_fast import Encoder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -18,14 +17,14 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn import config_context, get_config, preprocessing
 from sklearn.base import clone
-from sklearn_cases import COLUMNS, POOLS, SERIES, outcome, plain
+from sklearn_cases import COLUMNS, POOLS, SERIES, outcome, plain, tables
 from sklearn_cases import array as rows_of
 
 from onehot_fast.integrations import sklearn as ours
 from onehot_fast.integrations.sklearn import LabelBinarizer, MultiLabelBinarizer, label_binarizer
 
 LABELS = ["b", "a", "c", "a"]
-KINDS: dict[str, tuple[list[Any], Any]] = POOLS | {
+KINDS = POOLS | {
     "large ints": ([0, 2**62, 2**63, -1], object),
     "booleans": ([True, False], object),
     "whole floats": ([0.0, 1.0, -2.0, 1e10], object),
@@ -49,14 +48,14 @@ class Case:
     scores: Any
 
 
-def labels_of(pool: list[Any]) -> st.SearchStrategy[list[Any]]:
+def labels_of(pool):
     """Return labels of which most repeat."""
     few = st.lists(st.sampled_from(pool), min_size=1, max_size=4)
     return few.flatmap(lambda own: st.lists(st.sampled_from(own), max_size=12))
 
 
 @st.composite
-def labels(draw: st.DrawFn, pool: list[Any], dtype: Any) -> Any:
+def labels(draw, pool, dtype):
     """Return labels in a list, a tuple, or an array of one or two dimensions."""
     values = draw(labels_of(pool))
     if dtype is object and draw(st.booleans()):
@@ -72,13 +71,13 @@ def labels(draw: st.DrawFn, pool: list[Any], dtype: Any) -> Any:
     return array
 
 
-def rows_of_cells(cells: Any, n_columns: int, min_size: int = 0) -> Any:
+def rows_of_cells(cells, n_columns, min_size=0):
     row = st.lists(cells, min_size=n_columns, max_size=n_columns)
     return st.lists(row, min_size=min_size, max_size=6)
 
 
 @st.composite
-def indicators(draw: st.DrawFn, n_columns: int, form: str) -> Any:
+def indicators(draw, n_columns, form):
     low, high = draw(st.sampled_from([(0, 1), (0, 1), (0, 1), (0, 2), (-1, 1)]))
     rows = draw(rows_of_cells(st.integers(low, high), n_columns))
     if form == "list":
@@ -89,7 +88,7 @@ def indicators(draw: st.DrawFn, n_columns: int, form: str) -> Any:
 
 
 @st.composite
-def scores(draw: st.DrawFn) -> Any:
+def scores(draw):
     cell = st.sampled_from([-1.5, 0.0, 0.0, 0.25, 0.5, 1.0, 2.0])
     rows = draw(rows_of_cells(cell, draw(st.integers(1, 4)), min_size=1))
     dense = np.array(rows, draw(st.sampled_from([np.float64, np.float32, np.int64, np.int8])))
@@ -102,13 +101,13 @@ def scores(draw: st.DrawFn) -> Any:
 # Each source returns a strategy of labels in one form, and the pool of classes.
 
 
-def label_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+def label_source(draw):
     """Draw arrays, lists or tuples of one kind of labels."""
     pool, dtype = KINDS[draw(st.sampled_from(sorted(KINDS)))]
     return labels(pool, dtype), pool
 
 
-def indicator_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+def indicator_source(draw):
     """Draw indicator matrices of one width."""
     form = draw(st.sampled_from(["list", "array", *FORMATS]))
     # scikit-learn rejects a sparse column, unless there is only one class.
@@ -116,22 +115,22 @@ def indicator_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
     return indicators(n_columns, form), [0, 1, 2, 3]
 
 
-def series_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+def series_source(draw):
     """Draw Series, Indexes, or DataFrames of one column."""
     pandas = pytest.importorskip("pandas")
-    pool, dtype = SERIES[draw(st.sampled_from(sorted(SERIES)))]
+    kind = draw(st.sampled_from(sorted(SERIES)))
     form = draw(st.sampled_from([pandas.Series, pandas.Series, pandas.Index, pandas.DataFrame]))
-    return labels_of(pool).map(lambda values: form(pandas.Series(values, dtype=dtype))), pool
+    return tables([kind], "pandas").map(lambda table: form(table["c0"])), SERIES[kind][0]
 
 
-def column_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
+def column_source(draw):
     """Draw columns of polars or pyarrow."""
-    polars, arrow = map(pytest.importorskip, ("polars", "pyarrow"))
+    arrow = pytest.importorskip("pyarrow")
     kind = draw(st.sampled_from(sorted(COLUMNS)))
     form = draw(st.sampled_from(["polars", "arrow", "two chunks", "small strings"]))
 
-    def column(values: list[Any]) -> Any:
-        series = polars.Series(values, dtype=getattr(polars, kind))
+    def column(table):
+        series = table["c0"]
         if form == "polars":
             return series
         array = series.to_arrow()
@@ -139,11 +138,11 @@ def column_source(draw: st.DrawFn) -> tuple[Any, list[Any]]:
             return array.cast(arrow.string())
         return arrow.chunked_array([array] * 2) if form == "two chunks" else array
 
-    return st.lists(st.sampled_from(COLUMNS[kind]), max_size=12).map(column), COLUMNS[kind]
+    return tables([kind], "polars").map(column), COLUMNS[kind]
 
 
 @st.composite
-def cases(draw: st.DrawFn, source: Any) -> Case:
+def cases(draw, source):
     """Return labels, classes, and parameters, some of them contradictory."""
     values, pool = source(draw)
     params = {
@@ -161,7 +160,7 @@ def cases(draw: st.DrawFn, source: Any) -> Case:
     )
 
 
-def compared(work: Any) -> Any:
+def compared(work):
     """Return the outcome of a call; the order of the columns in a sparse row does not matter."""
     found = outcome(work)
     if sparse.issparse(found[0]):
@@ -169,7 +168,7 @@ def compared(work: Any) -> Any:
     return plain(found)
 
 
-def results(library: Any, case: Case) -> dict[str, Any]:
+def results(library, case):
     """Return all results of a library's LabelBinarizer.
 
     Each call gets a copy, because scikit-learn writes into sparse matrices.
@@ -198,20 +197,20 @@ SOURCES = [label_source, indicator_source, series_source, column_source]
 
 @pytest.mark.parametrize("source", SOURCES)
 @given(data=st.data())
-def test_labels_are_binarized_as_by_scikit_learn(source: Any, data: st.DataObject) -> None:
+def test_labels_are_binarized_as_by_scikit_learn(source, data):
     """Labels in arrays, lists and columns, and indicator matrices."""
     case = data.draw(cases(source))
     assert results(ours, case) == results(preprocessing, case)
 
 
-def test_texts_that_end_in_nul_are_other_labels() -> None:
+def test_texts_that_end_in_nul_are_other_labels():
     """NumPy's fixed-width strings cannot represent them."""
     labels = np.array(["a", "b", "a\0"], object)
 
     assert LabelBinarizer().fit(labels[:1]).transform(labels).tolist() == [[1], [0], [0]]
 
 
-LABEL_SETS: list[list[Any]] = [
+LABEL_SETS = [
     [0, 1, 2, -3, 100],
     ["a", "b", "é", ""],
     [True, 1, 0, 2],  # equal labels are one class: the first of them
@@ -229,7 +228,7 @@ INDICATORS = [np.array, sparse.csr_matrix, sparse.csc_array, sparse.lil_array]
 
 
 @st.composite
-def set_tables(draw: st.DrawFn, pool: list[Any]) -> Callable[[], Any]:
+def set_tables(draw, pool):
     spec = draw(st.lists(st.lists(st.sampled_from(pool), max_size=5), max_size=6))
     kind, table = draw(st.sampled_from(ROWS)), draw(st.sampled_from(TABLES))
     is_hashable = all(label.__hash__ for label in pool)
@@ -237,7 +236,7 @@ def set_tables(draw: st.DrawFn, pool: list[Any]) -> Callable[[], Any]:
 
 
 @st.composite
-def set_cases(draw: st.DrawFn) -> tuple[Any, Any, dict[str, Any]]:
+def set_cases(draw):
     """Return functions that return rows to learn from and to encode, and the parameters."""
     pool = draw(st.sampled_from(LABEL_SETS))
     classes = draw(st.none() | st.lists(st.sampled_from(pool), max_size=5))
@@ -245,10 +244,10 @@ def set_cases(draw: st.DrawFn) -> tuple[Any, Any, dict[str, Any]]:
     return draw(set_tables(pool)), draw(set_tables(pool)), params
 
 
-def set_results(library: Any, train: Any, test: Any, params: dict[str, Any]) -> list[Any]:
+def set_results(library, train, test, params):
     """Return all results of a library's MultiLabelBinarizer."""
     binarizer = library.MultiLabelBinarizer(**params)
-    steps: list[Callable[[], Any]] = [
+    steps = [
         lambda: clone(binarizer).fit_transform(train()),
         lambda: binarizer.fit(train()).classes_,
         lambda: binarizer.transform(test()),
@@ -258,12 +257,12 @@ def set_results(library: Any, train: Any, test: Any, params: dict[str, Any]) -> 
 
 
 @given(set_cases())
-def test_rows_of_labels_are_encoded_as_by_scikit_learn(case: Any) -> None:
+def test_rows_of_labels_are_encoded_as_by_scikit_learn(case):
     assert set_results(ours, *case) == set_results(preprocessing, *case)
 
 
 @given(st.data(), st.sampled_from([np.int64, np.uint8, np.bool_, np.float32]))
-def test_indicators_are_decoded_as_by_scikit_learn(data: st.DataObject, dtype: Any) -> None:
+def test_indicators_are_decoded_as_by_scikit_learn(data, dtype):
     """Dense or sparse, of any dtype; the errors for numbers other than 0 and 1 are equal."""
     cells = st.lists(st.sampled_from([0, 0, 1, 1, 1, 2, 3]), min_size=3, max_size=3)
     rows = data.draw(st.lists(cells, min_size=1, max_size=5))
@@ -277,7 +276,7 @@ def test_indicators_are_decoded_as_by_scikit_learn(data: st.DataObject, dtype: A
     assert found == wanted
 
 
-def test_unknown_labels_are_named_in_one_warning() -> None:
+def test_unknown_labels_are_named_in_one_warning():
     """Sorted by their texts; the warning names the line of the caller."""
     binarizer = MultiLabelBinarizer().fit([["a"]])
 
@@ -290,14 +289,14 @@ def test_unknown_labels_are_named_in_one_warning() -> None:
     assert caught[0].filename == __file__
 
 
-def test_fit_with_classes_does_not_iterate_over_the_rows() -> None:
+def test_fit_with_classes_does_not_iterate_over_the_rows():
     rows = iter([["a"]])
     MultiLabelBinarizer(classes=["a"]).fit(rows)
     assert list(rows) == [["a"]]
 
 
 @pytest.mark.parametrize("module", ["pandas", "polars", "pyarrow"])
-def test_columns_of_lists_are_rows(module: str) -> None:
+def test_columns_of_lists_are_rows(module):
     """The labels of a list column are Python's own."""
     library = pytest.importorskip(module)
     make = library.array if module == "pyarrow" else library.Series
@@ -309,7 +308,7 @@ def test_columns_of_lists_are_rows(module: str) -> None:
     assert encoded.tolist() == [[1, 1], [0, 1]]
 
 
-def test_common_labels_never_reach_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_common_labels_never_reach_scikit_learn(monkeypatch):
     """Integers, text, Booleans and whole floats."""
     for name in ("fit", "transform", "inverse_transform"):
         monkeypatch.delattr(preprocessing.LabelBinarizer, name)
@@ -329,7 +328,7 @@ def test_common_labels_never_reach_scikit_learn(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])
-def test_inputs_are_not_changed(form: Any) -> None:
+def test_inputs_are_not_changed(form):
     """Results do not share their memory, either."""
     given_labels = form(np.array([[0, 1, 0], [1, 1, 1]]))
     for part in ("data", "indices", "indptr") if sparse.issparse(given_labels) else ():
@@ -346,14 +345,14 @@ def test_inputs_are_not_changed(form: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["transform", "fit"])
-def test_a_subclass_keeps_its_own_methods(name: str) -> None:
+def test_a_subclass_keeps_its_own_methods(name):
     """`fit_transform` goes through them, as scikit-learn's does."""
     called = []
 
     class Own(LabelBinarizer):
         pass
 
-    def method(self: Any, y: Any) -> Any:
+    def method(self, y):
         called.append(y)
         return getattr(LabelBinarizer, name)(self, y)
 
@@ -365,7 +364,7 @@ def test_a_subclass_keeps_its_own_methods(name: str) -> None:
 
 
 @pytest.mark.parametrize("binarizer", [LabelBinarizer(), MultiLabelBinarizer()], ids=str)
-def test_results_stay_arrays(binarizer: Any) -> None:
+def test_results_stay_arrays(binarizer):
     """Labels are no features: there is no `set_output`, and the setting for all is not for them."""
     with config_context(transform_output="pandas"):
         encoded = binarizer.fit_transform(LABELS)
@@ -377,10 +376,10 @@ def test_results_stay_arrays(binarizer: Any) -> None:
 @pytest.mark.parametrize("interface", ["spmatrix", "sparray"])
 @pytest.mark.parametrize("n_rows", [1, 1000])
 @pytest.mark.parametrize("kind", [LabelBinarizer, MultiLabelBinarizer, ours.OneHotEncoder])
-def test_sparse_results_are_compact(kind: Any, n_rows: int, interface: str) -> None:
+def test_sparse_results_are_compact(kind, n_rows, interface):
     """Canonical, with 32-bit indices; scikit-learn is configured to return an array or a matrix."""
     settings = {"sparse_interface": interface} if "sparse_interface" in get_config() else {}
-    rows: Any = [*LABELS] * n_rows
+    rows = [*LABELS] * n_rows
     with config_context(**settings):
         estimator = kind(sparse_output=True)
         rows = np.array(rows, object)[:, None] if kind is ours.OneHotEncoder else rows
@@ -393,7 +392,7 @@ def test_sparse_results_are_compact(kind: Any, n_rows: int, interface: str) -> N
 
 
 @pytest.mark.parametrize("labels", [[0, 0], [0, 1, 2]], ids=str)
-def test_values_beyond_a_narrow_dtype_are_those_of_scikit_learn(labels: list[int]) -> None:
+def test_values_beyond_a_narrow_dtype_are_those_of_scikit_learn(labels):
     """They wrap around; scikit-learn raises an error if there is a single class."""
     y = np.array(labels, np.int8)
     found, expected = (

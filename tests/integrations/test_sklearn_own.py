@@ -1,10 +1,5 @@
 """The tests of the installed scikit-learn pass with our classes."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 from redirect import run_redirected
 
@@ -25,7 +20,7 @@ from onehot_fast.integrations.sklearn import (
 
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
 # scikit-learn's tests: how many must pass, and what must be called at least ten times.
-MODULES: dict[str, tuple[int, list[str]]] = {
+MODULES = {
     "sklearn.preprocessing.tests.test_encoders": (
         250,
         [f"{kind}.{name}" for kind in ("OneHotEncoder", "OrdinalEncoder") for name in METHODS],
@@ -72,7 +67,7 @@ ESTIMATORS = [
 
 @pytest.mark.long
 @pytest.mark.parametrize("module", MODULES)
-def test_scikit_learn_own_module_passes(module: str, tmp_path: Path) -> None:
+def test_scikit_learn_own_module_passes(module, tmp_path):
     """Every test of the classes, and of code that uses them, passes with ours."""
     n_passed, names = MODULES[module]
     # scikit-learn 1.8 fails with newer releases of polars.
@@ -89,7 +84,7 @@ def test_scikit_learn_own_module_passes(module: str, tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Bins whose width|Feature . is constant")
 @pytest.mark.filterwarnings("ignore:`TargetEncoder.shuffle`:FutureWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_scikit_learn_accepts_the_estimator(estimator: Any) -> None:
+def test_scikit_learn_accepts_the_estimator(estimator):
     """The same checks pass as for scikit-learn's own class."""
     release = tuple(map(int, sklearn.__version__.split(".")[:2]))
     if isinstance(estimator, KBinsDiscretizer) and release < (1, 9):

@@ -1,7 +1,5 @@
 """DataFrames of Spark are encoded as in one process, for any partitions and faults."""
 
-from __future__ import annotations
-
 import copy
 import datetime as dt
 import decimal
@@ -10,14 +8,12 @@ import importlib
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import pytest
-from engines import CHOICES, OPTIONS, PARTS, Engine, Part, check_engine, document
+from engines import CHOICES, OPTIONS, PARTS, Engine, check_engine, document
 from hypothesis import given
 from strategies import examples
 
@@ -49,10 +45,10 @@ SCHEMA = (
 )
 
 
-def frame_of(spark: Any, parts: Sequence[Part]) -> Any:
+def frame_of(spark, parts):
     """Return a frame with a partition for each part, which may be empty."""
 
-    def rows(part: Part) -> list[tuple[Any, ...]]:
+    def rows(part):
         columns = [part.columns[field.split()[0]] for field in SCHEMA.split(",")]
         texts = [None if value != value else value for value in columns[0]]
         return [*zip(texts, *columns[1:], strict=True)]
@@ -62,7 +58,7 @@ def frame_of(spark: Any, parts: Sequence[Part]) -> Any:
     return spark.createDataFrame(partitions, SCHEMA)
 
 
-def columns_of(frame: Any) -> dict[str, list[Any]]:
+def columns_of(frame):
     rows = frame.collect()
     return {name: [row[i] for row in rows] for i, name in enumerate(frame.columns)}
 
@@ -99,7 +95,7 @@ BY_EXPRESSION = ["word", "octets", "whole", "real", "flag", "day"]
 
 
 @pytest.fixture(scope="module")
-def typed(spark: Any) -> Any:
+def typed(spark):
     """Return columns of every type, and one with a dot in its name."""
     rows = [*zip(*(values for _, values in TYPED.values()), range(8), strict=True)]
     schema = ", ".join(f"{name} {kind}" for name, (kind, _) in TYPED.items())
@@ -107,7 +103,7 @@ def typed(spark: Any) -> Any:
     return frame.withColumn("a.b", frame.kept).sort("kept").cache()
 
 
-def in_one_process(frame: Any, names: Sequence[str], **options: Any) -> Encoder:
+def in_one_process(frame, names, **options):
     return Encoder([*names], **options).fit(frame.toArrow())
 
 
@@ -278,11 +274,11 @@ def test_char_columns_are_compared_with_their_blanks(spark):
     assert found == encode(frame, encoder, without_python=True).collect()
 
 
-def in_full(row: Any) -> list[Any]:
+def in_full(row):
     return [v.toArray().tolist() if isinstance(v, DenseVector | SparseVector) else v for v in row]
 
 
-def failing_twice(batches: Iterator[Any]) -> Iterator[Any]:
+def failing_twice(batches):
     """Fail in one partition after some rows, in two attempts out of three."""
     from pyspark import TaskContext
 
@@ -315,14 +311,14 @@ def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
     monkeypatch.setattr(_learn, "MAX_SMALL_STATE", 0)
     monkeypatch.setattr(_learn, "MAX_COLLECTED", 0)
     monkeypatch.setattr(_learn, "FAN_IN", 2)
-    rounds: list[int] = []
+    rounds = []
     small = _learn._small_states
     monkeypatch.setattr(
         _learn, "_small_states", lambda states: rounds.append(1) or small(states.unpersist())
     )
     runs = spark.sparkContext.accumulator(0)
 
-    def counted(batches: Iterator[Any]) -> Iterator[Any]:
+    def counted(batches):
         runs.add(1)
         yield from batches
 
@@ -475,7 +471,7 @@ def test_columns_have_the_order_of_fit(spark):
 def test_columns_are_chosen_by_default(spark):
     """Texts are encoded; without texts nothing is."""
     frame = spark.createDataFrame([("a", 1), ("b", 2)], "word string, n int")
-    seen: list[list[str]] = []
+    seen = []
     chosen = Encoder(lambda table: seen.append(table.columns) or ["n"]).fit(frame)
 
     assert Encoder().fit(frame).columns == ("word",)

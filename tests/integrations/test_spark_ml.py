@@ -1,11 +1,8 @@
 """The stage of Spark's ML pipelines: parameters, pipelines saved and loaded, streams."""
 
-from __future__ import annotations
-
 import importlib
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,7 +26,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def trips(spark: Any) -> Any:
+def trips(spark):
     """Return rows whose label mostly depends on the size."""
     size = "IF(id % 7 = 0, NULL, element_at(array('S', 'M', 'L'), int(id % 3 + 1))) AS size"
     label = "double(id % 3 = 0 OR id % 11 = 0) AS label"
@@ -108,7 +105,7 @@ def test_cross_validation_chooses_among_its_parameters(trips):
     assert model.bestModel.stages[0].getEncoder().n_features == 3
 
 
-def test_a_stream_is_encoded_batch_by_batch(spark, trips, tmp_path: Path):
+def test_a_stream_is_encoded_batch_by_batch(spark, trips, tmp_path):
     model = OneHotEncoder(inputCols=["size"], outputCol="sizes").fit(trips)
     trips.write.parquet(str(tmp_path / "trips"))
     stream = spark.readStream.schema(trips.schema).parquet(str(tmp_path / "trips"))

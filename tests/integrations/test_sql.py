@@ -1,23 +1,18 @@
 """SQL of an encoder: quotes, limits, and the types and settings of real databases."""
 
-from __future__ import annotations
-
 import datetime
 import sqlite3
-from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
-from postgres import Session
 
 from onehot_fast import Encoder
 from onehot_fast.integrations.sql import DIALECTS
 
 
 @pytest.fixture(scope="module")
-def duck() -> Iterator[Any]:
+def duck():
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect() as connection:
         yield connection
@@ -48,9 +43,7 @@ BEYOND = [
         ),
     ],
 )
-def test_encoders_that_an_engine_cannot_represent_are_rejected(
-    values: Any, dialect: str, message: str
-) -> None:
+def test_encoders_that_an_engine_cannot_represent_are_rejected(values, dialect, message):
     encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": values})
 
     with pytest.raises(ValueError, match=message):
@@ -59,7 +52,7 @@ def test_encoders_that_an_engine_cannot_represent_are_rejected(
 
 @pytest.mark.parametrize("name", ["", "a\0", "\ud800"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_names_that_no_engine_has_are_rejected(dialect: str, name: str) -> None:
+def test_names_that_no_engine_has_are_rejected(dialect, name):
     encoder = Encoder([name], handle_unknown="ignore", prefix="p").fit({name: ["x"]})
 
     with pytest.raises(ValueError, match="cannot be written in SQL"):
@@ -69,7 +62,7 @@ def test_names_that_no_engine_has_are_rejected(dialect: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("table", [5, [], ["schema", 5]])
-def test_invalid_names_of_tables_are_rejected(table: Any) -> None:
+def test_invalid_names_of_tables_are_rejected(table):
     with pytest.raises(TypeError, match=r"a name or a list of names"):
         Encoder().fit({"c": ["x"]}).to_sql(table=table)
 
@@ -78,9 +71,7 @@ INDICATE = {"handle_unknown": "indicator", "handle_missing": "indicator", "dtype
 
 
 @pytest.mark.parametrize("values", [[None], [], [np.nan], np.array([np.nan]), [Decimal("NaN")]])
-def test_nan_is_missing_where_no_category_tells_the_type(
-    duck: Any, postgres: Session, values: Any
-) -> None:
+def test_nan_is_missing_where_no_category_tells_the_type(duck, postgres, values):
     """Also after a round trip through JSON; a text "NaN" is a value."""
     fitted = Encoder(["x"], **INDICATE).fit({"x": values})
     rows = "(VALUES (1, {0}), (2, {1}), (3, NULL)) AS t (place, x)"
@@ -97,7 +88,7 @@ def test_nan_is_missing_where_no_category_tells_the_type(
             ]
 
 
-def test_decimals_that_few_columns_hold(duck: Any, postgres: Session) -> None:
+def test_decimals_that_few_columns_hold(duck, postgres):
     """Infinity, many digits and large exponents are written where a column can hold them."""
     values = [Decimal(v) for v in ("Infinity", "1E+40", "1E-16390", "1.50", "-7", "0E+9999999")]
     encoder = Encoder(["x"], **INDICATE).fit({"x": values})
@@ -120,7 +111,7 @@ def test_decimals_that_few_columns_hold(duck: Any, postgres: Session) -> None:
 
 
 @pytest.mark.parametrize(("dialect", "double"), [("spark", "DOUBLE"), ("bigquery", "FLOAT64")])
-def test_infinite_decimals_are_not_in_the_list_of_decimals(dialect: str, double: str) -> None:
+def test_infinite_decimals_are_not_in_the_list_of_decimals(dialect, double):
     """In one list with a float, the engines would compare the decimals as floats."""
     values = [Decimal("Infinity"), Decimal(2), Decimal(3)]
     encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": values})
@@ -130,7 +121,7 @@ def test_infinite_decimals_are_not_in_the_list_of_decimals(dialect: str, double:
     assert condition in encoder.to_sql(dialect)
 
 
-def test_features_whose_names_differ_only_by_case(duck: Any) -> None:
+def test_features_whose_names_differ_only_by_case(duck):
     """A view can give them other names."""
     encoder = Encoder(["c"], dtype="int8", handle_unknown="ignore").fit({"c": ["a", "A"]})
     memory = sqlite3.connect(":memory:")
@@ -144,7 +135,7 @@ def test_features_whose_names_differ_only_by_case(duck: Any) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("other", [2, 0.5, Decimal("0.5")])
-def test_the_statement_is_as_long_as_the_categories(dialect: str, other: Any) -> None:
+def test_the_statement_is_as_long_as_the_categories(dialect, other):
     """Exponents are never written out, and integers beyond float64 match no float."""
     values = [Decimal("1E+999999999"), Decimal("1E-99999999"), 10**400, other, other]
     encoder = Encoder(["x"], min_frequency=2, **INDICATE).fit({"x": values})
@@ -154,7 +145,7 @@ def test_the_statement_is_as_long_as_the_categories(dialect: str, other: Any) ->
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("names", [[0, "0"], ["c", "C"]])
-def test_columns_that_sql_cannot_tell_apart_are_rejected(dialect: str, names: Any) -> None:
+def test_columns_that_sql_cannot_tell_apart_are_rejected(dialect, names):
     encoder = Encoder(names, prefix={names[0]: "p"}).fit({name: ["a"] for name in names})
 
     if (dialect, names) == ("postgres", ["c", "C"]):
@@ -164,7 +155,7 @@ def test_columns_that_sql_cannot_tell_apart_are_rejected(dialect: str, names: An
             encoder.to_sql(dialect)
 
 
-def test_collations_and_types_of_text_columns(duck: Any, postgres: Session) -> None:
+def test_collations_and_types_of_text_columns(duck, postgres):
     """Texts are compared by their characters, whatever the column declares."""
     postgres.execute("CREATE EXTENSION IF NOT EXISTS citext")
     postgres.execute(

@@ -1,10 +1,6 @@
 """One-hot tensors of torch: kernels, composition of torch operations, graphs and devices."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from math import nan
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +29,7 @@ LIMITS = {
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[Any, int, dict[str, Any]]:
+def cases(draw):
     """Return a tensor, a number of classes and options."""
     dtype = draw(st.sampled_from(INDICES))
     shape = draw(st.lists(st.integers(0, 4), max_size=3))
@@ -56,7 +52,7 @@ def cases(draw: st.DrawFn) -> tuple[Any, int, dict[str, Any]]:
     return tensor, draw(st.integers(0, 10)), options
 
 
-def outcome(work: Callable[[], Any]) -> Any:
+def outcome(work):
     """Return the result of a call, or the message of its error."""
     try:
         return work()
@@ -64,13 +60,13 @@ def outcome(work: Callable[[], Any]) -> Any:
         return str(error)
 
 
-def stored(tensor: Any) -> Any:
+def stored(tensor):
     """Return the elements of a tensor as bytes, in C order."""
     return bytes(tensor.clone(memory_format=torch.contiguous_format).untyped_storage())
 
 
 @given(case=cases(), dtype=st.sampled_from(VALUES), is_out=st.booleans())
-def test_tensors_are_encoded_like_arrays(case: Any, dtype: Any, is_out: bool) -> None:
+def test_tensors_are_encoded_like_arrays(case, dtype, is_out):
     """For all dtypes, strides and policies; errors have the same words."""
     tensor, depth, options = case
     array = tensor.numpy()
@@ -96,9 +92,7 @@ def test_tensors_are_encoded_like_arrays(case: Any, dtype: Any, is_out: bool) ->
     smoothing=st.sampled_from([0.0, 0.1]),
     is_traced=st.booleans(),
 )
-def test_the_composition_equals_the_kernel(
-    case: Any, dtype: Any, smoothing: float, is_traced: bool
-) -> None:
+def test_the_composition_equals_the_kernel(case, dtype, smoothing, is_traced):
     """Bit for bit, in the functional form and in the one that fills; both reject the same."""
     tensor, depth, options = case
     smoothing = smoothing if dtype in SMOOTHED else 0.0
@@ -121,7 +115,7 @@ def test_the_composition_equals_the_kernel(
     assert stored(got) == stored(expected)
 
 
-def operator_policies(tensor: Any, options: dict[str, Any], smoothing: float) -> tuple[Any, ...]:
+def operator_policies(tensor, options, smoothing):
     """Return the policies as the operators take them."""
     ignored = _ignored(options["ignore_index"], tensor.dtype)
     axis = options["axis"] % (tensor.ndim + 1)
@@ -136,9 +130,7 @@ def operator_policies(tensor: Any, options: dict[str, Any], smoothing: float) ->
     default=st.sampled_from([-1, 7, "error"]),
     multiple=st.sampled_from(["error", "first"]),
 )
-def test_tensors_are_decoded_like_arrays(
-    values: Any, dtype: Any, axis: int, on_value: int, default: Any, multiple: Any
-) -> None:
+def test_tensors_are_decoded_like_arrays(values, dtype, axis, on_value, default, multiple):
     """By the kernel, and by the composition of torch operations."""
     tensor = torch.tensor(values).nan_to_num(nan if dtype.is_floating_point else 0)
     tensor = tensor.reshape(3, 2, 2).to(dtype).transpose(0, 1)
@@ -158,7 +150,7 @@ def test_tensors_are_decoded_like_arrays(
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in VALUES if not dtype.is_complex])
-def test_the_largest_element_is_the_class(dtype: Any) -> None:
+def test_the_largest_element_is_the_class(dtype):
     """For scores of every real dtype; NaN counts as the largest."""
     scores = torch.tensor([[0, 1, 1], [1, 0, 0]]).to(dtype)
 
@@ -170,14 +162,14 @@ def test_the_largest_element_is_the_class(dtype: Any) -> None:
     assert decode(large, rule="argmax").tolist() == [1]
 
 
-def test_rows_without_classes_are_decoded() -> None:
+def test_rows_without_classes_are_decoded():
     empty = torch.empty(2, 0)
 
     assert decode(empty, default=4).tolist() == [4, 4]
     assert _composition.decode(empty, 1, 1, 4, "error").tolist() == [4, 4]
 
 
-def test_defaults_are_those_of_torch() -> None:
+def test_defaults_are_those_of_torch():
     """Invalid labels are errors, and -1 or nothing means one class more than the largest label."""
     labels = torch.tensor([[0, 3], [2, 0]])
     expected = torch.nn.functional.one_hot(labels)
@@ -191,7 +183,7 @@ def test_defaults_are_those_of_torch() -> None:
 
 
 @given(case=cases())
-def test_the_number_of_classes_is_inferred_like_depth(case: Any) -> None:
+def test_the_number_of_classes_is_inferred_like_depth(case):
     """As for arrays, except that `negative_indices="normalize"` needs a number."""
     tensor, _, options = case
     if options["negative_indices"] == "normalize":
@@ -207,7 +199,7 @@ def test_the_number_of_classes_is_inferred_like_depth(case: Any) -> None:
         np.testing.assert_array_equal(got, expected)
 
 
-def test_labels_are_smoothed() -> None:
+def test_labels_are_smoothed():
     labels = torch.tensor([0, 255, 1])
     got = one_hot(labels, 2, label_smoothing=0.1, ignore_index=255, dtype=torch.float64)
     expected = onehot_fast.one_hot(labels.numpy(), 2, label_smoothing=0.1, dtype=float)
@@ -215,14 +207,14 @@ def test_labels_are_smoothed() -> None:
 
 
 @pytest.mark.parametrize("name", ["float4_e2m1fn_x2", "float8_e8m0fnu", "bits8", "quint8"])
-def test_dtypes_without_zero_and_one_are_rejected(name: str) -> None:
+def test_dtypes_without_zero_and_one_are_rejected(name):
     if not hasattr(torch, name):
         pytest.skip(f"this torch has no {name}")
     with pytest.raises(TypeError, match=rf"dtype must be a Boolean.* got torch\.{name}"):
         one_hot(torch.arange(3), 3, dtype=getattr(torch, name))
 
 
-INVALID: list[tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = [
+INVALID = [
     ((np.arange(3), 3), {}, TypeError, r"tensor must be a torch.Tensor, got an ndarray"),
     ((torch.tensor([True]), 3), {}, TypeError, r"tensor must have an integer dtype.* torch.bool"),
     ((torch.arange(3), -2), {}, ValueError, r"must be in \[0, 2\*\*63\), got -2; -1"),
@@ -244,7 +236,7 @@ INVALID: list[tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = [
 ]  # fmt: skip
 
 
-INVALID_ENCODED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
+INVALID_ENCODED = [
     (torch.tensor(1), {}, ValueError, "at least one dimension"),
     (torch.empty(2, 0), {"rule": "argmax"}, ValueError, "at least one class"),
     (torch.eye(2), {"axis": 2}, ValueError, r"axis must be in \[-2, 2\), got 2"),
@@ -261,14 +253,12 @@ INVALID_ENCODED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     [(one_hot, *case) for case in INVALID]
     + [(decode, (tensor,), *case) for tensor, *case in INVALID_ENCODED],
 )
-def test_invalid_arguments_raise_errors(
-    call: Any, arguments: Any, options: Any, error: Any, message: str
-) -> None:
+def test_invalid_arguments_raise_errors(call, arguments, options, error, message):
     with pytest.raises(error, match=message):
         call(*arguments, **options)
 
 
-def test_whole_numbers_of_any_type_are_accepted() -> None:
+def test_whole_numbers_of_any_type_are_accepted():
     labels = torch.arange(3)
     got = one_hot(labels, labels.max() + 1, axis=np.int64(1), ignore_index=np.int64(2))
 
@@ -277,7 +267,7 @@ def test_whole_numbers_of_any_type_are_accepted() -> None:
 
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_torch_accepts_the_operators(dtype: Any, device: str) -> None:
+def test_torch_accepts_the_operators(dtype, device):
     """Their schemas, their fake kernels, and traces with unknown shapes."""
     labels = torch.tensor([[0, 2], [1, 255]], dtype=torch.uint8, device=device)
     policies = 1, [255], "ignore", "ignore", 0.0
@@ -288,7 +278,7 @@ def test_torch_accepts_the_operators(dtype: Any, device: str) -> None:
     torch.library.opcheck(DECODING, (out, 1, 1, -1, "error"))
 
 
-def test_batches_of_vmap_are_encoded_at_once() -> None:
+def test_batches_of_vmap_are_encoded_at_once():
     labels = torch.tensor([[0, 2, 1], [1, 255, 0]])
     expected = torch.stack([one_hot(row, 3, axis=0, ignore_index=255) for row in labels])
     encode = torch.vmap(lambda row: one_hot(row, 3, axis=0, ignore_index=255))
@@ -305,15 +295,15 @@ def test_batches_of_vmap_are_encoded_at_once() -> None:
     assert torch.equal(out.movedim(2, 0), expected)
 
 
-class Loss(torch.nn.Module):  # type: ignore[misc]  # its types are not checked
+class Loss(torch.nn.Module):
     """A model with labels in it."""
 
-    def forward(self, scores: Any, labels: Any) -> Any:
+    def forward(self, scores, labels):
         hot = one_hot(labels, scores.shape[1], axis=1, ignore_index=255)
         return (torch.relu(scores) * hot).sum(1)
 
 
-def test_a_compiled_model_is_one_graph() -> None:
+def test_a_compiled_model_is_one_graph():
     scores, labels = torch.randn(2, 5, 3), torch.tensor([[0, 4, 255], [1, 2, 3]])
     model = Loss()
     expected = model(scores, labels)
@@ -327,11 +317,11 @@ def test_a_compiled_model_is_one_graph() -> None:
         graph(scores, labels + 1)
 
 
-def operators_of(function: Callable[..., Any], *arguments: Any) -> list[str]:
+def operators_of(function, *arguments):
     """Return the operators in the graph of a compiled function."""
-    targets: list[str] = []
+    targets = []
 
-    def backend(graph: Any, inputs: Any) -> Any:
+    def backend(graph, inputs):
         targets.extend(str(node.target) for node in graph.graph.nodes)
         return graph.forward
 
@@ -341,10 +331,10 @@ def operators_of(function: Callable[..., Any], *arguments: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_the_composition_compiles_without_custom_operators(dynamic: bool) -> None:
+def test_the_composition_compiles_without_custom_operators(dynamic):
     labels = torch.tensor([[0, 4, 255], [1, 2, 3]])
 
-    def encode(labels: Any) -> Any:
+    def encode(labels):
         policies = 1, [255], "error", "error", 0.1
         return _composition.encode(labels, 5, torch.bfloat16, *policies)
 
@@ -355,11 +345,11 @@ def test_the_composition_compiles_without_custom_operators(dynamic: bool) -> Non
         compiled(labels - 1)
 
 
-def test_only_graphs_for_the_cpu_contain_custom_operators() -> None:
+def test_only_graphs_for_the_cpu_contain_custom_operators():
     """A meta tensor stands for one on another device."""
     labels = torch.tensor([0, 2, 1])
 
-    def round_trip(labels: Any) -> Any:
+    def round_trip(labels):
         return decode(one_hot(labels, 3, out=one_hot(labels, 3)))
 
     assert any("onehot_fast" in name for name in operators_of(round_trip, labels))
@@ -368,7 +358,7 @@ def test_only_graphs_for_the_cpu_contain_custom_operators() -> None:
     assert not any("onehot_fast" in name for name in elsewhere)
 
 
-def test_tensors_of_other_devices_stay_there() -> None:
+def test_tensors_of_other_devices_stay_there():
     """Meta tensors and the fake tensors of a GPU are neither read nor copied."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -385,7 +375,7 @@ def test_tensors_of_other_devices_stay_there() -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("is_compiled", [False, True])
-def test_a_gpu_encodes_like_the_cpu(is_compiled: bool) -> None:
+def test_a_gpu_encodes_like_the_cpu(is_compiled):
     labels = torch.randint(0, 21, (2, 64, 64))
     labels[0, :3] = 255
     call = torch.compile(one_hot, fullgraph=True) if is_compiled else one_hot
@@ -396,7 +386,7 @@ def test_a_gpu_encodes_like_the_cpu(is_compiled: bool) -> None:
         assert torch.equal(decode(got, 1).cpu(), decode(expected, 1))
 
 
-def test_results_have_no_gradient() -> None:
+def test_results_have_no_gradient():
     scores = torch.randn(2, 5, 3, requires_grad=True)
     Loss()(scores, torch.zeros(2, 3, dtype=torch.int64)).sum().backward()
     assert (scores.grad[:, 1:] == 0).all()
@@ -408,18 +398,18 @@ def test_results_have_no_gradient() -> None:
         one_hot(labels, 2, out=torch.empty(2, 2, requires_grad=True))
 
 
-class Masks(torch.utils.data.Dataset):  # type: ignore[misc]
+class Masks(torch.utils.data.Dataset):
     """Label masks that workers encode."""
 
-    def __len__(self) -> int:
+    def __len__(self):
         return 8
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index):
         return one_hot(torch.full((64, 64), index), 8, axis=0, dtype=torch.uint8)
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads and fork
-def test_workers_encode() -> None:
+def test_workers_encode():
     """Workers are forked from a process that has used threads."""
     one_hot(torch.zeros(1 << 22, dtype=torch.int64), 8)
     loader = torch.utils.data.DataLoader(Masks(), batch_size=4, num_workers=2, timeout=60)
@@ -430,9 +420,9 @@ def test_workers_encode() -> None:
     assert torch.equal(batches.argmax(1)[:, 0, 0], torch.arange(8))
 
 
-def test_an_exported_graph_needs_the_number_of_classes() -> None:
-    class Inferred(torch.nn.Module):  # type: ignore[misc]
-        def forward(self, labels: Any) -> Any:
+def test_an_exported_graph_needs_the_number_of_classes():
+    class Inferred(torch.nn.Module):
+        def forward(self, labels):
             return one_hot(labels)
 
     with pytest.raises(Exception, match=r"must be given under torch\.export"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64
 NULLABLE_WHOLE = ["Int8", "Int64", "UInt64", pd.ArrowDtype(pa.int16())]
 REAL = ["float32", "float64", "Float64"]
 ARROW_REAL = [pd.ArrowDtype(pa.float64())]  # pandas itself refuses both zeros in a column
+MOMENTS = ["datetime64[ns]", "datetime64[s]", "datetime64[ns, UTC]", object]
+DAY = datetime.timedelta(1)
 TRUTH = ["bool", "boolean", object, pd.ArrowDtype(pa.bool_())]
 
 labels = st.text("ab_é€", max_size=2) | st.text(
@@ -81,7 +84,8 @@ def columns(n_rows: int) -> st.SearchStrategy[Any]:
         typed(st.sampled_from([-0.0, 1.5, None, float("inf")]), ARROW_REAL, n_rows),
         typed(st.booleans(), TRUTH, n_rows),
         typed(missing | st.booleans(), [object, "boolean", pd.ArrowDtype(pa.bool_())], n_rows),
-        typed(missing | moments, ["datetime64[ns]", "datetime64[ns, UTC]", object], n_rows),
+        typed(missing | moments, MOMENTS, n_rows),
+        typed(missing | st.timedeltas(-DAY, DAY), ["timedelta64[ms]"], n_rows),
         typed(missing | moments.map(lambda i: pd.Period(i, "D")), ["period[D]"], n_rows),
         typed(st.integers(0, 3).map(lambda i: pd.Interval(i, i + 1)), ["interval"], n_rows),
         typed(st.integers(0, 2), ["Sparse[int]"], n_rows),

@@ -33,7 +33,7 @@ KINDS: dict[Any, st.SearchStrategy[Any]] = {
     LETTERS: st.sampled_from("abc"),
     **{dtype: integers(dtype) for dtype in INTEGERS},
     pl.Boolean: st.booleans(),
-    pl.Float64: st.sampled_from([0.0, 1.5, -2.25, float("inf")]),
+    **dict.fromkeys([pl.Float64, pl.Float32], st.sampled_from([0.0, 1.5, -2.25, float("inf")])),
     pl.Date: days,
     pl.Datetime("us"): moments,
     pl.Datetime("ns"): moments,
