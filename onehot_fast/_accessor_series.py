@@ -436,5 +436,5 @@ class SeriesAccessor(Generic[Frame]):
         raise NotImplementedError
 
     def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Frame:
-        """Return the table of a row-major matrix, without a copy if possible."""
+        """Return a row-major matrix as a table with these labels, without a copy if possible."""
         raise NotImplementedError

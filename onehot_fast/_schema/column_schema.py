@@ -144,7 +144,7 @@ class ColumnSchema:
 
     @property
     def types(self) -> frozenset[str]:
-        """The types of the columns in `fit`: see `Table.type_of`."""
+        """The types that the columns had in `fit`, as `Table.type_of` writes them."""
         return self.learned.types
 
     @cached_property

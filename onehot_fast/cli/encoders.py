@@ -330,7 +330,7 @@ def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
     unsupported = {"drop": chosen.get("drop"), "handle_missing": "propagate"}
     for option, value in unsupported.items():
         if value is not None and chosen.get(option) == value:
-            text = f"not supported for {name!r}, which has several labels in a row"
+            text = f"not supported for {name!r}, which has several labels per row"
             raise CommandError(Exit.USAGE, f"{flag(option)} {value}: {text}")
     return chosen
 
