@@ -6,13 +6,11 @@ import gc
 import os
 import re
 from collections import defaultdict
-from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from libraries import LIBRARIES, Library
+from libraries import LIBRARIES
 
 # A hostile array is slow to draw, unique values are drawn by rejection, and the machine may be
 # busy.
@@ -33,7 +31,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call() -> Generator[None, Any, Any]:
+def pytest_pyfunc_call():
     """Skip a test if its feature needs a newer version of a library."""
     try:
         return (yield)
@@ -44,18 +42,18 @@ def pytest_pyfunc_call() -> Generator[None, Any, Any]:
 
 
 @pytest.fixture(scope="session", params=LIBRARIES)
-def library(request: pytest.FixtureRequest) -> Library:
+def library(request):
     """Return each library: one test covers behaviour that all libraries share."""
     return LIBRARIES[request.param]()
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """Hide the million objects of ten thousand tests from every `gc.collect()` in a test."""
     gc.collect()
     gc.freeze()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter):
     """Print how many tests were skipped for each reason, and in which files."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for report in terminalreporter.stats.get("skipped", []):
@@ -75,7 +73,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"  and the tests that -m '{chosen}' deselects")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Leave out tests that need gigabytes, unless their mark is selected.
 
     Tests of Spark come first: its session takes long to start, and they would end last.

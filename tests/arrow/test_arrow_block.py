@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from onehot_fast.adapter import ArrowBlock, read_arrow
 
 
-def bits() -> Any:
+def bits():
     """Return two Boolean columns of ten rows."""
     truth = np.arange(20).reshape(2, 10) % 3 == 0
     return np.packbits(truth, axis=1, bitorder="little"), truth.tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,13 @@ ROWS = ["b", "a", None, "b", "c", "a"]
 TEXTS = pa.array(ROWS).dictionary_encode()
 
 
-def columns_of(source: object) -> Iterator[Any]:
+def columns_of(source):
     """Yield the chunks of a column, of the first column where the source is a table."""
     for chunk in read(source):
         yield chunk.child(0) if chunk.schema.kind == "struct" else chunk
 
 
-def values_of(array: Any) -> list[Any]:
+def values_of(array):
     """Return the values of a chunk by its codes; pyarrow reads the dictionary."""
     codes = array.codes().tolist()
     if array.dictionary is not None:
@@ -36,18 +36,18 @@ def values_of(array: Any) -> list[Any]:
     return [code if valid is None or valid[i] else None for i, code in enumerate(codes)]
 
 
-def all_values(source: object) -> list[Any]:
+def all_values(source):
     """Return the values of all chunks of a column."""
     return [value for array in columns_of(source) for value in values_of(array)]
 
 
-def polars_categories(kind: str) -> Any:
+def polars_categories(kind):
     """Return a polars Series of the rows."""
     pl = pytest.importorskip("polars")
     return pl.Series("x", ROWS, pl.Enum(["c", "b", "a"]) if kind == "Enum" else pl.Categorical)
 
 
-def polars_series(kind: str) -> Any:
+def polars_series(kind):
     """Return a Series that polars can export."""
     series = polars_categories(kind)
     try:
@@ -57,7 +57,7 @@ def polars_series(kind: str) -> Any:
     return series
 
 
-def pandas_categories() -> Any:
+def pandas_categories():
     """Return a pandas Series of the rows."""
     series = pytest.importorskip("pandas").Series(ROWS, dtype="category", name="x")
     if not hasattr(series, "__arrow_c_stream__"):
@@ -65,19 +65,19 @@ def pandas_categories() -> Any:
     return series
 
 
-def nanoarrow_array(data: Any) -> Any:
+def nanoarrow_array(data):
     """Return a nanoarrow Array."""
     return pytest.importorskip("nanoarrow").Array(data)
 
 
-def duckdb_relation() -> Any:
+def duckdb_relation():
     """Return a DuckDB relation with a column of an ENUM."""
     duckdb = pytest.importorskip("duckdb")
     texts = ", ".join("(NULL)" if row is None else f"('{row}')" for row in ROWS)
     return duckdb.sql(f"SELECT x::ENUM('a', 'b', 'c') AS x FROM (VALUES {texts}) AS t(x)")
 
 
-def narwhals_frame() -> Any:
+def narwhals_frame():
     """Return a narwhals frame over a polars one."""
     nw = pytest.importorskip("narwhals")
     pytest.importorskip("polars", "1.34")  # older ones export an Enum as the integers of its codes
@@ -128,7 +128,7 @@ INTEGERS = st.sampled_from(["int8", "int16", "int32", "int64"]).flatmap(
 
 
 @st.composite
-def columns(draw: st.DrawFn) -> Any:
+def columns(draw):
     """Draw a slice of integers, Booleans or texts by their index, with nulls."""
     kind = draw(st.sampled_from(["integer", "boolean", "dictionary"]))
     index = draw(INTEGERS)
@@ -281,7 +281,7 @@ def test_codes_of_a_dictionary_are_a_view():
 
 
 def test_an_error_of_a_reader_is_raised():
-    def batches() -> Iterator[Any]:
+    def batches():
         yield pa.record_batch({"x": TEXTS})
         raise ZeroDivisionError("the well is dry")
 

@@ -18,7 +18,6 @@ from arrow_producer import (
     TEXTS,
     CArray,
     CSchema,
-    Producer,
     dictionary_pair,
     pointer_in,
     producer,
@@ -29,7 +28,7 @@ from onehot_fast.adapter import read_arrow as read
 __all__ = ["producer"]
 
 
-def chunk_of(producer: Producer) -> Any:
+def chunk_of(producer):
     """Return a struct of texts by their index, nested once more, and with nulls above."""
     texts = producer.array([None, *TEXTS], length=2)
     codes = np.arange(64, dtype=np.int8) % 2
@@ -41,7 +40,7 @@ def chunk_of(producer: Producer) -> Any:
     return next(read(pair))
 
 
-def moved(capsule: object, name: bytes, kind: Any) -> Any:
+def moved(capsule, name, kind):
     """Move a structure out of its capsule, as a library that imports it does."""
     held = kind.from_address(pointer_in(capsule, name))
     copy = kind()
@@ -50,13 +49,13 @@ def moved(capsule: object, name: bytes, kind: Any) -> Any:
     return copy
 
 
-def released(structure: Any) -> bool:
+def released(structure):
     """Release a structure, and tell whether it says so."""
     RELEASE(structure.release)(ctypes.addressof(structure))
     return structure.release is None
 
 
-def columns(array: Any) -> tuple[Any, Any]:
+def columns(array):
     """Return the column at the bottom of `chunk_of`, and its dictionary."""
     column = array.child(0).child(0)
     assert column.dictionary is not None
@@ -74,7 +73,7 @@ KEPT: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def array_part(producer: Producer) -> int:
+def array_part(producer):
     """Return how many arrays were released so far: a chunk has four, its schema is gone at once."""
     return producer.n_released - 4
 
@@ -102,7 +101,7 @@ def test_a_view_of_the_codes_keeps_the_memory(producer):
     assert producer.n_released == 2
 
 
-def end(producer: Producer, held: dict[int, Any], number: int) -> int:
+def end(producer, held, number):
     """Give one of those back that are held; return how many arrays were released so far."""
     part = held.pop(number)
     if isinstance(part, CArray):
@@ -190,7 +189,7 @@ def test_a_stream_is_read_by_one_thread(producer):
     array = producer.array([None, np.zeros(4, np.int32)], length=4)
     asked, go_on = threading.Event(), threading.Event()
 
-    def get_next(_: int, to: int) -> int:
+    def get_next(_, to):
         asked.set()
         assert go_on.wait(60)
         ctypes.memmove(to, ctypes.addressof(array), ctypes.sizeof(array))
@@ -211,7 +210,7 @@ def test_a_stream_is_read_by_one_thread(producer):
 def test_threads_share_one_array(producer):
     array = chunk_of(producer)
 
-    def use(number: int) -> int:
+    def use(number):
         column, texts = columns(array)
         copy = moved(column.__arrow_c_array__()[1], b"arrow_array", CArray)
         texts.__arrow_c_array__()

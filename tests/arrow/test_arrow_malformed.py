@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -74,7 +73,7 @@ WRONG_LAYOUTS = [
 ]
 
 
-def assert_rejected(capsules: Any, message: str, error: type[Exception] = ValueError) -> None:
+def assert_rejected(capsules, message, error=ValueError):
     """Read; the caller keeps the capsules, whose destructors must not run during the error."""
     with pytest.raises(error, match=message):
         read(capsules)
@@ -183,7 +182,7 @@ def test_an_object_without_the_interface_is_rejected(source):
 @pytest.mark.parametrize("answer", [None, (), (1,), (1, 2), (1, 2, 3), "ab"])
 def test_a_wrong_answer_is_rejected(answer):
     class Source:
-        def __arrow_c_array__(self) -> object:
+        def __arrow_c_array__(self):
             return answer
 
     with pytest.raises(TypeError, match=r"expected (an|the) Arrow capsule"):
@@ -194,10 +193,10 @@ def test_a_wrong_answer_is_rejected(answer):
 class Pair(tuple[object, object]):
     chunk: Any
 
-    def __iter__(self) -> Iterator[object]:
+    def __iter__(self):
         return (self[position] for position in range(2))
 
-    def __getitem__(self, position: Any) -> Any:
+    def __getitem__(self, position):
         return self.chunk.__arrow_c_array__()[position]
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
-from arrow_producer import INTEGERS, Producer, dictionary_pair, packed, producer
+from arrow_producer import INTEGERS, dictionary_pair, packed, producer
 
 from onehot_fast.adapter import read_arrow as read
 
 __all__ = ["producer"]
 
 
-def read_one(producer: Producer, format: bytes, buffers: list[Any], **fields: Any) -> Any:
+def read_one(producer, format, buffers, **fields):
     """Make an array without children, and read it."""
     (array,) = read(producer.pair(producer.schema(format), producer.array(buffers, **fields)))
     return array
@@ -129,7 +128,7 @@ def test_an_empty_array_needs_no_buffers(producer, format):
 # ---- Structs ----
 
 
-def struct_pair(producer: Producer, valid: Any = None, offset: int = 0) -> tuple[object, object]:
+def struct_pair(producer, valid=None, offset=0):
     """Return the capsules of a struct of integers (with an offset, and nulls) and of nothing."""
     data = np.arange(20, dtype=np.int16)
     child_valid = np.arange(19) % 5 > 0

@@ -26,7 +26,7 @@ FRAMES = ["pandas", "polars", "pyarrow"]
 
 
 @st.composite
-def cases(draw: st.DrawFn, pool: Any) -> tuple[list[Any], list[Any], Options]:
+def cases(draw, pool):
     """Return values to learn, values to encode, and options."""
     lists = st.lists(st.sampled_from(pool), max_size=12)
     train, rows = draw(lists), draw(lists)
@@ -42,15 +42,15 @@ def cases(draw: st.DrawFn, pool: Any) -> tuple[list[Any], list[Any], Options]:
     return train, rows, options
 
 
-def new_encoder(columns: list[str], options: Options) -> Encoder:
+def new_encoder(columns, options):
     return Encoder(columns, dtype="float32", **{**vars(options), "categories": "auto"})
 
 
-def encoder_of(train: list[Any], options: Options) -> Encoder:
+def encoder_of(train, options):
     return new_encoder(["c"], options).fit({"c": train})
 
 
-def code_of(value: Any, train: list[Any], options: Options) -> int:
+def code_of(value, train, options):
     """Return the code of a value; dropped categories have codes too."""
     labels = [label for label, _ in columns_of(train, options) if label != INFREQUENT]
     if value is None or value != value:
@@ -63,7 +63,7 @@ def code_of(value: Any, train: list[Any], options: Options) -> int:
 
 
 @given(case=cases(VALUES))
-def test_codes_are_those_of_the_categories(case: tuple[list[Any], list[Any], Options]) -> None:
+def test_codes_are_those_of_the_categories(case):
     """0 is missing, 1 unknown, 2 infrequent; indices continue from column to column."""
     train, rows, options = case
     encoder = encoder_of(train, options)
@@ -94,9 +94,7 @@ def test_codes_are_those_of_the_categories(case: tuple[list[Any], list[Any], Opt
 
 @pytest.mark.parametrize("library", FRAMES)
 @given(case=cases(["a", "b", "c", "B", "", None]))
-def test_categorical_columns_hold_the_values(
-    library: str, case: tuple[list[Any], list[Any], Options]
-) -> None:
+def test_categorical_columns_hold_the_values(library, case):
     """Infrequent, unknown and missing values are named like their features; the dtype is fixed."""
     pl = pytest.importorskip("polars")
     pytest.importorskip(library)
@@ -131,7 +129,7 @@ def test_categorical_columns_hold_the_values(
     assert list(encoded["n"]) == list(make()["n"])
 
 
-def test_numbers_stay_numbers_in_pandas() -> None:
+def test_numbers_stay_numbers_in_pandas():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"k": [3, 1, 3]})
     encoder = Encoder(["k"], handle_unknown="ignore").fit(frame)
@@ -143,7 +141,7 @@ def test_numbers_stay_numbers_in_pandas() -> None:
 
 
 @pytest.mark.parametrize(("n", "dtype"), [(253, np.uint8), (254, np.int16), (40_000, np.int32)])
-def test_codes_have_the_smallest_possible_dtype(n: int, dtype: Any) -> None:
+def test_codes_have_the_smallest_possible_dtype(n, dtype):
     values = np.arange(n)
     encoder = Encoder(["c"]).fit({"c": values})
 
@@ -153,7 +151,7 @@ def test_codes_have_the_smallest_possible_dtype(n: int, dtype: Any) -> None:
     np.testing.assert_array_equal(codes[:, 0], values[::-1] + 3)
 
 
-def test_forms_in_names_and_set_output() -> None:
+def test_forms_in_names_and_set_output():
     table = {"n": np.arange(2.0), "s": ["a", "b"]}
     encoder = Encoder(["s"]).fit(table)
 
@@ -167,7 +165,7 @@ def test_forms_in_names_and_set_output() -> None:
         encoder.transform(table)
 
 
-def test_torch_shares_the_memory() -> None:
+def test_torch_shares_the_memory():
     torch = pytest.importorskip("torch")
     encoder = Encoder().fit({"s": ["a", "b"], "t": ["c", "d"]})
     indices = encoder.transform({"s": ["b", "a"], "t": ["d", "d"]}, "indices")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -41,7 +40,7 @@ INTEGERS = [np.dtype(name) for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4"
 SEPARATORS = ("|", "aa", "aab", "é", "\0", "\U0001f600|")
 
 
-def check(kind: str, values: Any, rows: list[Any]) -> None:
+def check(kind, values, rows):
     """Compare the codes of values, when they are learned and looked up, with a dict."""
     codes, distinct = numbered(rows)
     dictionary = Dictionary(kind)
@@ -61,7 +60,7 @@ def check(kind: str, values: Any, rows: list[Any]) -> None:
 @every_variant
 @given(rows=columns(), skipped=st.integers(0, 9), shared=st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_texts(variant: str, rows: list[str | None], skipped: int, shared: bool) -> None:
+def test_texts(variant, rows, skipped, shared):
     """Every layout of texts and bytes, with any offset, forward and backward."""
     if not shared:
         rows = [None if row is None else "".join(list(row)) for row in rows]
@@ -87,7 +86,7 @@ def test_texts(variant: str, rows: list[str | None], skipped: int, shared: bool)
 @every_variant
 @given(rows=columns())
 @settings(max_examples=40, deadline=None)
-def test_variable_width_texts_of_numpy(variant: str, rows: list[str | None]) -> None:
+def test_variable_width_texts_of_numpy(variant, rows):
     """StringDType, with and without missing values, forward and backward."""
     dtype = np.dtypes.StringDType
     known = [row or "" for row in rows]
@@ -103,7 +102,7 @@ def test_variable_width_texts_of_numpy(variant: str, rows: list[str | None]) -> 
 
 
 @every_variant
-def test_variable_width_texts_after_assignments(variant: str) -> None:
+def test_variable_width_texts_after_assignments(variant):
     """NumPy keeps a short text in the memory of the long text that it replaced."""
     rows = ["x" * length for length in (*LENGTHS, 300, 70_000)] * 2
     array = np.array(rows, np.dtypes.StringDType())
@@ -115,11 +114,11 @@ def test_variable_width_texts_after_assignments(variant: str) -> None:
             check("string", array, rows)
 
 
-def test_variable_width_texts_may_change_while_they_are_read() -> None:
+def test_variable_width_texts_may_change_while_they_are_read():
     """NumPy's lock protects each read; every value is one that was in the array."""
     array = np.array(["a", "b" * 40] * 5000, np.dtypes.StringDType())
 
-    def write() -> None:
+    def write():
         array[::2] = "c" * 30
         array[::2] = "a"
 
@@ -128,7 +127,7 @@ def test_variable_width_texts_may_change_while_they_are_read() -> None:
             assert {*learned("string", array).values.tolist()} <= {"a", "b" * 40, "c" * 30}
 
 
-def test_another_instruction_set_finds_the_same_values() -> None:
+def test_another_instruction_set_finds_the_same_values():
     """A dictionary keeps the hash function of its creation."""
     rows = np.array([f"{i}{'x' * (i % 30)}" for i in range(2000)], object)
     for learner in simd.variants():
@@ -140,7 +139,7 @@ def test_another_instruction_set_finds_the_same_values() -> None:
                 assert dictionary.encode(rows[::-1])[0] == 1999
 
 
-def test_lone_surrogates_are_restored() -> None:
+def test_lone_surrogates_are_restored():
     rows = ["\ud800", "\udfff" * 9, "a\udc80", "\ud800"]
     check("string", np.array(rows, object), rows)
     check("string", np.array(rows), rows)
@@ -149,7 +148,7 @@ def test_lone_surrogates_are_restored() -> None:
 # ---- Objects ----
 
 
-def test_missing_objects() -> None:
+def test_missing_objects():
     """None, NaN of any float type and the objects in `missing` are missing."""
     other = object()
     objects = np.array(["a", None, float("nan"), np.float64("nan"), other, "a"] * 300, object)
@@ -160,7 +159,7 @@ def test_missing_objects() -> None:
 
 @pytest.mark.parametrize("n_before", [0, 3, 700, 5000])
 @pytest.mark.parametrize("bad", [1, 1.5, b"x", True, ("a",), type("Sub", (str,), {})("x")])
-def test_other_objects_are_rejected_with_their_row(bad: Any, n_before: int) -> None:
+def test_other_objects_are_rejected_with_their_row(bad, n_before):
     """Subclasses of str are rejected too, because they may redefine equality."""
     objects = np.empty(n_before + 2, object)
     objects[:] = "x"
@@ -174,7 +173,7 @@ def test_other_objects_are_rejected_with_their_row(bad: Any, n_before: int) -> N
 
 @pytest.mark.parametrize("n_rows", [1023, 1024, 2049, 60_000, 150_000])
 @pytest.mark.parametrize("n_levels", [2, 900, 7000, 30_000])
-def test_objects_that_many_rows_share(n_rows: int, n_levels: int) -> None:
+def test_objects_that_many_rows_share(n_rows, n_levels):
     """The cached code of an object's address is its own: known, unknown or missing."""
     levels: list[str | None] = [f"level {i}" for i in range(n_levels - 1)]
     objects = np.array([*levels, None], object)
@@ -198,7 +197,7 @@ def test_objects_that_many_rows_share(n_rows: int, n_levels: int) -> None:
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 @given(data=st.data())
 @settings(max_examples=20, deadline=None)
-def test_integers(variant: str, dtype: np.dtype[Any], data: st.DataObject) -> None:
+def test_integers(variant, dtype, data):
     """Integers of every width, in small and large ranges, of NumPy and of Arrow with nulls."""
     info = np.iinfo(dtype)
     one = st.one_of(st.integers(int(info.min), int(info.max)), st.integers(0, 9))
@@ -214,7 +213,7 @@ def test_integers(variant: str, dtype: np.dtype[Any], data: st.DataObject) -> No
 
 @given(rows=st.lists(st.floats(width=16) | st.sampled_from([0.0, -0.0]), max_size=300))
 @settings(max_examples=60, deadline=None)
-def test_floats(rows: list[float]) -> None:
+def test_floats(rows):
     """-0.0 is 0.0, and NaN is missing."""
     expected = [None if row != row else row for row in rows]
     for dtype in (np.float16, np.float32, np.float64):
@@ -239,12 +238,12 @@ DAYS = np.array(["2020-01-02", "NaT", "1960-01-01", "2020-01-02"], "M8[D]")
           for unit in ("s", "ns")),
     ],
 )  # fmt: skip
-def test_booleans_dates_and_durations_are_integers(values: Any, expected: list[Any]) -> None:
+def test_booleans_dates_and_durations_are_integers(values, expected):
     """NaT is missing; days of Arrow and NumPy are the same integers."""
     check("int64", next(read(values)) if isinstance(values, pa.Array) else values, expected)
 
 
-def test_integers_of_the_other_sign() -> None:
+def test_integers_of_the_other_sign():
     """Integers outside the kind of the dictionary are rejected in `encode`, unknown in `lookup`."""
     signed, unsigned = Dictionary("int64"), Dictionary("uint64")
     with pytest.raises(UnsupportedValueError) as caught:
@@ -259,7 +258,7 @@ def test_integers_of_the_other_sign() -> None:
 # ---- Sizes, kinds and threads ----
 
 
-def test_initial_values_must_be_distinct_and_present() -> None:
+def test_initial_values_must_be_distinct_and_present():
     values: Any
     for kind, values in (
         ("string", Strings.from_objects(["a", "b", "a"])),
@@ -272,7 +271,7 @@ def test_initial_values_must_be_distinct_and_present() -> None:
 
 
 @pytest.mark.parametrize("kind", ["string", "binary", "int64", "uint64", "float64"])
-def test_values_of_another_kind_are_rejected(kind: str) -> None:
+def test_values_of_another_kind_are_rejected(kind):
     sources: dict[str, list[Any]] = {
         "string": [np.array(["a"]), pa.array(["a"]), Strings.from_objects(["a"])],
         "binary": [np.array([b"a"]), pa.array([b"a"]), Strings.from_objects([b"a"])],
@@ -287,7 +286,7 @@ def test_values_of_another_kind_are_rejected(kind: str) -> None:
                     Dictionary(kind).encode(chunk)
 
 
-def test_threads_look_up_concurrently() -> None:
+def test_threads_look_up_concurrently():
     rows = np.array([f"value {i}" for i in range(3000)])
     dictionary = learned("string", rows)
     with ThreadPoolExecutor(8) as pool:
@@ -298,7 +297,7 @@ def test_threads_look_up_concurrently() -> None:
 # ---- Split texts ----
 
 
-def check_pieces(values: Any, rows: list[str | None], separator: str) -> None:
+def check_pieces(values, rows, separator):
     """Compare the pieces with `str.split`, with and without empty ones."""
     for keep_empty in (False, True):
         split = [[] if row is None else row.split(separator) for row in rows]
@@ -316,7 +315,7 @@ def check_pieces(values: Any, rows: list[str | None], separator: str) -> None:
 @every_variant
 @given(data=st.data(), separator=st.sampled_from(SEPARATORS), skipped=st.integers(0, 9))
 @settings(max_examples=60, deadline=None)
-def test_pieces(variant: str, data: st.DataObject, separator: str, skipped: int) -> None:
+def test_pieces(variant, data, separator, skipped):
     """Overlapping separators, at the ends or nowhere; any length; missing texts."""
     part = st.sampled_from([separator, separator[0], "", "a", "b", "x" * 15, "y" * 40, "é\0"])
     text = st.lists(part, max_size=12).map("".join)
@@ -328,7 +327,7 @@ def test_pieces(variant: str, data: st.DataObject, separator: str, skipped: int)
         check_pieces(Strings.from_objects(known), known, separator)
 
 
-def test_other_values_and_empty_separators_cannot_be_split() -> None:
+def test_other_values_and_empty_separators_cannot_be_split():
     with pytest.raises(TypeError, match="must be Strings or an Arrow array"):
         Dictionary("string").split(np.array(["a|b"], object), b"|")
     with pytest.raises(ValueError, match="the separator must not be empty"):
@@ -345,7 +344,7 @@ lists = st.one_of(st.lists(any_text, max_size=60), st.lists(st.binary(max_size=2
 
 @given(lists, st.data())
 @settings(max_examples=150, deadline=None)
-def test_strings_are_like_lists(rows: list[Any], data: st.DataObject) -> None:
+def test_strings_are_like_lists(rows, data):
     """Items, iteration, pickling, selection and equality; lone surrogates too."""
     strings = Strings.from_objects(rows)
     assert strings.tolist() == list(strings) == strings.to_object().tolist() == rows
@@ -361,7 +360,7 @@ def test_strings_are_like_lists(rows: list[Any], data: st.DataObject) -> None:
 
 @given(lists, st.randoms())
 @settings(max_examples=150, deadline=None)
-def test_argsort_is_the_order_of_python(rows: list[Any], random: Any) -> None:
+def test_argsort_is_the_order_of_python(rows, random):
     """A stable sort by code points."""
     rows = rows * 3
     random.shuffle(rows)
@@ -369,7 +368,7 @@ def test_argsort_is_the_order_of_python(rows: list[Any], random: Any) -> None:
     assert order.tolist() == sorted(range(len(rows)), key=rows.__getitem__)
 
 
-def test_strings_copy_their_arrays_and_are_immutable() -> None:
+def test_strings_copy_their_arrays_and_are_immutable():
     """The first text need not begin at the start of the data."""
     data = np.frombuffer(b"xxabcyy", np.uint8).copy()
     strings = Strings(np.array([2, 4, 4, 5]), data, True)
@@ -385,12 +384,12 @@ def test_strings_copy_their_arrays_and_are_immutable() -> None:
 
 
 @pytest.mark.parametrize("offsets", [[], [0, 2, 1], [-1, 1], [0, 4], [[0, 1]]])
-def test_wrong_offsets_are_rejected(offsets: Any) -> None:
+def test_wrong_offsets_are_rejected(offsets):
     with pytest.raises(ValueError, match="offsets"):
         Strings(np.array(offsets, np.int64), np.zeros(3, np.uint8), True)
 
 
-def test_wrong_values_and_positions_are_rejected() -> None:
+def test_wrong_values_and_positions_are_rejected():
     with pytest.raises(TypeError, match="value 1 must be a str, got an int"):
         Strings.from_objects(["a", 1])
     with pytest.raises(TypeError, match="value 1 must be a str, got a bytes"):
@@ -409,10 +408,10 @@ def test_wrong_values_and_positions_are_rejected() -> None:
 # ---- Numbers of labels ----
 
 
-def changing(change: Callable[[Any], None]) -> Any:
+def changing(change):
     """Return rows, of which the first one changes the list of rows."""
 
-    def row() -> Any:
+    def row():
         change(rows)
         yield 1
 
@@ -431,6 +430,6 @@ def changing(change: Callable[[Any], None]) -> Any:
         (changing(lambda rows: rows.append([])), RuntimeError, "rows must not change"),
     ],
 )
-def test_errors_in_rows_of_labels(rows: Any, error: type[Exception], message: str) -> None:
+def test_errors_in_rows_of_labels(rows, error, message):
     with pytest.raises(error, match=message):
         number_labels(rows, {})

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
-from arrow_producer import Producer, packed, producer
+from arrow_producer import packed, producer
 from dictionary_values import (
     BYTES_TYPES,
     LENGTHS,
@@ -29,7 +28,7 @@ __all__ = ["producer"]
 pa = pytest.importorskip("pyarrow")
 
 
-def texts(producer: Producer, format: bytes, parts: list[Any], length: int, **fields: Any) -> Any:
+def texts(producer, format, parts, length, **fields):
     """Return the chunk of an array of texts made by hand."""
     array = producer.array(parts, length=length, **fields)
     (chunk,) = read(producer.pair(producer.schema(format), array))
@@ -41,7 +40,7 @@ def texts(producer: Producer, format: bytes, parts: list[Any], length: int, **fi
 @pytest.mark.parametrize("at_end", [False, True])
 @given(order=st.permutations(LENGTHS * 2))
 @settings(max_examples=8, deadline=None)
-def test_reads_stay_inside_the_buffers(variant: str, at_end: bool, order: list[int]) -> None:
+def test_reads_stay_inside_the_buffers(variant, at_end, order):
     """Each buffer begins, or ends, at a page that cannot be read; tests/native has more layouts."""
     rows = [bytes([length % 3]) * length for length in order]
     with instruction_set(variant):
@@ -73,22 +72,20 @@ either_method = pytest.mark.parametrize("method", METHODS, ids=["encode", "split
     [[0, 2, 1, 3], [0, 4, 4, 3], [-1, 0, 1, 3], [0, -5, 1, 3], [3, 2, 1, 3], [0, 1, 2**30, 3]],
 )
 @pytest.mark.parametrize(("format", "dtype"), [(b"u", np.int32), (b"U", np.int64)])
-def test_offsets_out_of_order_are_rejected(
-    producer: Producer, method: Any, offsets: list[int], format: bytes, dtype: Any
-) -> None:
+def test_offsets_out_of_order_are_rejected(producer, method, offsets, format, dtype):
     parts = [None, np.array(offsets, dtype), np.frombuffer(b"abcdefgh" * 4, np.uint8)]
     chunk = texts(producer, format, parts, 3)
     with pytest.raises(ValueError, match="inside the buffers"):
         method(Dictionary("string"), chunk)
 
 
-def test_a_negative_last_offset_is_rejected(producer: Producer) -> None:
+def test_a_negative_last_offset_is_rejected(producer):
     chunk = texts(producer, b"U", [None, np.array([0, -1]), None], 1)
     with pytest.raises(ValueError, match="must be at least 0, got -1"):
         Dictionary("string").encode(chunk)
 
 
-def test_the_data_may_be_missing_for_empty_texts_only(producer: Producer) -> None:
+def test_the_data_may_be_missing_for_empty_texts_only(producer):
     chunk = texts(producer, b"u", [None, np.zeros(4, np.int32), None], 3)
     assert Dictionary("string").encode(chunk).tolist() == [0, 0, 0]
     chunk = texts(producer, b"u", [None, np.array([0, 1, 1, 1], np.int32), None], 3)
@@ -108,9 +105,7 @@ def test_the_data_may_be_missing_for_empty_texts_only(producer: Producer) -> Non
         (2**31 - 1, 0, 0, 0),
     ],
 )
-def test_views_outside_their_buffers_are_rejected(
-    producer: Producer, method: Any, view: tuple[int, ...]
-) -> None:
+def test_views_outside_their_buffers_are_rejected(producer, method, view):
     views = np.array([(1, 97, 0, 0), view], np.int32).view(np.uint8).ravel()
     data = np.zeros(40, np.uint8)
     chunk = texts(producer, b"vu", [None, views, data, np.array([40], np.int64)], 2)
@@ -120,7 +115,7 @@ def test_views_outside_their_buffers_are_rejected(
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
 @pytest.mark.parametrize("begin", range(9))
-def test_values_of_nulls_are_ignored(producer: Producer, begin: int, n: int) -> None:
+def test_values_of_nulls_are_ignored(producer, begin, n):
     """They may be malformed; the bitmap begins at any bit."""
     random = np.random.default_rng(n)
     valid = random.random(n) < 0.5
@@ -131,7 +126,7 @@ def test_values_of_nulls_are_ignored(producer: Producer, begin: int, n: int) -> 
     assert Dictionary("string").encode(chunk).tolist() == np.where(valid, 0, -1).tolist()
 
 
-def test_invalid_utf8_is_an_error_of_the_values_only(producer: Producer) -> None:
+def test_invalid_utf8_is_an_error_of_the_values_only(producer):
     parts = [None, np.array([0, 1, 2], np.int32), np.frombuffer(b"\xff\xc0", np.uint8)]
     dictionary = learned("string", texts(producer, b"u", parts, 2))
     with pytest.raises(UnicodeDecodeError):
@@ -139,7 +134,7 @@ def test_invalid_utf8_is_an_error_of_the_values_only(producer: Producer) -> None
     assert learned("binary", texts(producer, b"z", parts, 2)).values.tolist() == [b"\xff", b"\xc0"]
 
 
-def test_invalid_characters_are_rejected() -> None:
+def test_invalid_characters_are_rejected():
     rows = np.array(["a", "b"], "U3")
     rows.view(np.uint32)[4] = 0x110000
     with pytest.raises(TypeError, match="row 1:"):
@@ -149,7 +144,7 @@ def test_invalid_characters_are_rejected() -> None:
 # ---- Objects ----
 
 
-def test_objects_keep_their_reference_counts() -> None:
+def test_objects_keep_their_reference_counts():
     """The counts do not change, even after an error."""
     rows = np.array([f"{i % 50}é" for i in range(3000)] + [None, float("nan")], object)
     before = [sys.getrefcount(row) for row in rows]
@@ -165,13 +160,13 @@ def test_objects_keep_their_reference_counts() -> None:
 
 @given(st.lists(st.text(st.characters(), max_size=40), max_size=60))
 @settings(max_examples=100, deadline=None)
-def test_any_text_of_python(rows: list[str]) -> None:
+def test_any_text_of_python(rows):
     rows += [row + "é" for row in rows] + ["é" + row for row in rows]
     objects = np.array([*rows, None], object)[:-1]
     dictionary = Dictionary("string")
     assert (dictionary.encode(objects).tolist(), dictionary.values.tolist()) == numbered(rows)
 
 
-def test_a_huge_text_that_is_not_ascii() -> None:
+def test_a_huge_text_that_is_not_ascii():
     rows = ["é" * 3_000_000, "x", "é" * 3_000_000 + "x", "é" * 70_000, "é" * 3_000_000]
     assert Dictionary("string").encode(np.array(rows, object)).tolist() == [0, 1, 2, 3, 0]

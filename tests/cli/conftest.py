@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from programs import HANG
@@ -26,16 +26,16 @@ Run = Callable[..., Ended]
 
 
 @pytest.fixture
-def command() -> list[str]:
+def command():
     """Return what starts the command in a process of its own."""
     return COMMAND
 
 
 @pytest.fixture
-def run() -> Run:
+def run():
     """Return what runs the command in a process of its own."""
 
-    def call(*arguments: object, stdin: bytes = b"", **options: Any) -> Ended:
+    def call(*arguments, stdin=b"", **options):
         done = subprocess.run(
             [*COMMAND, *map(str, arguments)],
             input=stdin,
@@ -49,11 +49,11 @@ def run() -> Run:
 
 
 @pytest.fixture
-def call(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+def call(capfdbinary):
     """Return what runs the command in this process, which is quicker; one argument is a line."""
     main = __import__("onehot_fast.cli").cli.main
 
-    def run(*arguments: Any) -> Ended:
+    def run(*arguments):
         [typed] = arguments if len(arguments) == 1 else [arguments]
         typed = typed.split() if isinstance(typed, str) else typed
         capfdbinary.readouterr()
@@ -66,7 +66,7 @@ def call(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
 
 
 @pytest.fixture
-def table() -> Any:
+def table():
     """Return the table."""
     from command_files import make
 
@@ -74,7 +74,7 @@ def table() -> Any:
 
 
 @pytest.fixture
-def small(table: Any, tmp_path: Path) -> Path:
+def small(table, tmp_path):
     """Return a Parquet file of a few row groups."""
     from command_files import write
 
@@ -82,30 +82,30 @@ def small(table: Any, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     """Run each test in a folder of its own, so that it names files as one types them."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def t_csv() -> Path:
+def t_csv():
     """Return a small CSV file."""
     path = Path("t.csv")
     path.write_text("a,b\n1,x\n2,y\n")
     return path
 
 
-def content() -> dict[str, bytes]:
+def content():
     """Return all files below the folder."""
     return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
 @pytest.fixture
-def refused(call: Any) -> Any:
+def refused(call):
     """Return what asserts that a line fails with a code and one line, and changes no file."""
 
-    def run(line: str | list[object], code: int, *says: str) -> None:
+    def run(line, code, *says):
         before = content()
         ended = call(line)
         assert (ended.code, ended.out, ended.error.count("\n")) == (code, b"", 1), ended
@@ -117,10 +117,10 @@ def refused(call: Any) -> Any:
 
 
 @pytest.fixture
-def done(call: Any) -> Any:
+def done(call):
     """Return what asserts that a line succeeds, and returns what it prints on standard error."""
 
-    def run(line: str | list[object]) -> str:
+    def run(line):
         ended = call(line)
         assert (ended.code, ended.out) == (0, b""), ended
         return str(ended.error)

@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,7 +41,7 @@ OUTPUTS = ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.csv.gz", "o
 
 
 @contextmanager
-def no_room() -> Iterator[None]:
+def no_room():
     """Let this process write no larger files; Python ignores the signal that the system sends."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -54,10 +53,10 @@ def no_room() -> Iterator[None]:
 
 
 @contextmanager
-def disk_error() -> Iterator[None]:
+def disk_error():
     """Let the disk not confirm what was written."""
 
-    def fail(handle: int) -> None:
+    def fail(handle):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with pytest.MonkeyPatch.context() as patch:
@@ -65,13 +64,13 @@ def disk_error() -> Iterator[None]:
         yield
 
 
-def arguments_for(target: str, source: Path, out: Path) -> list[Any]:
+def arguments_for(target, source, out):
     """Return the arguments that write an output, in place of the old one."""
     parts = ["--rows-per-file", "300"] if target == "parts" else []
     return ["encode", source, *parts, "--overwrite", "-o", out]
 
 
-def write_old(out: Path) -> None:
+def write_old(out):
     """Write an old output."""
     is_folder = out.suffix == ""
     if is_folder:
@@ -82,7 +81,7 @@ def write_old(out: Path) -> None:
 
 @pytest.mark.parametrize("target", OUTPUTS)
 @pytest.mark.parametrize("fault", [no_room, disk_error])
-def test_a_fault_of_the_output(fault: Any, target: str, small: Path, refused: Any) -> None:
+def test_a_fault_of_the_output(fault, target, small, refused):
     """The old output stays, whole, and nothing else is left."""
     out = small.parent / target
     write_old(out)
@@ -99,7 +98,7 @@ def test_a_fault_of_the_output(fault: Any, target: str, small: Path, refused: An
         ("after os.replace", True),
     ],
 )
-def test_killed(place: str, is_new: bool, target: str, small: Path, call: Any) -> None:
+def test_killed(place, is_new, target, small, call):
     """After `kill -9` there is no output or a whole one; the next run cleans up."""
     out = small.parent / target
     arguments = *arguments_for(target, small, out), *COLUMNS
@@ -119,7 +118,7 @@ def test_killed(place: str, is_new: bool, target: str, small: Path, call: Any) -
 
 # A part of a CSV file may be a CSV file.
 @pytest.mark.parametrize("name", [name for name in INPUTS if name != "in.csv"])
-def test_truncated(name: str, table: Any, refused: Any) -> None:
+def test_truncated(name, table, refused):
     """Cut off anywhere, a file is an error, and not a shorter table."""
     data = files.write(table, Path(name)).read_bytes()
     draw = random.Random(1)
@@ -130,9 +129,7 @@ def test_truncated(name: str, table: Any, refused: Any) -> None:
 
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("code", [Exit.INPUT, Exit.CORRUPT], ids=["removed", "truncated"])
-def test_the_input_changes(
-    code: int, name: str, call: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_input_changes(code, name, call, monkeypatch):
     """During the run, it is an error of the input, with its name."""
     source = files.write(files.make(20_000), Path(name))
     n_bytes = source.stat().st_size // 3
@@ -145,7 +142,7 @@ def test_the_input_changes(
     assert set(os.listdir()) <= {name}
 
 
-def test_a_large_batch_is_truncated() -> None:
+def test_a_large_batch_is_truncated():
     """A batch that is too large for the memory is mapped: no signal kills the process either."""
     n_rows = 10_000_000
     codes = pa.array(range(100), pa.int64()).take(pa.array([0, 1] * (n_rows // 2), pa.int32()))
@@ -163,7 +160,7 @@ def test_a_large_batch_is_truncated() -> None:
     assert os.listdir() == ["in.arrow"]
 
 
-def test_flipped_bytes(table: Any, call: Any) -> None:
+def test_flipped_bytes(table, call):
     """With checksums of pages, a corrupt byte is an error, or changes no value."""
     path, out, n_errors = Path("in.parquet"), Path("out.parquet"), 0
     parquet.write_table(table, path, row_group_size=300, write_page_checksum=True)
@@ -184,14 +181,14 @@ def test_flipped_bytes(table: Any, call: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["", "-c carrier"])
-def test_a_name_that_is_not_utf8(how: str, table: Any, refused: Any) -> None:
+def test_a_name_that_is_not_utf8(how, table, refused):
     """The command is the first to decode the name of a column of an Arrow stream."""
     path = files.write(table, Path("in.arrows"))
     path.write_bytes(path.read_bytes().replace(b"delay", b"\xfdelay"))
     refused(f"encode in.arrows {how} -o out.csv", Exit.CORRUPT, "in.arrows")
 
 
-def test_a_union_of_no_types(refused: Any) -> None:
+def test_a_union_of_no_types(refused):
     """If nulls of such a type were made, pyarrow would end the process."""
     kind = pa.struct([("x", pa.list_(pa.sparse_union([])))])
     with pa.ipc.new_file("in.arrow", pa.schema([("text", pa.string()), ("union", kind)])):
@@ -202,7 +199,7 @@ def test_a_union_of_no_types(refused: Any) -> None:
 # --- standard output without a reader
 
 
-def test_the_reader_of_standard_output_ends(command: list[str]) -> None:
+def test_the_reader_of_standard_output_ends(command):
     """The run ends quietly."""
     files.write(files.make(60_000), Path("in.parquet"))
     process = subprocess.Popen(
@@ -218,9 +215,7 @@ def test_the_reader_of_standard_output_ends(command: list[str]) -> None:
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrows", "csv.gz"])
-def test_no_reader_of_standard_output(
-    form: str, small: Path, call: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_reader_of_standard_output(form, small, call, monkeypatch):
     """The run ends quietly, too."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -238,9 +233,7 @@ def test_no_reader_of_standard_output(
     ("place", "left"),
     [("before os.rename", "out"), ("after os.rename", "old"), ("before shutil.rmtree", "new")],
 )
-def test_killed_while_a_folder_is_replaced(
-    place: str, left: str, small: Path, done: Any, here: Path
-) -> None:
+def test_killed_while_a_folder_is_replaced(place, left, small, done, here):
     """There is the old folder, the old one under another name, or the new one: each is whole."""
     line = "encode in.parquet -c dest --rows-per-file 99999 --overwrite -o out"
     os.mkdir("out")
@@ -257,14 +250,12 @@ def test_killed_while_a_folder_is_replaced(
     assert files.leftovers(here) == []
 
 
-def test_two_runs_at_the_same_time(
-    small: Path, done: Any, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_runs_at_the_same_time(small, done, here, monkeypatch):
     """Each keeps the temporary file of the other, which is locked."""
     line = "encode in.parquet -c carrier,dest --overwrite -o out.parquet"
     inner: list[Any] = []
 
-    def run_once() -> None:
+    def run_once():
         if not inner:
             inner.append(signalling.run("before os.fsync", 0, *line.split()))
             assert len(files.leftovers(here)) == 1
@@ -279,13 +270,11 @@ def test_two_runs_at_the_same_time(
 
 
 @pytest.mark.usefixtures("small")
-def test_a_temporary_file_that_is_not_locked_yet(
-    done: Any, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_temporary_file_that_is_not_locked_yet(done, here, monkeypatch):
     """Another run may take it for that of a killed run and remove it; then it is made again."""
     removed: list[str] = []
 
-    def remove() -> None:
+    def remove():
         if not removed:
             removed.extend(files.leftovers(here))
             os.unlink(removed[0])
@@ -297,7 +286,7 @@ def test_a_temporary_file_that_is_not_locked_yet(
 
 
 @pytest.mark.usefixtures("small")
-def test_names_of_temporary_files_on_other_things(done: Any) -> None:
+def test_names_of_temporary_files_on_other_things(done):
     """A pipe or a link with the name of a temporary file is neither opened nor followed."""
     names = [Path(f".out.parquet.{i}.onehot-fast-part") for i in "ab"]
     Path("kept").write_bytes(OLD)
@@ -313,32 +302,32 @@ def test_names_of_temporary_files_on_other_things(done: Any) -> None:
 
 
 @pytest.fixture
-def windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def windows(monkeypatch):
     """Enforce the rules of Windows: no locks, no handles of folders, nothing open is renamed."""
     if not Path("/proc/self/fd").exists():
         pytest.skip("open files are listed in /proc")
     open_, replace, rename = os.open, os.replace, os.rename
 
-    def refuse(path: Any) -> None:
+    def refuse(path):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
-    def check(*paths: Any) -> None:
+    def check(*paths):
         links = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
         held = [os.path.realpath(link) for link in links if os.path.lexists(link)]
         for path in map(os.path.realpath, paths):
             if any(name == path or name.startswith(f"{path}/") for name in held):
                 refuse(path)
 
-    def checked_open(path: Any, flags: int, *mode: Any, **others: Any) -> int:
+    def checked_open(path, flags, *mode, **others):
         if os.path.isdir(path):
             refuse(path)
         return open_(path, flags, *mode, **others)
 
-    def checked_replace(source: Any, target: Any) -> None:
+    def checked_replace(source, target):
         check(source, target)
         replace(source, target)
 
-    def checked_rename(source: Any, target: Any) -> None:
+    def checked_rename(source, target):
         check(source, target)
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
@@ -356,7 +345,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("windows")
 @pytest.mark.parametrize("target", ["out.parquet", "out.npz", "out"])
-def test_whole_outputs_on_windows(target: str, small: Path, done: Any, refused: Any) -> None:
+def test_whole_outputs_on_windows(target, small, done, refused):
     """Files and folders appear whole and are replaced, unless another program has them open."""
     parts = ["--rows-per-file", "400"] if target == "out" else []
     if parts:

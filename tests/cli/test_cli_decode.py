@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import command_files as files
 import pytest
@@ -12,7 +11,7 @@ from command_files import pa
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 @pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor", "dictionary"])
-def test_there_and_back(layout: str, suffix: str, table: Any, done: Any) -> None:
+def test_there_and_back(layout, suffix, table, done):
     """An encoded file contains its encoder; decoded, the table and its metadata are equal."""
     files.write(table, Path("in.parquet"))
     done(f"encode in.parquet -c carrier,dest --layout {layout} -o middle.{suffix}")
@@ -24,7 +23,7 @@ def test_there_and_back(layout: str, suffix: str, table: Any, done: Any) -> None
 
 
 @pytest.mark.parametrize("layout", ["columns", "dictionary"])
-def test_there_and_back_in_text(layout: str, table: Any, done: Any) -> None:
+def test_there_and_back_in_text(layout, table, done):
     """CSV has no metadata: the encoder comes from its file."""
     path = files.write(table, Path("in.csv"))
     done(f"encode in.csv -c carrier,dest --layout {layout} --save-encoder e.json -o middle.csv")
@@ -33,7 +32,7 @@ def test_there_and_back_in_text(layout: str, table: Any, done: Any) -> None:
 
 
 @pytest.mark.parametrize("is_dense", [False, True])
-def test_unions_are_kept(is_dense: bool, done: Any) -> None:
+def test_unions_are_kept(is_dense, done):
     """A union has no empty table in pyarrow."""
     make = pa.UnionArray.from_dense if is_dense else pa.UnionArray.from_sparse
     places = [pa.array([0, 0, 1], pa.int32())] if is_dense else []
@@ -51,9 +50,7 @@ def test_unions_are_kept(is_dense: bool, done: Any) -> None:
     ("kind", "suffix"), [("texts", "csv"), ("texts", "parquet"), ("lists", "arrow")]
 )
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_column_without_features_returns_to_its_place(
-    kind: str, place: int, suffix: str, done: Any
-) -> None:
+def test_a_column_without_features_returns_to_its_place(kind, place, suffix, done):
     """A column of missing values has no features; decode knows where it was."""
     names = ["n", "size"]
     names.insert(place, "nothing")

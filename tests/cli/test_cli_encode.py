@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import command_files as files
 import pytest
@@ -15,13 +14,13 @@ from onehot_fast import Encoder
 LINE = "encode in.parquet -c carrier,dest"
 
 
-def expected(table: Any, *names: str, layout: str = "columns", **options: Any) -> Any:
+def expected(table, *names, layout="columns", **options):
     """Return what the encoder makes of the table."""
     encoder = Encoder(names or ["carrier", "dest"], **options).fit(table)
     return arrow.encode(table, encoder, layout=layout)
 
 
-def assert_same(result: Any, wanted: Any) -> None:
+def assert_same(result, wanted):
     """Assert that the columns, their types and their values are the same."""
     assert result.schema.names == wanted.schema.names
     assert result.schema.types == wanted.schema.types
@@ -41,7 +40,7 @@ FORMATS = [
 
 
 @pytest.mark.parametrize(("source", "target"), FORMATS)
-def test_every_format(source: str, target: str, table: Any, done: Any) -> None:
+def test_every_format(source, target, table, done):
     """Order, types and values are those of `encode` in memory, for the table in the file."""
     path = files.write(table, Path(source))
     done(f"encode {source} -c carrier,dest -o {target}")
@@ -52,9 +51,7 @@ def test_every_format(source: str, target: str, table: Any, done: Any) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), [FORMATS[i] for i in (0, 1, 3, 5, 6, 8)])
-def test_standard_input_and_output(
-    source: str, target: str, table: Any, run: Any, done: Any
-) -> None:
+def test_standard_input_and_output(source, target, table, run, done):
     """A "-" is standard input, recognized by its first bytes, and standard output."""
     stdin = files.write(table, Path(source)).read_bytes()
     line = f"encode - -c carrier,dest -o - --output-format {target.partition('.')[2]}"
@@ -62,7 +59,7 @@ def test_standard_input_and_output(
     assert run(*line.split(), stdin=stdin) == (0, Path(target).read_bytes(), "")
 
 
-def test_metadata(table: Any, done: Any) -> None:
+def test_metadata(table, done):
     """Metadata of the table and of fields are kept, and the encoder is added."""
     files.write(table, Path("in.parquet"))
     done(f"{LINE} -o out.arrow")
@@ -74,7 +71,7 @@ def test_metadata(table: Any, done: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
-def test_no_rows(suffix: str, table: Any, done: Any) -> None:
+def test_no_rows(suffix, table, done):
     """A file without rows becomes a file without rows; columns without categories disappear."""
     files.write(table.slice(0, 0), Path(f"in.{suffix}"))
     done(f"encode in.{suffix} -c carrier,dest -o out.{suffix}")
@@ -82,7 +79,7 @@ def test_no_rows(suffix: str, table: Any, done: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])
-def test_folders(suffix: str, table: Any, done: Any, here: Path) -> None:
+def test_folders(suffix, table, done, here):
     """The files of a folder are rows of one table; they become one file, or a file for each."""
     for i, name in enumerate(["a", "sub/b", "_SUCCESS", ".hidden"]):
         path = Path("in", f"{name}.{suffix}")
@@ -102,7 +99,7 @@ def test_folders(suffix: str, table: Any, done: Any, here: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.arrows", "out.csv"])
-def test_dictionaries_that_differ(target: str, done: Any) -> None:
+def test_dictionaries_that_differ(target, done):
     """A dictionary column that is kept may have another dictionary in each batch."""
     kind = pa.dictionary(pa.int8(), pa.string())
     schema = pa.schema([("size", pa.string()), ("colour", kind)])
@@ -126,7 +123,7 @@ def test_dictionaries_that_differ(target: str, done: Any) -> None:
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow"])
 @pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor", "dictionary"])
 @pytest.mark.usefixtures("small")
-def test_every_layout(layout: str, target: str, table: Any, done: Any) -> None:
+def test_every_layout(layout, target, table, done):
     """A layout is that of the library."""
     done(f"{LINE} --layout {layout} -o {target}")
     wanted, result = expected(table, layout=layout), files.read(Path(target))
@@ -152,14 +149,14 @@ def test_every_layout(layout: str, target: str, table: Any, done: Any) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("small")
-def test_every_option(typed: str, options: Any, table: Any, done: Any) -> None:
+def test_every_option(typed, options, table, done):
     """An option is that of `Encoder`, for all columns or for one."""
     done(f"{LINE} {typed} -o out.parquet")
     assert_same(files.read(Path("out.parquet")), expected(table, **options))
 
 
 @pytest.mark.usefixtures("small")
-def test_the_columns_to_encode(table: Any, done: Any) -> None:
+def test_the_columns_to_encode(table, done):
     """By default all columns of texts; numbers and Booleans if they are named."""
     done("encode in.parquet -o texts.parquet")
     done("encode in.parquet -c month -c late -o numbers.parquet")
@@ -167,7 +164,7 @@ def test_the_columns_to_encode(table: Any, done: Any) -> None:
     assert_same(files.read(Path("numbers.parquet")), expected(table, "month", "late"))
 
 
-def test_an_encoder_is_saved_and_used(table: Any, small: Path, done: Any) -> None:
+def test_an_encoder_is_saved_and_used(table, small, done):
     """It encodes another file in one pass, with the same columns."""
     done(f"{LINE} --handle-unknown ignore --save-encoder e.json -o a.parquet")
     files.write(table.slice(17, 40), Path("later.arrow"))
@@ -181,7 +178,7 @@ def test_an_encoder_is_saved_and_used(table: Any, small: Path, done: Any) -> Non
 # --- outputs
 
 
-def test_an_output_that_is_replaced(small: Path, table: Any, done: Any) -> None:
+def test_an_output_that_is_replaced(small, table, done):
     """The new file gets the permissions of the old one; a symbolic link stays a link."""
     Path("real").mkdir()
     Path("real/x.parquet").write_bytes(b"old")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import command_files as files
 import pytest
@@ -23,7 +21,7 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 SCHEMA = pa.schema([("text", pa.string()), ("number", pa.int64())])
 
 
-def paths_below(folder: str) -> list[str]:
+def paths_below(folder):
     """Return the files below a folder."""
     return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*.*"))
 
@@ -35,9 +33,7 @@ def paths_below(folder: str) -> list[str]:
 @pytest.mark.parametrize(
     ("n_rows", "rows"), [(0, 7), (20, 1), (300, 299), (300, 300), (700, 300), (700, 70)]
 )
-def test_the_parts_are_the_whole(
-    suffix: str, n_rows: int, rows: int, done: Any, here: Path
-) -> None:
+def test_the_parts_are_the_whole(suffix, n_rows, rows, done, here):
     """Together they are what one file would be; all but the last have this number of rows."""
     files.write(files.make(n_rows), Path(f"in.{suffix}"))
     line = f"encode in.{suffix} -c carrier,dest" + " --text" * (suffix == "csv.gz")
@@ -52,7 +48,7 @@ def test_the_parts_are_the_whole(
     assert files.leftovers(here) == []
 
 
-def test_a_folder_becomes_parts_and_comes_back(done: Any) -> None:
+def test_a_folder_becomes_parts_and_comes_back(done):
     """Rows of several input files share an output file, and the folder can be read again."""
     table = files.make(900)
     os.mkdir("in")
@@ -77,9 +73,7 @@ def test_a_folder_becomes_parts_and_comes_back(done: Any) -> None:
     keys=st.lists(st.tuples(st.none() | TEXTS, st.none() | st.integers(-9, 9)), max_size=12),
     file_rows=st.none() | st.integers(1, 4),
 )
-def test_partitions_are_what_pyarrow_reads(
-    tmp_path_factory: pytest.TempPathFactory, keys: list[Any], file_rows: int | None
-) -> None:
+def test_partitions_are_what_pyarrow_reads(tmp_path_factory, keys, file_rows):
     """Whatever the values, no row is lost or in another folder, and the command reads them back."""
     folder = tmp_path_factory.mktemp("partitions")
     text = pa.array([key for key, _ in keys], pa.string())
@@ -111,7 +105,7 @@ def test_partitions_are_what_pyarrow_reads(
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows", "csv", "tsv.gz"])
-def test_a_partitioned_folder_stays_one(suffix: str, table: Any, done: Any) -> None:
+def test_a_partitioned_folder_stays_one(suffix, table, done):
     """Its keys are columns that can be encoded, and are not written into files below them."""
     for year in (2013, 2014):
         for gate in ("A 1", None):
@@ -131,7 +125,7 @@ def test_a_partitioned_folder_stays_one(suffix: str, table: Any, done: Any) -> N
     assert sum(map(int, found["gate_A 1"].to_pylist())) == 2 * len(table)
 
 
-def test_more_partitions_than_open_files(done: Any) -> None:
+def test_more_partitions_than_open_files(done):
     """Files are closed for others, and partitions get more files; no row is lost."""
     n_rows, n_keys = 3000, 80
     long = pa.DictionaryArray.from_arrays(pa.array([0] * n_rows, pa.int8()), ["x" * (1 << 18)])
@@ -147,7 +141,7 @@ def test_more_partitions_than_open_files(done: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_keys_as_texts(suffix: str, done: Any) -> None:
+def test_keys_as_texts(suffix, done):
     """Digits in the name of a folder are integers by default, or texts; npz files lack them."""
     os.makedirs("h/year=2013")
     files.write(pa.table({"c": ["a", "b"]}), Path(f"h/year=2013/f.{suffix}"))
@@ -159,7 +153,7 @@ def test_keys_as_texts(suffix: str, done: Any) -> None:
     assert paths_below("out") == ["year=2013/f.npz"]
 
 
-def test_columns_of_one_name(call: Any, done: Any) -> None:
+def test_columns_of_one_name(call, done):
     """Columns that are not encoded may have one name, also below folders of keys."""
     os.makedirs("in/year=2013")
     columns = [pa.array([1]), pa.array(["p"]), pa.array(["S"])]
@@ -174,7 +168,7 @@ def test_columns_of_one_name(call: Any, done: Any) -> None:
 # --- names of files and folders
 
 
-def test_names_with_dots_stay_different(t_csv: Path, done: Any, refused: Any) -> None:
+def test_names_with_dots_stay_different(t_csv, done, refused):
     """Only the end of the name, which is the format, is replaced; two equal names are an error."""
     os.mkdir("in")
     for name in ("a.1.csv", "a.2.csv"):
@@ -186,7 +180,7 @@ def test_names_with_dots_stay_different(t_csv: Path, done: Any, refused: Any) ->
     refused("encode in -o same/ --output-format csv", Exit.OUTPUT, "both become b.csv")
 
 
-def test_a_folder_of_a_thousand_files(done: Any) -> None:
+def test_a_folder_of_a_thousand_files(done):
     """They become one file, in the order of their names; more than may be open at once."""
     os.mkdir("in")
     content = files.write(pa.table({"size": ["S", "L"]}), Path("one.arrow")).read_bytes()
@@ -196,7 +190,7 @@ def test_a_folder_of_a_thousand_files(done: Any) -> None:
     assert files.read(Path("out.arrow"))["size_S"].to_pylist() == [True, False] * 1000
 
 
-def test_names_that_windows_changes() -> None:
+def test_names_that_windows_changes():
     """A dot or a space at the end of a folder's name is encoded, and reads back."""
     for value in ("a.", "a ", ".", "a. b"):
         name = places.folder_name("key", value)
@@ -208,7 +202,7 @@ def test_names_that_windows_changes() -> None:
 
 
 @pytest.fixture
-def store() -> Iterator[Any]:
+def store():
     """Return an empty store in memory."""
     system = pytest.importorskip("fsspec").filesystem("memory")
     system.rm("/", recursive=True) if system.find("/") else None
@@ -217,7 +211,7 @@ def store() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows.zst", "csv", "csv.gz", "npz"])
-def test_a_file_in_a_store(suffix: str, table: Any, done: Any, call: Any, store: Any) -> None:
+def test_a_file_in_a_store(suffix, table, done, call, store):
     """It is read and written like a local one, and so is the encoder."""
     source = "in.parquet" if suffix == "npz" else f"in.{suffix}"
     store.put_file(str(files.write(table, Path(source))), f"/bucket/{source}")
@@ -231,7 +225,7 @@ def test_a_file_in_a_store(suffix: str, table: Any, done: Any, call: Any, store:
         assert files.read(Path("again.parquet"))["dest"].equals(table["dest"])
 
 
-def test_a_folder_in_a_store(table: Any, done: Any, refused: Any, store: Any) -> None:
+def test_a_folder_in_a_store(table, done, refused, store):
     """A folder of keys becomes one, whole; --overwrite removes all files of the old one."""
     for year in (2013, 2014):
         path = files.write(table.select(["id", "dest"]), Path(f"{year}.parquet"))
@@ -250,13 +244,11 @@ def test_a_folder_in_a_store(table: Any, done: Any, refused: Any, store: Any) ->
 
 @pytest.mark.parametrize("nth", [0, 1, 3])
 @pytest.mark.usefixtures("small")
-def test_an_upload_that_fails(
-    nth: int, refused: Any, store: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_upload_that_fails(nth, refused, store, monkeypatch):
     """The files of the folder that were uploaded before are removed."""
     put, n_put = type(store).put_file, 0
 
-    def failing(*arguments: Any, **options: Any) -> Any:
+    def failing(*arguments, **options):
         nonlocal n_put
         n_put += 1
         if n_put > nth:
@@ -270,7 +262,7 @@ def test_an_upload_that_fails(
     assert [*store.find("/out")] == []
 
 
-def test_the_local_disk_by_its_address(small: Path, done: Any, refused: Any, store: Any) -> None:
+def test_the_local_disk_by_its_address(small, done, refused, store):
     """``file://`` is the local disk, with its guarantees."""
     source, out = small.as_uri(), (small.parent / "out.parquet").as_uri()
     done(f"encode {source} -o {out}")
@@ -288,9 +280,7 @@ def test_the_local_disk_by_its_address(small: Path, done: Any, refused: Any, sto
         ("memory://in.parquet -o memory://in.parquet", Exit.OUTPUT, "input"),
     ],
 )
-def test_mistakes_in_addresses(
-    line: str, code: int, says: str, small: Path, refused: Any, store: Any
-) -> None:
+def test_mistakes_in_addresses(line, code, says, small, refused, store):
     """They are one line with its code, and nothing is written."""
     store.put_file(str(small), "/in.parquet")
     refused(f"encode {line} --overwrite", code, says)

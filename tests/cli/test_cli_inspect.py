@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import command_files as files
 import pytest
@@ -22,7 +20,7 @@ FORMATS = ["in.parquet", "in.arrow", "in.arrows", "in.csv"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_columns_of_a_file(name: str, table: Any, call: Any) -> None:
+def test_the_columns_of_a_file(name, table, call):
     """Types, nulls, cardinalities, and the sizes that `Encoder.estimate` returns."""
     path = files.write(table, Path(name))
     ended = call(f"inspect {name} -c carrier,dest --json")
@@ -46,7 +44,7 @@ def test_the_columns_of_a_file(name: str, table: Any, call: Any) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_report_for_people(call: Any, done: Any) -> None:
+def test_a_report_for_people(call, done):
     """Columns are aligned, counting ends at the limit, and features are not listed one by one."""
     lines = call("inspect in.parquet --limit 500").out.decode().splitlines()
     assert lines[0].startswith("in.parquet: parquet, 1,000 rows, 6 columns")
@@ -60,7 +58,7 @@ def test_a_report_for_people(call: Any, done: Any) -> None:
     assert "dest_D00" not in text
 
 
-def test_unusual_columns(call: Any) -> None:
+def test_unusual_columns(call):
     """Nested columns have no cardinality; JSON has no infinity, which becomes a text."""
     nothing, numbers = pa.nulls(2, pa.string()), [1.5, float("inf")]
     source = pa.table({"a": [[1], None], "b": pa.nulls(2), "c": nothing, "f": numbers})
@@ -75,9 +73,7 @@ def test_unusual_columns(call: Any) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"min_frequency": 0.24}, {"max_categories": 2}])
 @pytest.mark.parametrize("drop", [[], ["--drop", "first"]])
-def test_frequencies(
-    options: dict[str, Any], drop: list[str], table: Any, small: Path, call: Any
-) -> None:
+def test_frequencies(options, drop, table, small, call):
     """The most frequent categories, their counts, and which of them the options put together."""
     typed = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     line = "inspect", small, "-c", "carrier", *typed, *drop, "--top", "3"
@@ -110,7 +106,7 @@ def test_frequencies(
 # --- terminals
 
 
-def on_terminal(command: list[str], line: str) -> tuple[int, bytes]:
+def on_terminal(command, line):
     """Run a line with its outputs on a terminal, and return its code and what it shows."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
@@ -126,7 +122,7 @@ def on_terminal(command: list[str], line: str) -> tuple[int, bytes]:
 
 
 @pytest.mark.usefixtures("small")
-def test_progress(command: list[str], run: Any) -> None:
+def test_progress(command, run):
     """A terminal shows a bar and the result; a pipe, and -q, show nothing."""
     code, shown = on_terminal(command, "encode in.parquet -c dest -o out.csv")
     assert code == 0
@@ -138,12 +134,12 @@ def test_progress(command: list[str], run: Any) -> None:
     assert run("encode", "in.parquet", "-o", "y.parquet") == (0, b"", "")
 
 
-def test_progress_is_what_was_written(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_what_was_written(done, monkeypatch):
     """The share grows with the row groups in the file, not with what was read for them."""
     shares: list[float] = []
 
     @contextmanager
-    def showing(what: str, is_quiet: bool) -> Iterator[Any]:
+    def showing(what, is_quiet):
         yield lambda share, rows: shares.append(share)
 
     monkeypatch.setattr("onehot_fast.cli.conversion.showing", showing)
@@ -155,9 +151,7 @@ def test_progress_is_what_was_written(done: Any, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("no_color", [False, True])
 @pytest.mark.usefixtures("small")
-def test_bars_on_a_terminal(
-    no_color: bool, command: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bars_on_a_terminal(no_color, command, monkeypatch):
     """Only a terminal shows bars of frequency; with NO_COLOR they have no colour."""
     monkeypatch.setenv("NO_COLOR", "1")
     if not no_color:
@@ -172,7 +166,7 @@ def test_bars_on_a_terminal(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_of_shells(shell: str, call: Any) -> None:
+def test_completion_of_shells(shell, call):
     """The command prints what a shell evaluates, which asks through an environment variable."""
     ended = call("completion", shell)
     assert (ended.code, ended.error) == (0, "")
@@ -189,9 +183,7 @@ def test_completion_of_shells(shell: str, call: Any) -> None:
         ("onehot-fast encode nothing.parquet -c ca", []),
     ],
 )
-def test_completions(
-    words: str, expected: list[str], small: Path, call: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_completions(words, expected, small, call, monkeypatch):
     """Commands, options, their choices, and the columns of the file that was named."""
     typed = words.format(path=small)
     monkeypatch.setenv("COMP_WORDS", typed)
@@ -203,7 +195,7 @@ def test_completions(
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
-def test_names_of_columns(suffix: str, call: Any, tmp_path: Path) -> None:
+def test_names_of_columns(suffix, call, tmp_path):
     """Signs, spaces and control characters are names like others, and are shown escaped."""
     table = pa.table({name: ["S", "L", None] for name in STRANGE})
     path, out = files.write(table, tmp_path / f"in.{suffix}"), tmp_path / f"out.{suffix}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import command_files as files
 import numpy as np
@@ -31,14 +30,7 @@ ROWS = st.lists(st.none() | st.lists(LABELS, max_size=4), min_size=1, max_size=1
     is_coded=st.booleans(),
     indicator=st.booleans(),
 )
-def test_labels(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows: list[Any],
-    sep: str | None,
-    suffix: str,
-    is_coded: bool,
-    indicator: bool,
-) -> None:
+def test_labels(tmp_path_factory, rows, sep, suffix, is_coded, indicator):
     """Features are what `multi_hot` says, in columns and in a matrix; they come back as a set."""
     folder = tmp_path_factory.mktemp("labels")
     texts = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
@@ -82,7 +74,7 @@ def test_labels(
         assert set(kept) - ({""} if sep else set()) == known
 
 
-def test_the_options_are_those_of_values(call: Any) -> None:
+def test_the_options_are_those_of_values(call):
     """Infrequent labels share a feature, and prefix, dtype and unknown labels have their option."""
     files.write(pa.table({"tags": ["a|b", "a", "a|c", None]}), Path("in.csv"))
     files.write(pa.table({"tags": ["new|a", "b", ""]}), Path("later.csv"))
@@ -95,7 +87,7 @@ def test_the_options_are_those_of_values(call: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "float32"])
 @pytest.mark.usefixtures("small")
-def test_a_matrix_of_any_file(dtype: str, call: Any, done: Any, here: Path) -> None:
+def test_a_matrix_of_any_file(dtype, call, done, here):
     """A file, parts and standard output contain the features of the columns, and nothing else."""
     line = f"encode in.parquet -c carrier,dest --dtype {dtype} --handle-missing carrier=indicator"
     done(f"{line} -o x.parquet")
@@ -115,7 +107,7 @@ def test_a_matrix_of_any_file(dtype: str, call: Any, done: Any, here: Path) -> N
     assert files.leftovers(here) == []
 
 
-def test_a_null_among_labels_comes_back_in_its_row(done: Any) -> None:
+def test_a_null_among_labels_comes_back_in_its_row(done):
     """A row with labels is never taken for one that was null."""
     rows = [["x"], ["y", None], None, [None, "x"], [], ["x", "y"]]
     parquet.write_table(pa.table({"tags": rows}), "in.parquet")
@@ -125,7 +117,7 @@ def test_a_null_among_labels_comes_back_in_its_row(done: Any) -> None:
     assert parquet.read_table("out.parquet")["tags"].to_pylist() == expected
 
 
-def test_an_encoder_of_lists_does_not_fit_texts(done: Any, refused: Any) -> None:
+def test_an_encoder_of_lists_does_not_fit_texts(done, refused):
     """The error says what the column must contain, and that the encoder does not fit."""
     parquet.write_table(pa.table({"tags": [["a"]]}), "lists.parquet")
     parquet.write_table(pa.table({"tags": ["a"]}), "texts.parquet")

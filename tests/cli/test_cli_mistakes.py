@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import programs
 import pytest
@@ -115,7 +114,7 @@ LINES = [
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def inputs(tmp_path_factory):
     """Return a folder with the inputs of all lines."""
     folder: Path = tmp_path_factory.mktemp("inputs")
     texts = {
@@ -151,29 +150,27 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("line", "code", "says"), LINES)
-def test_a_mistake_in_the_line(
-    line: str, code: int, says: str, inputs: Path, refused: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistake_in_the_line(line, code, says, inputs, refused, monkeypatch):
     """One line names the file or option, what is expected and what to type; nothing is written."""
     monkeypatch.chdir(inputs)
     refused([word.replace("\\t", "\t") for word in line.split()], code, says)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-def test_a_device_without_room(refused: Any) -> None:
+def test_a_device_without_room(refused):
     """The error of a device is an error of the output."""
     refused("encode t.csv --output-format parquet -o /dev/full", Exit.OUTPUT, "No space left")
 
 
 @pytest.mark.parametrize("text", ['{"fraction": "1/0"}', "[" * 100_000, "{}", "\x00", "[1]",
                                   '{"format": "onehot_fast.command", "version": 2}'])  # fmt: skip
-def test_files_that_are_no_encoder(text: str, refused: Any) -> None:
+def test_files_that_are_no_encoder(text, refused):
     """Whatever the file contains, the error is one line."""
     Path("e.json").write_text(text)
     refused("encode t.csv --encoder e.json -o o.csv", Exit.SCHEMA, "e.json is not an encoder")
 
 
-def test_codes_beyond_their_dictionary_are_an_error_of_the_input() -> None:
+def test_codes_beyond_their_dictionary_are_an_error_of_the_input():
     """Writing texts is the first step that looks at each code."""
     codes = pa.DictionaryArray.from_arrays(pa.array([0, 15]), pa.array(["a"]), safe=False)
 
@@ -182,7 +179,7 @@ def test_codes_beyond_their_dictionary_are_an_error_of_the_input() -> None:
     assert caught.value.code == Exit.CORRUPT
 
 
-def test_without_the_libraries() -> None:
+def test_without_the_libraries():
     """If an extra is missing, one line says how to install it."""
     done = programs.start("""
         import sys
@@ -201,7 +198,7 @@ def test_without_the_libraries() -> None:
 
 @pytest.mark.parametrize("name", ["t.csv", "hard.csv", "soft.csv", "../{}/t.csv", "folder/"])
 @pytest.mark.parametrize("option", ["", "--overwrite"])
-def test_the_input_is_never_overwritten(name: str, option: str, here: Path, refused: Any) -> None:
+def test_the_input_is_never_overwritten(name, option, here, refused):
     """Another spelling, a link, or the folder of the input is the input too."""
     os.link("t.csv", "hard.csv")
     os.symlink("t.csv", "soft.csv")
@@ -211,9 +208,7 @@ def test_the_input_is_never_overwritten(name: str, option: str, here: Path, refu
     refused(f"encode t.csv {option} -o {name.format(here.name)}", Exit.OUTPUT, "is the input")
 
 
-def test_standard_input_and_output_are_files_too(
-    refused: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_and_output_are_files_too(refused, monkeypatch):
     """``< t.csv`` and ``>> t.csv`` name files."""
     with open("t.csv") as file, monkeypatch.context() as patch:
         patch.setattr(sys, "stdin", file)
@@ -224,9 +219,7 @@ def test_standard_input_and_output_are_files_too(
 
 
 @pytest.mark.parametrize("address", ["file://{}/e.csv", "{}/e.csv", "e.csv", "./e.csv"])
-def test_the_encoder_is_never_overwritten(
-    address: str, here: Path, refused: Any, done: Any
-) -> None:
+def test_the_encoder_is_never_overwritten(address, here, refused, done):
     """An encoder that is read is an input, and one that is saved is an output."""
     if "://" in address:
         pytest.importorskip("fsspec")
@@ -237,7 +230,7 @@ def test_the_encoder_is_never_overwritten(
     refused("encode t.csv --save-encoder ./p.csv -o p.csv", Exit.USAGE, "is the output")
 
 
-def test_an_existing_output_needs_overwrite(refused: Any, done: Any) -> None:
+def test_an_existing_output_needs_overwrite(refused, done):
     """Files and folders follow one rule."""
     os.mkdir("in")
     os.link("t.csv", "in/1.csv")
@@ -247,9 +240,7 @@ def test_an_existing_output_needs_overwrite(refused: Any, done: Any) -> None:
         assert done(f"encode in --overwrite -o {output}") == ""
 
 
-def test_a_folder_is_replaced_as_a_whole(
-    refused: Any, done: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_replaced_as_a_whole(refused, done, monkeypatch):
     """A folder with other files is not replaced; if the rename fails, the old folder stays."""
     os.makedirs("in")
     os.link("t.csv", "in/2.csv")
@@ -261,7 +252,7 @@ def test_a_folder_is_replaced_as_a_whole(
 
     rename = os.rename
 
-    def failing(source: Any, target: Any) -> None:
+    def failing(source, target):
         if str(source).endswith("-part"):
             raise PermissionError(13, "Permission denied")
         rename(source, target)
@@ -274,11 +265,11 @@ def test_a_folder_is_replaced_as_a_whole(
     assert sorted(os.listdir()) == ["folder", "in", "t.csv"]
 
 
-def test_an_output_that_appears_during_the_run(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_that_appears_during_the_run(call, monkeypatch):
     """A file that another process writes in the meantime is not replaced."""
     fsync = os.fsync
 
-    def appear(handle: int) -> None:
+    def appear(handle):
         Path("o.csv").write_text(OLD)
         fsync(handle)
 
@@ -287,7 +278,7 @@ def test_an_output_that_appears_during_the_run(call: Any, monkeypatch: pytest.Mo
     assert Path("o.csv").read_text() == OLD
 
 
-def test_a_file_into_a_folder(done: Any, refused: Any) -> None:
+def test_a_file_into_a_folder(done, refused):
     """One file joins the others in an existing folder, like with cp."""
     os.mkdir("folder")
     Path("folder/kept.txt").write_text("kept")
@@ -298,7 +289,7 @@ def test_a_file_into_a_folder(done: Any, refused: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["in", "in/o.csv", "in/sub", "in/1.csv"])
-def test_an_output_within_the_input(name: str, refused: Any) -> None:
+def test_an_output_within_the_input(name, refused):
     """The next run would read it as data."""
     os.mkdir("in")
     os.link("t.csv", "in/1.csv")
@@ -309,14 +300,14 @@ def test_an_output_within_the_input(name: str, refused: Any) -> None:
 
 
 @pytest.fixture
-def ids() -> None:
+def ids():
     """Write a file with an identifier, a column of many values, and one of few."""
     rows = "".join(f"s{row},c{row % 300},{'pf'[row % 2]},{row}\n" for row in range(900))
     Path("ids.csv").write_text(f"session,city,plan,n\n{rows}")
 
 
 @pytest.mark.usefixtures("ids")
-def test_too_many_features_of_columns_chosen_by_default(refused: Any, done: Any) -> None:
+def test_too_many_features_of_columns_chosen_by_default(refused, done):
     """The error comes before anything is written, lists the largest first, and both remedies."""
     says = "at most 1,000 features, got 1,202", "'session' 900, 'city' 300, 'plan' 2", "-c"
     refused("encode ids.csv -o o.parquet", Exit.COLUMN, *says)
@@ -330,7 +321,7 @@ def test_too_many_features_of_columns_chosen_by_default(refused: Any, done: Any)
 
 
 @pytest.mark.usefixtures("ids")
-def test_notes_on_columns_chosen_by_default(done: Any, call: Any) -> None:
+def test_notes_on_columns_chosen_by_default(done, call):
     """A note names an identifier, or a column with most of the features; -q hides it."""
     options = "--text-column n --max-features 5000"
     said = done(f"encode ids.csv {options} --drop session=s0 -o o.parquet").splitlines()
@@ -344,7 +335,7 @@ def test_notes_on_columns_chosen_by_default(done: Any, call: Any) -> None:
     assert "'city' has 300 of 302 features" in done("encode cities.csv -o c.parquet")
 
 
-def test_too_many_features_are_noticed_early(refused: Any) -> None:
+def test_too_many_features_are_noticed_early(refused):
     """Learning stops beyond the number that inspect counts, unless categories are grouped."""
     names = pa.array([f"s{row}" for row in range(400_000)])
     parquet.write_table(pa.table({"session": names, "n": range(len(names))}), "ids.parquet")
@@ -354,7 +345,7 @@ def test_too_many_features_are_noticed_early(refused: Any) -> None:
     refused(grouped, Exit.COLUMN, "must have at most 3 features, got 4: 'session' 4; ")
 
 
-def test_warnings_are_notes(done: Any) -> None:
+def test_warnings_are_notes(done):
     """Unknown values of all batches are one line, which -q hides."""
     done("encode t.csv -c b --handle-unknown warn --save-encoder e.json -o o.csv")
     Path("new.csv").write_text("a,b\n" + "1,w\n" * 2 + "1,z\n" * 300_000 + "1,v\n" * 3)
@@ -377,7 +368,7 @@ def test_warnings_are_notes(done: Any) -> None:
         ('"a,b",a,b\nx,1,2\n', "-c a,b", '"a,b_x","a","b"'),
     ],
 )
-def test_signs_in_names(text: str, options: str, header: str, done: Any) -> None:
+def test_signs_in_names(text, options, header, done):
     """An equals sign or a comma belongs to a name if a column has this name."""
     Path("names.csv").write_text(text)
     done(f"encode names.csv {options} -o o.csv")
@@ -387,7 +378,7 @@ def test_signs_in_names(text: str, options: str, header: str, done: Any) -> None
 # --- help
 
 
-def test_help(call: Any) -> None:
+def test_help(call):
     """The command alone prints its help: an example of each kind, and all exit codes."""
     alone, asked = call(), call("--help")
     assert alone == asked
@@ -400,7 +391,7 @@ def test_help(call: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "inspect", "encode", "decode", "completion"])
-def test_help_fits_into_80_columns(name: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_fits_into_80_columns(name, call, monkeypatch):
     """No line is cut, and each subcommand has an example."""
     monkeypatch.setenv("COLUMNS", "80")
     text = call(*name.split(), "--help").out.decode()

@@ -7,7 +7,6 @@ import os
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,12 +23,12 @@ from onehot_fast.cli.places import Format, place_of
 from onehot_fast.cli.readers import Input, ParquetReader
 
 
-def reader_of(path: str) -> ParquetReader:
+def reader_of(path):
     """Return the reader of a file."""
     return ParquetReader(place_of(path), path, Format("parquet"), Input(path))
 
 
-def rich_table(n_rows: int = 500) -> Any:
+def rich_table(n_rows=500):
     """Return a table with nested, repeated and dictionary columns around the encoded ones."""
     draw = np.random.default_rng(0)
     numbers = range(n_rows)
@@ -66,7 +65,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_kept_columns_are_kept(options: dict[str, Any], done: Any) -> None:
+def test_kept_columns_are_kept(options, done):
     """However the file was written: the table, and the row groups, are right."""
     parquet.write_table(rich_table(), "in.parquet", row_group_size=200, **options)
     done("encode in.parquet -c carrier,dest -o out.parquet")
@@ -86,12 +85,12 @@ def test_kept_columns_are_kept(options: dict[str, Any], done: Any) -> None:
 
 @pytest.mark.parametrize("layout", ["columns", "struct", "array", "dictionary"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8"])
-def test_statistics(layout: str, dtype: str, done: Any) -> None:
+def test_statistics(layout, dtype, done):
     """Columns that are kept have statistics as before; bits within a structure have none."""
     parquet.write_table(rich_table().append_column("a.b", pa.array([True] * 500)), "in.parquet")
     done(f"encode in.parquet -c carrier,dest --layout {layout} --dtype {dtype} -o out.parquet")
 
-    def has_statistics(path: str) -> dict[str, bool]:
+    def has_statistics(path):
         group = parquet.read_metadata(path).row_group(0)
         columns = [group.column(i) for i in range(group.num_columns)]
         return {column.path_in_schema: column.is_stats_set for column in columns}
@@ -104,7 +103,7 @@ def test_statistics(layout: str, dtype: str, done: Any) -> None:
     assert made == {layout != "struct" or dtype != "bool"}
 
 
-def test_dictionaries(done: Any) -> None:
+def test_dictionaries(done):
     """Texts and repeated numbers that are kept keep their dictionaries; noise gets none."""
     noise = np.random.default_rng(0).random(5000)
     columns = {"noise": noise, "few": noise.round(1), "text": ["a", "b"] * 2500}
@@ -122,7 +121,7 @@ def test_dictionaries(done: Any) -> None:
 
 
 @pytest.mark.parametrize("group_rows", [2000, 5000])
-def test_texts_that_repeat(group_rows: int, done: Any) -> None:
+def test_texts_that_repeat(group_rows, done):
     """They are read and written by their dictionaries, which differ between row groups."""
     rows = range(6000)
     texts = [None if row % 11 == 0 else f"{row // 2000}: {row % 7}" for row in rows]
@@ -147,7 +146,7 @@ def test_texts_that_repeat(group_rows: int, done: Any) -> None:
     assert (found.min, found.max) == ("0: 0", "2: 6" if group_rows == 5000 else "0: 6")
 
 
-def test_nothing_is_kept(run: Any) -> None:
+def test_nothing_is_kept(run):
     """A file of nothing but features is written without pandas."""
     parquet.write_table(pa.table({"size": ["S", "L", None] * 50}), "in.parquet", row_group_size=40)
     environment = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
@@ -170,7 +169,7 @@ def test_nothing_is_kept(run: Any) -> None:
     ],
     ids=["texts", "nested texts", "numbers"],
 )
-def test_long_values_that_the_file_contains_once(columns: dict[str, Any], done: Any) -> None:
+def test_long_values_that_the_file_contains_once(columns, done):
     """Batches are as small as the longest values require, wherever they are nested."""
     table = pa.table({**columns, "size": ["S", "L"] * 200})
     parquet.write_table(table, "in.parquet", row_group_size=200)
@@ -182,7 +181,7 @@ def test_long_values_that_the_file_contains_once(columns: dict[str, Any], done: 
     assert parquet.read_table("out.parquet").select(kept).equals(table.select(kept))
 
 
-def test_wide_features_are_written_in_smaller_groups(done: Any) -> None:
+def test_wide_features_are_written_in_smaller_groups(done):
     """A row group that is too large to wait in memory is divided."""
     table = pa.table({"size": pa.array([f"s{row % 100}" for row in range(120_000)])})
     parquet.write_table(table, "in.parquet")
@@ -214,7 +213,7 @@ BITS = pa.bool_()
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Any, list[str]]:
+def tables(draw):
     """Return a table, and the names of those columns that were made by encoding."""
     n_rows = draw(st.integers(0, 70))
     names = draw(st.lists(NAMES, min_size=1, max_size=6, unique=True))
@@ -234,7 +233,7 @@ def tables(draw: st.DrawFn) -> tuple[Any, list[str]]:
     return pa.Table.from_arrays(columns, schema=schema), new
 
 
-def check_layout(path: Path) -> None:
+def check_layout(path):
     """Assert that the chunks of the columns fill the file, and sizes add up."""
     found, content = parquet.read_metadata(path), path.read_bytes()
     ranges = []
@@ -251,7 +250,7 @@ def check_layout(path: Path) -> None:
     assert all(stop == start for stop, start in zip(ends[::2], ends[1::2], strict=True))
 
 
-def facts(path: Path, new: list[str]) -> Any:
+def facts(path, new):
     """Return what the metadata say, but for encodings and sizes, and statistics of new columns."""
     found = parquet.read_metadata(path)
     groups = [found.row_group(i) for i in range(found.num_row_groups)]
@@ -273,14 +272,7 @@ def facts(path: Path, new: list[str]) -> Any:
     st.integers(1, 30),
     st.sampled_from([8, 64, 1 << 20]),
 )
-def test_the_table_comes_back(
-    tmp_path_factory: pytest.TempPathFactory,
-    made: tuple[Any, list[str]],
-    codec: str,
-    group_rows: list[int],
-    batch_rows: int,
-    page_rows: int,
-) -> None:
+def test_the_table_comes_back(tmp_path_factory, made, codec, group_rows, batch_rows, page_rows):
     """Whatever the columns, row groups, slices, pages and codec: as if pyarrow had written it."""
     (table, new), folder = made, tmp_path_factory.mktemp("parquet")
     path, wanted = folder / "ours.parquet", folder / "theirs.parquet"
@@ -314,7 +306,7 @@ def test_the_table_comes_back(
         assert query(f"from '{path}'").fetchall() == query(f"from '{wanted}'").fetchall()
 
 
-def test_thrift_comes_back() -> None:
+def test_thrift_comes_back():
     """What was encoded is decoded, whatever follows it."""
     numbers = [sign * (1 << n) + k for n in range(63) for k in (-1, 0, 1) for sign in (-1, 1)]
     inner = {1: (thrift.TRUE, True), 2: (thrift.FALSE, False), 300: (thrift.I16, -3)}
@@ -329,7 +321,7 @@ def test_thrift_comes_back() -> None:
 
 
 @pytest.mark.parametrize("codec", list(CODECS))
-def test_threads_compress_without_each_other(codec: str, tmp_path: Path) -> None:
+def test_threads_compress_without_each_other(codec, tmp_path):
     """Pieces that several threads compress at a time are what each alone would make of them."""
     n_rows, n_groups, names = 4000, 60, [f"x_{i}" for i in range(20)]
     draw = np.random.default_rng(0)

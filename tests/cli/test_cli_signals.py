@@ -9,10 +9,8 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import command_files as files
 import programs
@@ -45,7 +43,7 @@ PLACES = [
 
 
 @pytest.fixture
-def send_at(monkeypatch: pytest.MonkeyPatch) -> Any:
+def send_at(monkeypatch):
     """Return what makes this process send itself a signal at a place."""
     return lambda place, number=signal.SIGINT: signalling.send_at(
         place, number, monkeypatch.setattr
@@ -64,9 +62,7 @@ def send_at(monkeypatch: pytest.MonkeyPatch) -> Any:
     ],
 )
 @pytest.mark.usefixtures("small")
-def test_a_signal_at_any_step(
-    place: str, target: str, sink: str, call: Any, here: Path, send_at: Any
-) -> None:
+def test_a_signal_at_any_step(place, target, sink, call, here, send_at):
     """The run ends with the code of the signal and one line, and nothing else is left."""
     path = Path(target.split()[0])
     if "rows" in target:
@@ -91,7 +87,7 @@ def test_a_signal_at_any_step(
     ],
 )
 @pytest.mark.usefixtures("small")
-def test_a_signal_to_a_process(place: str, number: int, here: Path) -> None:
+def test_a_signal_to_a_process(place, number, here):
     """A process says in one line that it ends, even while it imports."""
     Path("out.parquet").write_bytes(OLD)
     line = f"{LINE} --overwrite -o out.parquet"
@@ -104,7 +100,7 @@ def test_a_signal_to_a_process(place: str, number: int, here: Path) -> None:
 
 
 @pytest.fixture
-def heard(number: int) -> Iterator[None]:
+def heard(number):
     """Let the test handle a signal that nohup, for example, ignores."""
     before = signal.signal(number, signal.SIG_DFL)
     yield
@@ -114,9 +110,7 @@ def heard(number: int) -> Iterator[None]:
 @pytest.mark.usefixtures("heard", "small")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("line", [f"{LINE} -o -", "inspect in.parquet -c dest", f"{LINE} -o out/"])
-def test_other_signals_and_commands(
-    line: str, number: int, code: int, call: Any, send_at: Any
-) -> None:
+def test_other_signals_and_commands(line, number, code, call, send_at):
     """Every command handles every signal."""
     send_at("after onehot_fast.cli.source.InputFiles.batches", number)
     assert call(line) == (code, b"", f"onehot-fast: ended by signal {int(number)}\n")
@@ -124,7 +118,7 @@ def test_other_signals_and_commands(
 
 
 @pytest.mark.usefixtures("small")
-def test_a_signal_after_the_rename(call: Any, send_at: Any) -> None:
+def test_a_signal_after_the_rename(call, send_at):
     """The run is complete and the signal has no effect, unless a second file is to be written."""
     send_at("after os.replace")
     assert call(f"{LINE} -o out.parquet") == (0, b"", "")
@@ -136,7 +130,7 @@ def test_a_signal_after_the_rename(call: Any, send_at: Any) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_second_signal(call: Any, here: Path, send_at: Any) -> None:
+def test_a_second_signal(call, here, send_at):
     """A second signal right after the first does not interrupt the clean-up."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGINT)
     send_at("before onehot_fast.cli.writers.ParquetWriter.abandon", signal.SIGINT)
@@ -146,7 +140,7 @@ def test_a_second_signal(call: Any, here: Path, send_at: Any) -> None:
     assert files.leftovers(here) == []
 
 
-def test_a_second_signal_later(small: Path) -> None:
+def test_a_second_signal_later(small):
     """A second signal ends a process at once that does not end by itself."""
     done = programs.start(f"""
         import signal, sys
@@ -171,7 +165,7 @@ def test_a_second_signal_later(small: Path) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_an_ignored_signal(call: Any, send_at: Any) -> None:
+def test_an_ignored_signal(call, send_at):
     """A signal that the parent process ignores, like nohup, stays ignored."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGHUP)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -186,7 +180,7 @@ def test_an_ignored_signal(call: Any, send_at: Any) -> None:
 # --- a signal while the command waits
 
 
-def n_waiting(file: Any) -> int:
+def n_waiting(file):
     """Return the number of bytes that can be read from a pipe."""
     import fcntl
     import termios
@@ -195,10 +189,10 @@ def n_waiting(file: Any) -> int:
 
 
 @contextmanager
-def interrupting(readable: Any = None) -> Iterator[None]:
+def interrupting(readable=None):
     """Send the main thread a signal while it waits, after a pipe contains some output."""
 
-    def send() -> None:
+    def send():
         while readable is not None and n_waiting(readable) < select.PIPE_BUF:
             time.sleep(0.01)
         time.sleep(0.2)
@@ -211,14 +205,14 @@ def interrupting(readable: Any = None) -> Iterator[None]:
 
 
 @contextmanager
-def pipe() -> Iterator[tuple[Any, Any]]:
+def pipe():
     """Give the two ends of a pipe."""
     reader, writer = os.pipe()
     with open(reader, "rb", buffering=0) as one, open(writer, "wb", buffering=0) as other:
         yield one, other
 
 
-def test_waiting_for_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_standard_input(call, monkeypatch):
     """Nobody writes to standard input."""
     with pipe() as (reader, writer):
         writer.write(b"carrier,dest\n")
@@ -230,7 +224,7 @@ def test_waiting_for_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrows", "csv", "csv.gz"])
-def test_waiting_for_a_reader(form: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_reader(form, call, monkeypatch):
     """The reader of standard output stops reading, and gets nothing that looks complete."""
     files.write(files.make(20_000), Path("in.csv"))
     with pipe() as (reader, writer):
@@ -249,7 +243,7 @@ def test_waiting_for_a_reader(form: str, call: Any, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("small")
-def test_a_pipe_as_output(call: Any) -> None:
+def test_a_pipe_as_output(call):
     """A pipe gets what a file would get; a signal ends the wait until it is opened."""
     os.mkfifo("out.parquet")
     with interrupting():
@@ -266,14 +260,14 @@ def test_a_pipe_as_output(call: Any) -> None:
     assert files.read(read).num_rows == 1000
 
 
-def test_a_pipe_as_input(refused: Any) -> None:
+def test_a_pipe_as_input(refused):
     """A pipe cannot be read twice, and the command does not wait for its content."""
     os.mkfifo("in.csv")
     refused("inspect in.csv", Exit.INPUT, "is not a regular file; type - to read standard input")
 
 
 @pytest.mark.parametrize("is_ignored", [False, True])
-def test_before_the_package_is_imported(is_ignored: bool) -> None:
+def test_before_the_package_is_imported(is_ignored):
     """The console script ends without a traceback, or goes on where a parent told it to."""
     done = programs.start(f"""
         import importlib.util, signal, sys

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import command_files as files
 import pytest
@@ -30,7 +29,7 @@ NAMES = ",".join(f"k{i}" for i in range(KEPT.count(",") + 1))
         ("name,x\nJos\xe9,S\n,L\n", "name,x_L,x_S\nJos\xe9,0,1\n,1,0\n"),
     ],
 )  # fmt: skip
-def test_kept_text_does_not_change(before: str, after: str, done: Any) -> None:
+def test_kept_text_does_not_change(before, after, done):
     """From CSV to CSV, every character of the other columns stays, and a feature is 0 or 1."""
     Path("i.csv").write_bytes(before.encode("latin-1"))
     done("encode i.csv -c x -o o.csv")
@@ -38,7 +37,7 @@ def test_kept_text_does_not_change(before: str, after: str, done: Any) -> None:
 
 
 @pytest.mark.parametrize("target", ["o.parquet", "o.arrow"])
-def test_digits_that_are_no_number(target: str, done: Any) -> None:
+def test_digits_that_are_no_number(target, done):
     """CSV to other formats: codes are texts, numbers are numbers."""
     Path("k.csv").write_text(
         "zip,phone,huge,long,time,price,signed,n,spaced,size\n"
@@ -65,9 +64,7 @@ def test_digits_that_are_no_number(target: str, done: Any) -> None:
     [("1499", "0123"), ("1499", "x"), ("15.5", "-07.5"), ("15.5", "12345678901234567890123"),
      ("15.5", "+43123456789")],
 )  # fmt: skip
-def test_digits_that_are_no_number_after_the_first_rows(
-    first: str, late: str, refused: Any, done: Any
-) -> None:
+def test_digits_that_are_no_number_after_the_first_rows(first, late, refused, done):
     """Digits that would be lost are an error, which names the option that keeps them."""
     rows = f"{first},S\n" * 800_000  # more than is parsed at once
     Path("k.csv").write_text(f"zip,size\n{rows}{late},L\n")
@@ -78,7 +75,7 @@ def test_digits_that_are_no_number_after_the_first_rows(
     done("encode k.csv -c size -o o.csv")
 
 
-def test_numbers_of_text_files_are_as_pyarrow_reads_them(done: Any) -> None:
+def test_numbers_of_text_files_are_as_pyarrow_reads_them(done):
     """With signs, exponents, spaces, and what stands for no number."""
     cells = ["15.5", "-0.5", "0.25", "", "1e3", " 7", "NA", "nan", "-0", "0", "+1.5", "inf", "1E-3"]
     Path("f.csv").write_text("c,v\n" + "".join(f"x,{cell}\n" for cell in cells))
@@ -87,7 +84,7 @@ def test_numbers_of_text_files_are_as_pyarrow_reads_them(done: Any) -> None:
     assert parquet.read_table("f.parquet")["v"].combine_chunks().equals(expected.combine_chunks())
 
 
-def test_codes_of_an_encoder(done: Any) -> None:
+def test_codes_of_an_encoder(done):
     """A later file whose codes all look like integers is read as the encoder knows them."""
     Path("train.csv").write_text("zip\n01234\n99999\n")
     Path("test.csv").write_text("zip\n99999\n99999\n")
@@ -96,7 +93,7 @@ def test_codes_of_an_encoder(done: Any) -> None:
     assert Path("p.csv").read_text() == "zip_01234,zip_99999\n0,1\n0,1\n"
 
 
-def test_a_decimal_comma(done: Any) -> None:
+def test_a_decimal_comma(done):
     """Numbers are numbers, encoded or kept; from CSV to CSV what is kept keeps its letters."""
     Path("d.csv").write_text("size;price\n1,5;2,25\n10;3\n1,5;1\n")
     options = "-c size --delimiter ; --decimal ,"
@@ -109,7 +106,7 @@ def test_a_decimal_comma(done: Any) -> None:
     assert Path("e.csv").read_text() == "size_1.5;size_10.0;price\n1;0;2,25\n0;1;3\n1;0;1\n"
 
 
-def test_null_rows_of_one_column_stay_rows(done: Any) -> None:
+def test_null_rows_of_one_column_stay_rows(done):
     """Nothing at all on a line would be no row."""
     table = pa.table({"c": ["x", None, "y"]})
     parquet.write_table(table, "s.parquet")
@@ -121,7 +118,7 @@ def test_null_rows_of_one_column_stay_rows(done: Any) -> None:
 
 
 @pytest.mark.parametrize("letter", [";", "\t", "|"])
-def test_another_delimiter_is_noticed(letter: str, refused: Any, call: Any) -> None:
+def test_another_delimiter_is_noticed(letter, refused, call):
     """The first line tells; the same delimiter stands in the output."""
     source = f"a{letter}b{letter}c\n1,5{letter}x{letter}\n2{letter}y{letter}7\n"
     Path("s.csv").write_text(source)
@@ -135,7 +132,7 @@ def test_another_delimiter_is_noticed(letter: str, refused: Any, call: Any) -> N
     ).replace(f"{letter}y", f"{letter}0{letter}1")
 
 
-def test_what_only_looks_like_another_delimiter(call: Any, done: Any) -> None:
+def test_what_only_looks_like_another_delimiter(call, done):
     """Quoted names may hold anything, and a delimiter that is named is obeyed."""
     Path("quoted.csv").write_text('"a;b;c",d\n1,x\n')
     done("encode quoted.csv -o o.csv")
@@ -145,7 +142,7 @@ def test_what_only_looks_like_another_delimiter(call: Any, done: Any) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8-sig"])
-def test_other_encodings(encoding: str, done: Any, refused: Any) -> None:
+def test_other_encodings(encoding, done, refused):
     """They have an option, and the error names it; what is written is UTF-8."""
     Path("l.csv").write_bytes("größe,n\nü,1\n".encode(encoding))
     if encoding != "utf-8-sig":
@@ -154,7 +151,7 @@ def test_other_encodings(encoding: str, done: Any, refused: Any) -> None:
     assert Path("o.csv").read_text("utf-8") == "größe_ü,n\n1,1\n"
 
 
-def test_views_are_text(done: Any) -> None:
+def test_views_are_text(done):
     """Views of texts and bytes, which pyarrow does not write as CSV, are written like others."""
     columns = [pa.array(["x", 'y,"'], pa.string_view()), pa.array([b"b", None], pa.binary_view())]
     files.write(pa.table([*columns, ["S", "L"]], ["text", "bytes", "size"]), Path("in.arrow"))
@@ -163,7 +160,7 @@ def test_views_are_text(done: Any) -> None:
     assert Path("o.csv").read_text().splitlines() == lines
 
 
-def test_csv_without_rows(done: Any) -> None:
+def test_csv_without_rows(done):
     """It is encoded with an encoder of another file, and decoded again."""
     Path("e.csv").write_text("a,b\n")
     done("encode t.csv --save-encoder e.json -o o.csv")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from libraries import LIBRARIES
 
-from onehot_fast import Encoder, OneHotMatrix
+from onehot_fast import Encoder
 
 MATRICES = ("numpy", "csr", "csr_matrix", "csc", "implicit")  # the last one has products
 TRAIN = {"age": [1.5, 2.5, 3.5], "plan": ["a", "b", "a"], "n": [4, 5, 6], "kind": ["x", "x", "y"]}
@@ -22,18 +22,18 @@ NAMES = ["age", "plan_a", "plan_b", "n", "kind_x", "kind_y"]
 ROWS = [[1.5, 1, 0, 4, 1, 0], [2.5, 0, 1, 5, 1, 0], [3.5, 1, 0, 6, 0, 1]]
 
 
-def fitted(library: Any, **options: Any) -> Encoder:
+def fitted(library, **options):
     return Encoder(["plan", "kind"], **options).fit(library.table(TRAIN))
 
 
-def dense(matrix: Any) -> Any:
+def dense(matrix):
     """Return a matrix of any form as an array."""
     if hasattr(matrix, "toarray"):
         return matrix.toarray()
     return matrix if isinstance(matrix, np.ndarray) else matrix.to_numpy()
 
 
-def reordered(*names: str, **more: list[Any]) -> dict[str, list[Any]]:
+def reordered(*names, **more):
     """Return columns of TRAIN in another order, and further columns."""
     return {name: TRAIN[name] for name in names} | more
 
@@ -169,7 +169,7 @@ def test_a_table_of_categories_is_decoded(library):
     options: dict[str, Any] = {"handle_unknown": "ignore", "drop": "first", "dtype": "float32"}
     words = {"missing": "-", "unknown": "?", "infrequent": "*"}
 
-    def decoded(**more: Any) -> Any:
+    def decoded(**more):
         encoder = Encoder(["p", "q"], **options | more).fit(train)
         return library.columns(
             encoder.inverse_transform(encoder.transform(table, "category"), **words)
@@ -252,7 +252,7 @@ def test_the_accessor_of_a_frame_has_every_form(library):
     assert str(table.schema.field("plan_a").type) == "bool"
 
 
-def wide(n: int) -> dict[str, list[Any]]:
+def wide(n):
     """Return a column of n categories in 3 * n rows, and one of two."""
     return {"id": [f"id{i % n}" for i in range(3 * n)], "size": ["S", "L", "S"] * n}
 
@@ -280,7 +280,7 @@ def test_dense_results_of_columns_chosen_by_default_are_limited(library):
     assert Encoder(max_categories=3).fit_transform(table, output="numpy").shape == (3003, 5)
 
 
-def check_products(matrix: OneHotMatrix, expected: Any) -> None:
+def check_products(matrix, expected):
     """Compare products of an implicit matrix, in which numbers stand between features."""
     np.testing.assert_array_equal(matrix.to_csr().toarray(), expected)
     present = ~np.isnan(expected).any(axis=1)

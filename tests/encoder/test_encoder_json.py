@@ -226,7 +226,7 @@ def test_the_text_is_readable():
 HEAD = '{"format": "onehot_fast.Encoder", '
 
 
-def document(categories: str = '["a", "b"]', **changed: Any) -> str:
+def document(categories='["a", "b"]', **changed):
     """Return the text of an encoder of one column, in which some parts are other JSON."""
     column = {"name": "c", "declared": None, "conflict": False, "counts": [1, 2]}
     fitted: Any = {"rows": 3, "columns": [{**column, "categories": "@"}]}
@@ -395,7 +395,7 @@ DOCUMENTS = [
 TEXTS = st.sampled_from([encoder.to_json() for encoder in DOCUMENTS])
 
 
-def places(document: Any) -> list[tuple[Any, Any]]:
+def places(document):
     """Return every container of a document, with every key that it has."""
     if not isinstance(document, dict | list):
         return []
@@ -404,7 +404,7 @@ def places(document: Any) -> list[tuple[Any, Any]]:
     return here + [place for key in keys for place in places(document[key])]
 
 
-def check_document(text: str | bytes) -> None:
+def check_document(text):
     """Read a document, which may raise a ValueError, and use the encoder in many ways."""
     try:
         encoder = Encoder.from_json(text)

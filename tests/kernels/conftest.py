@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from onehot_fast._kernels import simd
@@ -12,7 +10,7 @@ MODES = [(variant, how) for variant in simd.variants() for how in ("cached", "st
 
 
 @pytest.fixture(params=MODES, ids="-".join, scope="module")
-def mode(request: pytest.FixtureRequest) -> Iterator[None]:
+def mode(request):
     """Run the test with one instruction set, with or without streaming stores."""
     variant, how = request.param
     before = simd.activate(variant), simd.set_stream_bytes(0 if how == "streamed" else 2**62)

@@ -10,9 +10,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import oracle
@@ -38,25 +36,25 @@ ONCE = measure.Effort(1, 0.0, 0.0)
 every_written = pytest.mark.parametrize("name", written.WRITTEN)
 
 
-def is_installed(library: str) -> bool:
+def is_installed(library):
     return importlib.util.find_spec(library) is not None
 
 
-def require(*libraries: str) -> None:
+def require(*libraries):
     for library in libraries:
         pytest.importorskip(library)
 
 
-def make_small(name: str) -> Any:
+def make_small(name):
     return workloads.WORKLOADS[name].make(1.0 if name == "W6" else SCALE)
 
 
-def encode_slowly(work: Any) -> np.ndarray:
+def encode_slowly(work):
     one, zero = work.dtype.type(1), work.dtype.type(0)
     return oracle.one_hot(work.indices, work.depth, one, zero, work.axis)
 
 
-def test_every_form_of_a_table_is_compared_with_a_peer() -> None:
+def test_every_form_of_a_table_is_compared_with_a_peer():
     assert {recipe.form for recipe in frames.FRAMES.values()} == set(frames.FORMS)
     for form in frames.FORMS:
         libraries = {former.library for former in forms.formers(form)}
@@ -64,7 +62,7 @@ def test_every_form_of_a_table_is_compared_with_a_peer() -> None:
         assert len(libraries) > 1
 
 
-def matches() -> Iterator[Any]:
+def matches():
     """Yield every installed peer with each workload that suits it."""
     for contender in peers.CONTENDERS.values():
         for name in workloads.WORKLOADS if is_installed(contender.library) else ():
@@ -75,7 +73,7 @@ def matches() -> Iterator[Any]:
 
 @pytest.mark.filterwarnings("ignore")  # of peers
 @pytest.mark.parametrize(("contender", "work"), [*matches()])
-def test_a_contender_agrees_with_the_oracle(contender: Any, work: Any) -> None:
+def test_a_contender_agrees_with_the_oracle(contender, work):
     out = np.full(work.shape, 7, work.dtype)
     library = peers.load(contender.library, 1)
     result = contender.read(contender.build(peers.Task(work, out, 1, library))())
@@ -95,7 +93,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_the_check_rejects_a_wrong_result(fault: Any) -> None:
+def test_the_check_rejects_a_wrong_result(fault):
     work = make_small("W1")
     result = encode_slowly(work)
     forged = fault(result)
@@ -105,7 +103,7 @@ def test_the_check_rejects_a_wrong_result(fault: Any) -> None:
 
 
 @pytest.mark.parametrize("name", workloads.WORKLOADS)
-def test_the_check_accepts_the_oracle_and_zero_lines_are_counted(name: str) -> None:
+def test_the_check_accepts_the_oracle_and_zero_lines_are_counted(name):
     work = make_small(name)
     expected = encode_slowly(work)
     raw = expected.tobytes()
@@ -116,7 +114,7 @@ def test_the_check_accepts_the_oracle_and_zero_lines_are_counted(name: str) -> N
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_lower_bound_is_between_the_two_fills_plus_the_read(threads: int) -> None:
+def test_the_lower_bound_is_between_the_two_fills_plus_the_read(threads):
     work = make_small("W1")
     buffer = floor.warm_buffer(work.n_bytes)
     meter = floor.Floor(floor.zero_share(work), work.indices, buffer, threads)
@@ -128,7 +126,7 @@ def test_the_lower_bound_is_between_the_two_fills_plus_the_read(threads: int) ->
     assert floor.Parts(1.0, 4.0, 2.0, 3.0, 0.5).floor(0.25) == 3.0
 
 
-def frame_matches() -> Iterator[Any]:
+def frame_matches():
     """Yield every workload of tables with each installed peer that makes its form."""
     for name, recipe in frames.FRAMES.items():
         for former in forms.formers(recipe.form):
@@ -138,7 +136,7 @@ def frame_matches() -> Iterator[Any]:
 
 @pytest.mark.filterwarnings("ignore")  # of peers
 @pytest.mark.parametrize(("former", "recipe"), [*frame_matches()])
-def test_a_form_of_a_table_is_right(former: Any, recipe: Any) -> None:
+def test_a_form_of_a_table_is_right(former, recipe):
     require("pandas")
     try:
         work = recipe.make(TINY)
@@ -152,7 +150,7 @@ def test_a_form_of_a_table_is_right(former: Any, recipe: Any) -> None:
 
 @pytest.mark.parametrize("name", ["F1", "F7", "F10"])
 @pytest.mark.parametrize("fault", ["value", "shape"])
-def test_the_check_of_tables_rejects_a_wrong_result(name: str, fault: str) -> None:
+def test_the_check_of_tables_rejects_a_wrong_result(name, fault):
     require("pandas")
     work = frames.FRAMES[name].make(TINY)
     cells = work.expected.T.copy()
@@ -163,7 +161,7 @@ def test_the_check_of_tables_rejects_a_wrong_result(name: str, fault: str) -> No
 
 
 @pytest.mark.parametrize("change", [{"columns": {"x3_v000": "x3_other"}}, {"dtype": "uint8"}])
-def test_the_check_of_tables_rejects_other_columns(change: dict[str, Any]) -> None:
+def test_the_check_of_tables_rejects_other_columns(change):
     pandas = pytest.importorskip("pandas")
     work = frames.FRAMES["F1"].make(TINY)
     frame = pandas.get_dummies(work.data, dtype=change.get("dtype", bool))
@@ -174,7 +172,7 @@ def test_the_check_of_tables_rejects_other_columns(change: dict[str, Any]) -> No
 
 
 @every_written
-def test_the_check_rejects_rows_of_another_table(name: str) -> None:
+def test_the_check_rejects_rows_of_another_table(name):
     require("pandas", written.WRITTEN[name].library)
     work = written.WRITTEN[name].make(TINY)
     other = written.Written(work.work, work.table[1:], work.encoder, work.codes)
@@ -183,7 +181,7 @@ def test_the_check_rejects_rows_of_another_table(name: str) -> None:
 
 
 @pytest.mark.long
-def test_the_peak_of_memory_is_measured() -> None:
+def test_the_peak_of_memory_is_measured():
     require("pandas")
     program = f"""
     import sys
@@ -196,19 +194,19 @@ def test_the_peak_of_memory_is_measured() -> None:
     assert peak.peak() > 1 << 20
 
 
-def session_of(*libraries: str, scale: float = TINY) -> Any:
+def session_of(*libraries, scale=TINY):
     """Return a session that measures each call once."""
     session = scenarios.Session(1, ONCE, scale)
     session.load([*libraries])
     return session
 
 
-def failures_of(session: Any) -> list[str]:
+def failures_of(session):
     """Return the names of what failed."""
     return [failure.partition(":")[0] for failure in session.failures]
 
 
-def test_a_missing_library_is_reported() -> None:
+def test_a_missing_library_is_reported():
     session = session_of("onehot_fast", "numpy", "no_such_library")
     assert list(session.libraries) == ["onehot_fast", "numpy"]
 
@@ -216,9 +214,7 @@ def test_a_missing_library_is_reported() -> None:
     assert (session.records, failures_of(session)) == ([], ["no_such_library", "F1"])
 
 
-def test_a_peer_with_a_wrong_table_is_reported_and_not_measured(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_peer_with_a_wrong_table_is_reported_and_not_measured(monkeypatch):
     require("pandas")
     wrong = forms.Former(
         "numpy wrong",
@@ -239,7 +235,7 @@ def test_a_peer_with_a_wrong_table_is_reported_and_not_measured(
     ]
 
 
-def test_verdicts_follow_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdicts_follow_the_figures(monkeypatch):
     """The target for texts depends on pyarrow; of peaks only ours have one."""
     monkeypatch.setattr(targets, "find_spec", lambda name: None)
     rows = [
@@ -270,7 +266,7 @@ def test_verdicts_follow_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def suite_cases() -> Iterator[Any]:
+def suite_cases():
     """Yield each class with its first parameters, and with each value of its first parameter."""
     for name in SUITES:
         module = importlib.import_module(f"benchmarks.{name}")
@@ -283,9 +279,7 @@ def suite_cases() -> Iterator[Any]:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("suite_class", "case"), [*suite_cases()])
-def test_a_suite_runs(
-    suite_class: Any, case: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_suite_runs(suite_class, case, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bench_frames, "SCALE", TINY)
     monkeypatch.setattr(suite, "OUTPUT_BYTES", 1 << 20)
@@ -306,7 +300,7 @@ def test_a_suite_runs(
     assert len(suite_class.param_names) == len(suite_class.params) == len(case)
 
 
-def statements() -> Iterator[Any]:
+def statements():
     for name, function in vars(importlib.import_module("benchmarks.bench_import")).items():
         if name.startswith("timeraw_"):
             found = function()
@@ -316,11 +310,11 @@ def statements() -> Iterator[Any]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("program", [*statements()])
-def test_a_program_of_the_suites_runs(program: str) -> None:
+def test_a_program_of_the_suites_runs(program):
     assert programs.run(program) == ""
 
 
-def test_a_peer_without_threads_is_skipped() -> None:
+def test_a_peer_without_threads_is_skipped():
     """NotImplementedError in `setup` makes asv skip the benchmark."""
     work = suite.make_work("rows", "float32", 3, n_bytes=1200)
 
@@ -328,12 +322,12 @@ def test_a_peer_without_threads_is_skipped() -> None:
         suite.make_checked_call("numpy fill + assign", work, 2)
 
 
-def test_a_ratio_compares_calls_that_alternate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ratio_compares_calls_that_alternate(monkeypatch):
     """On a clock that only the calls advance: 30 ms over 10 ms."""
     now, calls = [0.0], []
     monkeypatch.setattr(ratios.time, "process_time", lambda: now[0])
 
-    def advance(seconds: float) -> None:
+    def advance(seconds):
         calls.append(seconds)
         now[0] += seconds
 
@@ -343,7 +337,7 @@ def test_a_ratio_compares_calls_that_alternate(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("make_calls", ratios.RATIOS.values(), ids=ratios.RATIOS)
-def test_a_ratio_compares_calls_that_exist(make_calls: Any) -> None:
+def test_a_ratio_compares_calls_that_exist(make_calls):
     require("pandas")
     for call in make_calls():
         call()
@@ -351,7 +345,7 @@ def test_a_ratio_compares_calls_that_exist(make_calls: Any) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
-def test_the_same_instructions_are_counted_twice() -> None:
+def test_the_same_instructions_are_counted_twice():
     first, second = instructions.measure(), instructions.measure()
 
     assert first.keys() >= {"import", "one_hot, 32 x 10", "one row of a dict"}
@@ -368,12 +362,7 @@ def test_the_same_instructions_are_counted_twice() -> None:
         pytest.param(["--twice"], [{"b": 0.94}], 1, id="noisy"),
     ],
 )
-def test_a_number_that_is_worse_twice_is_a_regression(
-    options: list[str],
-    answers: list[dict[str, float]],
-    code: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_number_that_is_worse_twice_is_a_regression(options, answers, code, monkeypatch):
     """A number that is worse once may be noise; two measurements of the same code must agree."""
     given = iter([each for later in answers for each in ({"a": 2.0, "b": 1.0}, {"a": 2.1} | later)])
     monkeypatch.setattr(regression, "git", lambda *arguments: "0123456789")
@@ -384,7 +373,7 @@ def test_a_number_that_is_worse_twice_is_a_regression(
     assert regression.main() == code
 
 
-def test_asv_can_import_every_module() -> None:
+def test_asv_can_import_every_module():
     """Its environment has no library but those of its configuration."""
     configuration = json.loads((ROOT / "asv.conf.json").read_text(encoding="utf-8"))
     needed = set()
@@ -400,7 +389,7 @@ def test_asv_can_import_every_module() -> None:
     assert needed - own == set()
 
 
-def test_the_history_names_processors_and_no_machine() -> None:
+def test_the_history_names_processors_and_no_machine():
     """A processor names the folder, and the results contain no path."""
     results = [*(ROOT / "benchmarks/history").glob("*/*-virtualenv-*.json")]
     commits = set()
@@ -413,7 +402,7 @@ def test_the_history_names_processors_and_no_machine() -> None:
     assert len(commits) >= 8
 
 
-def test_the_published_history_loads_nothing_from_the_net() -> None:
+def test_the_published_history_loads_nothing_from_the_net():
     site = ROOT / "docs/_static/history"
     page = (site / "index.html").read_text(encoding="utf-8")
     loaded = re.findall(r'<(?:script|link|img)[^>]*?(?:src|href)="([^"]+)"', page)
@@ -422,11 +411,11 @@ def test_the_published_history_loads_nothing_from_the_net() -> None:
     assert [name for name in loaded if not (site / name).is_file()] == []
 
 
-def test_entries_take_turns() -> None:
+def test_entries_take_turns():
     """Each round measures every entry; a sample has enough calls to be long enough."""
     asked: list[str] = []
 
-    def sampler(name: str) -> Any:
+    def sampler(name):
         return lambda number: asked.append(name) or 1e-4
 
     entries = [
@@ -441,7 +430,7 @@ def test_entries_take_turns() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in codes.CODES if name not in ("D5", "D6", "D16")])
-def test_values_get_the_codes_of_the_peer(name: str) -> None:
+def test_values_get_the_codes_of_the_peer(name):
     """The workloads that are left out have large pools."""
     work = codes.CODES[name]
     require("pandas", "pyarrow", work.peer)
@@ -453,7 +442,7 @@ def test_values_get_the_codes_of_the_peer(name: str) -> None:
 
 
 @every_written
-def test_tables_are_compared_with_a_lower_bound(name: str) -> None:
+def test_tables_are_compared_with_a_lower_bound(name):
     work = written.WRITTEN[name]
     require("pandas", work.library)
     session = session_of("onehot_fast", "pandas", work.library)
@@ -464,7 +453,7 @@ def test_tables_are_compared_with_a_lower_bound(name: str) -> None:
     assert not session.has_chart
 
 
-def test_zero_lines_are_counted_in_the_order_of_memory() -> None:
+def test_zero_lines_are_counted_in_the_order_of_memory():
     cells = np.zeros((128, 4), np.uint8)
     cells[3, 1] = 1
     assert written.zero_share([cells]) == 7 / 8
@@ -472,9 +461,7 @@ def test_zero_lines_are_counted_in_the_order_of_memory() -> None:
 
 
 @pytest.mark.long
-def test_compare_writes_the_report_and_the_chart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
     require("pandas", "matplotlib", "rich", "tabulate")
     monkeypatch.setattr(compare, "QUICK", ONCE)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")  # `compare` sets it and does not reset it
@@ -494,12 +481,12 @@ def test_compare_writes_the_report_and_the_chart(
     assert compared == {"W1", "W5", "W6", "F1"}
 
 
-def test_a_group_names_several_parts() -> None:
+def test_a_group_names_several_parts():
     assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
 
 
 @pytest.mark.long
-def test_dask_is_measured_beside_its_peers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_dask_is_measured_beside_its_peers(capsys):
     require("dask.dataframe")
     module = importlib.import_module("benchmarks.dask_frames")
     module.main(["--rows", "2000", "--rounds", "1"])

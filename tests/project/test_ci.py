@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -14,14 +13,14 @@ FILES += [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").g
 TESTS = re.compile(r"(?:\btests|(?<=glob='\*))/[\w*/.{},'-]*\.(?:py|c|json)\b")
 
 
-def expanded(pattern: str) -> Iterator[str]:
+def expanded(pattern):
     """Yield the words that bash makes of the braces of a pattern."""
     parts = re.split(r"\{([^}]*)\}", pattern.replace("'", ""))
     choices = [part.split(",") if i % 2 else [part] for i, part in enumerate(parts)]
     yield from map("".join, itertools.product(*choices))
 
 
-def test_named_tests_exist() -> None:
+def test_named_tests_exist():
     named = {
         (str(path.relative_to(ROOT)), name)
         for path in FILES

@@ -7,10 +7,8 @@ import importlib
 import pkgutil
 import re
 import tomllib
-from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,12 +31,12 @@ IMPORT = re.compile(r"^ *>>> (?:import|from) (\w+)", re.M)
 class Examples(doctest.DocTestRunner):
     """Run examples, and skip the test if one of them needs a library that is not installed."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(optionflags=doctest.ELLIPSIS)
         self.missing: set[str | None] = set()
         self.report: list[str] = []
 
-    def run_all(self, examples: Iterable[doctest.DocTest]) -> int:
+    def run_all(self, examples):
         """Run all examples, and return the number of lines."""
         for example in examples:
             self.run(example, out=self.report.append)
@@ -47,20 +45,20 @@ class Examples(doctest.DocTestRunner):
         assert self.failures == 0, "".join(self.report)
         return self.tries
 
-    def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
+    def report_unexpected_exception(self, out, test, example, exc_info):
         """Record a missing library."""
         if isinstance(exc_info[1], ImportError):
             self.missing.add(exc_info[1].name)
         super().report_unexpected_exception(out, test, example, exc_info)
 
 
-def require_imports(text: str) -> None:
+def require_imports(text):
     """Skip the test if a library that examples import is not installed."""
     for library in IMPORT.findall(text):
         pytest.importorskip(library)
 
 
-def run_page(text: str, name: str, **names: Any) -> int:
+def run_page(text, name, **names):
     """Run the examples of a Markdown text in one session; return the number of lines."""
     require_imports(text)
     text = re.sub(r"^```.*$", "", text, flags=re.M)  # a fence would be expected output
@@ -68,7 +66,7 @@ def run_page(text: str, name: str, **names: Any) -> int:
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))
-def test_examples_of_a_module_print_what_they_show(name: str) -> None:
+def test_examples_of_a_module_print_what_they_show(name):
     try:
         module = importlib.import_module(name)
     except ImportError as error:
@@ -90,14 +88,12 @@ PAGES = sorted(
 )
 
 
-def read(name: str) -> str:
+def read(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_examples_print_what_the_page_shows(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_print_what_the_page_shows(name, tmp_path, monkeypatch):
     """Every ``>>>`` line runs, in one session from top to bottom, in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
@@ -106,7 +102,7 @@ def test_examples_print_what_the_page_shows(
 
 @pytest.mark.filterwarnings("ignore")  # of the engines
 @pytest.mark.parametrize("title", ["Dask", "Ray Data", "DuckDB"])
-def test_the_examples_of_each_engine_run(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_each_engine_run(title, monkeypatch):
     """Every ``>>>`` line runs if the engine is installed."""
     chapters = re.split(r"^##+ (.+)$", read("docs/distributed.md"), flags=re.M)
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes into the home folder otherwise
@@ -115,14 +111,14 @@ def test_the_examples_of_each_engine_run(title: str, monkeypatch: pytest.MonkeyP
     assert run_page(chapter, title, Encoder=onehot_fast.Encoder) > 4
 
 
-def anchors(page: Path) -> set[str]:
+def anchors(page):
     """Return the anchors of a page's headings."""
     prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     titles = re.findall(r"^#+ (.+)$", prose, re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_somewhere():
     """Files and headings that README and pages link to exist."""
     pages = [*ROOT.glob("*.md"), *MARKDOWN]
     dead = []
@@ -138,9 +134,7 @@ def test_links_lead_somewhere() -> None:
     assert dead == []
 
 
-def test_dead_links_of_the_built_pages_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dead_links_of_the_built_pages_are_found(tmp_path, monkeypatch):
     """`make docs` checks links to files and anchors, not links to other sites."""
     monkeypatch.syspath_prepend(DOCS)
     check = importlib.import_module("check")
@@ -157,7 +151,7 @@ def test_dead_links_of_the_built_pages_are_found(
     assert "onehot_fast.integrations.torch.one_hot" in set(check.public_names())
 
 
-def test_the_drawings_are_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_drawings_are_up_to_date(tmp_path, monkeypatch):
     """docs/drawings.py writes the committed files."""
     monkeypatch.syspath_prepend(DOCS)
     importlib.import_module("drawings").main(tmp_path)
@@ -169,7 +163,7 @@ def test_the_drawings_are_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert drawn == committed
 
 
-def test_the_lowest_versions_are_those_of_the_package() -> None:
+def test_the_lowest_versions_are_those_of_the_package():
     """The table in docs/promises.md agrees with pyproject.toml."""
     project = tomllib.loads(read("pyproject.toml"))["project"]
     promised = dict(re.findall(r"^\| ([\w-]+) \| (\d[\d.]+) \|$", read("docs/promises.md"), re.M))
@@ -183,7 +177,7 @@ def test_the_lowest_versions_are_those_of_the_package() -> None:
     }
 
 
-def test_changelog_and_citation_have_the_version_and_date() -> None:
+def test_changelog_and_citation_have_the_version_and_date():
     changelog, citation = read("CHANGELOG.md"), read("CITATION.cff")
     released = re.search(r"^## \[\d.*\] - (\d{4}-\d\d-\d\d)$", changelog, re.M)
 
@@ -193,7 +187,7 @@ def test_changelog_and_citation_have_the_version_and_date() -> None:
     assert f"\ndate-released: {released[1]}\n" in citation
 
 
-def test_the_readme_has_the_two_commands() -> None:
+def test_the_readme_has_the_two_commands():
     """``make demo`` and ``make test`` stand together, and the Makefile has both."""
     blocks = [
         re.findall(r"^make \w+", block, re.M) for block in read("README.md").split("```")[1::2]
@@ -203,7 +197,7 @@ def test_the_readme_has_the_two_commands() -> None:
     assert {"demo", "test"} <= {*re.findall(r"^([\w-]+):", read("Makefile"), re.M)}
 
 
-def test_the_table_of_functions_is_short() -> None:
+def test_the_table_of_functions_is_short():
     """A reader finds the function without scrolling: at most eight rows."""
     table = read("README.md").split("## Which function do I need?")[1].split("\n## ")[0]
 

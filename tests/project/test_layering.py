@@ -57,12 +57,12 @@ CYTHON_IMPORT = re.compile(
 )
 
 
-def sources() -> list[Path]:
+def sources():
     found = [path for folder in (PACKAGE, INTEGRATIONS) for path in folder.rglob("*.p*")]
     return sorted(path for path in found if path.suffix in {".py", ".pyx", ".pxd"})
 
 
-def module_name(path: Path) -> str:
+def module_name(path):
     below = path.relative_to(ROOT if INTEGRATIONS in path.parents else PACKAGE)
     return ".".join(below.with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
@@ -71,7 +71,7 @@ MODULES = {module_name(path) for path in sources()}
 
 
 @functools.cache
-def imported(path: Path) -> set[str]:
+def imported(path):
     """Return the full name of everything a file imports."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
@@ -87,7 +87,7 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def own_imports(path: Path) -> set[str]:
+def own_imports(path):
     """Return the modules of the package that a file imports, below ``onehot_fast``."""
     folder = f"onehot_fast.{module_name(path.parent / '__init__.py')}".rstrip(".")
     full = (f"{folder}{name}" if name.startswith(".") else name for name in imported(path))
@@ -97,14 +97,14 @@ def own_imports(path: Path) -> set[str]:
     return {name if name in MODULES else name.rpartition(".")[0] for name in below}
 
 
-def layer(module: str) -> int:
+def layer(module):
     """Return the number of the layer that a module is in."""
     fits = [any(fnmatch(module, name) for name in names) for names in LAYERS]
     assert any(fits), f"{module} is in no layer"
     return fits.index(True)
 
 
-def test_imports_go_only_downward() -> None:
+def test_imports_go_only_downward():
     for path in sources():
         upward = [name for name in own_imports(path) if layer(name) > layer(module_name(path))]
         assert upward == [], path
@@ -114,7 +114,7 @@ def test_imports_go_only_downward() -> None:
 UPPER = [path for path in sources() if module_name(path).split(".")[0] in ABOVE]
 
 
-def test_integrations_and_the_command_import_the_seam_alone() -> None:
+def test_integrations_and_the_command_import_the_seam_alone():
     """They import public names of the core, the encoder and the adapter, and no other integration.
 
     The command may use the public part of the Arrow integration.
@@ -126,7 +126,7 @@ def test_integrations_and_the_command_import_the_seam_alone() -> None:
         assert [name for name in names if not f"{name}.".startswith(f"{folder}.")] == [], path
 
 
-def test_the_parquet_writer_of_the_command_is_isolated() -> None:
+def test_the_parquet_writer_of_the_command_is_isolated():
     """It imports pyarrow and its own modules only."""
     paths = [path for path in UPPER if module_name(path).startswith("cli.parquet")]
     names = {name for path in paths for name in own_imports(path)}
@@ -135,7 +135,7 @@ def test_the_parquet_writer_of_the_command_is_isolated() -> None:
     assert [name for name in names if not name.startswith("cli.parquet")] == []
 
 
-def test_no_private_name_crosses_the_seam() -> None:
+def test_no_private_name_crosses_the_seam():
     """Nothing that begins with an underscore is imported from the core."""
     names = {name for path in UPPER for name in imported(path)}
 
@@ -143,7 +143,7 @@ def test_no_private_name_crosses_the_seam() -> None:
     assert [name for name in names if re.match(private, name)] == []
 
 
-def test_relative_imports_stay_within_an_integration() -> None:
+def test_relative_imports_stay_within_an_integration():
     """``from ._read import`` names a module of the same folder; other imports are absolute."""
     odd = {
         (path.name, name)
@@ -157,7 +157,7 @@ def test_relative_imports_stay_within_an_integration() -> None:
     assert odd == set()
 
 
-def test_no_module_hides_behind_a_name_of_its_package() -> None:
+def test_no_module_hides_behind_a_name_of_its_package():
     """No function or class of a package has the name of one of its modules."""
     hidden = set()
     for path in (path for path in sources() if path.name == "__init__.py"):
@@ -171,7 +171,7 @@ def test_no_module_hides_behind_a_name_of_its_package() -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*READERS.values(), *ENGINES.values()}))
-def test_an_integration_fulfils_the_protocol(name: str) -> None:
+def test_an_integration_fulfils_the_protocol(name):
     """Every integration that the core calls by name has the functions that the core calls."""
     pytest.importorskip(LIBRARIES.get(name, name))
     protocol = Engine if name in ENGINES.values() else Integration
@@ -179,7 +179,7 @@ def test_an_integration_fulfils_the_protocol(name: str) -> None:
     assert isinstance(importlib.import_module(f"onehot_fast.integrations.{name}"), protocol)
 
 
-def test_every_folder_of_sources_is_packaged() -> None:
+def test_every_folder_of_sources_is_packaged():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     packages = {module_name(path.parent / "__init__.py") for path in sources()}
 
@@ -187,7 +187,7 @@ def test_every_folder_of_sources_is_packaged() -> None:
     assert set(settings["tool"]["setuptools"]["packages"]) == expected
 
 
-def test_there_is_no_import_cycle() -> None:
+def test_there_is_no_import_cycle():
     """Within a layer too, the imports have an order."""
     graph: dict[str, set[str]] = {}
     for path in sources():
@@ -197,7 +197,7 @@ def test_there_is_no_import_cycle() -> None:
     assert list(TopologicalSorter(graph).static_order())[-1] in MODULES
 
 
-def packages_after(first: str, then: str) -> set[str]:
+def packages_after(first, then):
     """Return the packages that the second of two statements loads in a fresh interpreter."""
     program = f"""
         import sys
@@ -216,7 +216,7 @@ def packages_after(first: str, then: str) -> set[str]:
     return {name for name in names if not name.startswith("_sysconfigdata")}  # generated
 
 
-def test_the_package_imports_numpy_and_nothing_else() -> None:
+def test_the_package_imports_numpy_and_nothing_else():
     assert packages_after("import numpy", "import onehot_fast") == {"onehot_fast"}
 
 
@@ -229,7 +229,7 @@ ADAPTERS = [
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
-def test_an_integration_imports_its_own_library_only(adapter: str) -> None:
+def test_an_integration_imports_its_own_library_only(adapter):
     library = LIBRARIES.get(adapter, adapter)
     pytest.importorskip(library)
     first = f"import {library}, numpy{LOADED_TOO.get(adapter, '')}"

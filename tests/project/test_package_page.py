@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from email.message import Message
 from email.parser import Parser
 from pathlib import Path
 
@@ -23,7 +22,7 @@ print(build_meta.prepare_metadata_for_build_wheel(sys.argv[1]))
 """
 
 
-def metadata(place: Path, **settings: str) -> Message:
+def metadata(place, **settings):
     """Return the metadata of a wheel that is built with these settings."""
     source = place / "source"
     source.mkdir()
@@ -50,7 +49,7 @@ def metadata(place: Path, **settings: str) -> Message:
     return Parser().parsestr(text)
 
 
-def links(page: Message) -> list[str]:
+def links(page):
     """Return where the links and images of the description lead."""
     description = str(page.get_payload())
     found = re.findall(r"\]\(([^)\s]+)|(?:src|href)=\"([^\"]+)", description)
@@ -58,7 +57,7 @@ def links(page: Message) -> list[str]:
 
 
 @pytest.mark.timeout(120)
-def test_links_are_absolute_if_the_repository_is_known(tmp_path: Path) -> None:
+def test_links_are_absolute_if_the_repository_is_known(tmp_path):
     """Relative links break on the page of a package index."""
     contact = "maintainers@host.example"
     page = metadata(tmp_path, ONEHOT_FAST_REPOSITORY=REPOSITORY, ONEHOT_FAST_CONTACT=contact)
@@ -78,7 +77,7 @@ def test_links_are_absolute_if_the_repository_is_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_without_a_repository_the_readme_is_unchanged(tmp_path: Path) -> None:
+def test_without_a_repository_the_readme_is_unchanged(tmp_path):
     page = metadata(tmp_path)
 
     assert str(page.get_payload()).strip() == (ROOT / "README.md").read_text("utf-8").strip()

@@ -16,7 +16,7 @@ PACKAGE = Path(onehot_fast.__file__).parent
 COMPILED = ("*.so", "*.pyd")
 
 
-def import_copy(place: Path, *left_out: str) -> str:
+def import_copy(place, *left_out):
     """Import a copy of the package without any installed package but NumPy; return the errors."""
     shutil.copytree(PACKAGE, place / "onehot_fast", ignore=shutil.ignore_patterns("*.c", *left_out))
     numpy = str(Path(np.__file__).parents[1])

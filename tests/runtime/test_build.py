@@ -8,7 +8,6 @@ import platform
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,19 +20,19 @@ INFO = onehot_fast.build_info()
 PYX = sorted((ROOT / "onehot_fast").rglob("*.pyx"))
 
 
-def info_with(**environment: str) -> dict[str, Any]:
+def info_with(**environment):
     program = "import json, onehot_fast; print(json.dumps(onehot_fast.build_info()))"
     return json.loads(run(program, **environment))
 
 
-def test_versions_are_those_in_memory() -> None:
+def test_versions_are_those_in_memory():
     assert INFO["version"] == onehot_fast.__version__ == importlib.metadata.version("onehot-fast")
     assert INFO["python"] == platform.python_version()
     assert INFO["numpy"] == np.__version__
     assert INFO["machine"] == platform.machine()
 
 
-def test_every_key_has_its_type() -> None:
+def test_every_key_has_its_type():
     types = {key: type(value) for key, value in INFO.items()}
 
     assert types == {
@@ -62,14 +61,14 @@ def test_the_environment_decides(variable, value, key):
     assert info_with(**{variable: str(value)})[key] == value
 
 
-def test_the_best_variant_is_active_by_default() -> None:
+def test_the_best_variant_is_active_by_default():
     info = info_with(ONEHOT_FAST_SIMD="")
 
     assert info["simd"] == info["simd_variants"][0]
     assert info["simd_variants"][-1] == "plain"  # always there, as the last resort
 
 
-def test_an_unknown_variant_ends_the_import() -> None:
+def test_an_unknown_variant_ends_the_import():
     refused = start("import onehot_fast", ONEHOT_FAST_SIMD="mmx")
 
     assert refused.returncode == 1
@@ -78,7 +77,7 @@ def test_an_unknown_variant_ends_the_import() -> None:
 
 
 @pytest.mark.parametrize("pyx", PYX, ids=lambda pyx: pyx.stem)
-def test_every_module_keeps_the_gil_off_and_has_a_stub(pyx: Path) -> None:
+def test_every_module_keeps_the_gil_off_and_has_a_stub(pyx):
     first_line = pyx.read_text(encoding="utf-8").splitlines()[0]
 
     assert first_line.startswith("# cython: ")
@@ -87,7 +86,7 @@ def test_every_module_keeps_the_gil_off_and_has_a_stub(pyx: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(sys, "_is_gil_enabled"), reason="this Python always has a GIL")
-def test_no_module_of_ours_turns_the_gil_on() -> None:
+def test_no_module_of_ours_turns_the_gil_on():
     """The libraries come first, as some of them do it."""
     program = """
         import importlib, pkgutil, sys

@@ -19,7 +19,7 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
-def test_everything_works_without_posix() -> None:
+def test_everything_works_without_posix():
     """Other libraries are imported before their platform is taken away."""
     program = f"""
     import importlib, os, signal, subprocess, sys, tempfile
@@ -56,14 +56,14 @@ def test_everything_works_without_posix() -> None:
 
 
 @pytest.fixture
-def windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def windows(monkeypatch):
     """Refuse to replace a file that is open, as Windows does."""
     files = Path("/proc/self/fd")
     if not files.exists():
         pytest.skip("open files are listed in /proc")
     replace = os.replace
 
-    def checked_replace(source: str, target: str) -> None:
+    def checked_replace(source, target):
         held = {os.path.realpath(link) for link in files.iterdir()}
         for path in (source, target):
             if os.path.realpath(path) in held:
@@ -74,7 +74,7 @@ def windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("windows")
-def test_an_encoder_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_an_encoder_is_saved_whole_or_not_at_all(tmp_path):
     path = tmp_path / "encoder.json"
     Encoder().fit({"a": ["x"]}).save(path)
     old = path.read_bytes()

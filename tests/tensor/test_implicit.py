@@ -24,7 +24,7 @@ WIDE = [4094, 4095, 4096, 65534, 65535]
 WHOLE = st.integers(-8, 8).map(float)
 
 
-def reference(codes: list[Any], sizes: list[int], numeric: Any) -> np.ndarray[Any, Any]:
+def reference(codes, sizes, numeric):
     """Return the matrix, cell by cell."""
     blocks = []
     for column, n in zip(codes, sizes, strict=True):
@@ -37,7 +37,7 @@ def reference(codes: list[Any], sizes: list[int], numeric: Any) -> np.ndarray[An
 
 
 @st.composite
-def matrices(draw: st.DrawFn, wide: bool = False) -> tuple[OneHotMatrix, np.ndarray[Any, Any]]:
+def matrices(draw, wide=False):
     """Return an implicit matrix, and the dense one."""
     n_rows = draw(st.integers(0, 20))
     sizes = draw(st.lists(st.sampled_from(SIZES + WIDE * wide), max_size=4))
@@ -59,7 +59,7 @@ def matrices(draw: st.DrawFn, wide: bool = False) -> tuple[OneHotMatrix, np.ndar
     return OneHotMatrix.from_codes(codes, sizes, numeric=numeric), reference(codes, sizes, numeric)
 
 
-def operand(data: st.DataObject, n: int) -> np.ndarray[Any, Any]:
+def operand(data, n):
     """Return a vector or a matrix with `n` rows, of any layout in memory."""
     seed = data.draw(st.integers(0, 1000))
     width = data.draw(st.sampled_from([None, 0, 1, 2, 7, 8, 9, 17]))
@@ -73,7 +73,7 @@ def operand(data: st.DataObject, n: int) -> np.ndarray[Any, Any]:
 
 @given(data=st.data())
 @examples(1)
-def test_products_and_forms_equal_those_of_the_dense_matrix(data: st.DataObject) -> None:
+def test_products_and_forms_equal_those_of_the_dense_matrix(data):
     matrix, dense = data.draw(matrices(wide=True))
     x, y = operand(data, dense.shape[1]), operand(data, dense.shape[0])
 
@@ -94,7 +94,7 @@ def test_products_and_forms_equal_those_of_the_dense_matrix(data: st.DataObject)
 
 @given(data=st.data(), is_weighted=st.booleans())
 @examples(1)
-def test_gram_equals_the_product(data: st.DataObject, is_weighted: bool) -> None:
+def test_gram_equals_the_product(data, is_weighted):
     matrix, dense = data.draw(matrices())
     weights = np.array([data.draw(WHOLE) for _ in range(len(matrix))]) if is_weighted else None
     scaled = dense if weights is None else dense * weights[:, None]
@@ -110,7 +110,7 @@ def test_gram_equals_the_product(data: st.DataObject, is_weighted: bool) -> None
 
 @given(data=st.data())
 @examples(0.5)
-def test_sums_means_and_deviations_are_weighted(data: st.DataObject) -> None:
+def test_sums_means_and_deviations_are_weighted(data):
     matrix, dense = data.draw(matrices().filter(lambda pair: len(pair[0]) > 0))
     weights = np.array([data.draw(st.integers(1, 5)) for _ in range(len(matrix))], float)
     deviation = np.sqrt(np.average((dense - np.average(dense, 0, weights)) ** 2, 0, weights))
@@ -131,7 +131,7 @@ def test_sums_means_and_deviations_are_weighted(data: st.DataObject) -> None:
 
 @given(data=st.data())
 @examples(0.5)
-def test_rows_are_selected_as_in_numpy(data: st.DataObject) -> None:
+def test_rows_are_selected_as_in_numpy(data):
     matrix, dense = data.draw(matrices())
     n = len(matrix)
     ends = st.none() | st.integers(-n - 2, n + 2)
@@ -146,7 +146,7 @@ def test_rows_are_selected_as_in_numpy(data: st.DataObject) -> None:
 
 
 @pytest.fixture(scope="module")
-def large() -> OneHotMatrix:
+def large():
     """Return a matrix of several blocks of rows, whose sums are not exact."""
     generator = np.random.default_rng(0)
     n_rows, sizes = 300_000, [2, 3, 20, 40]
@@ -154,7 +154,7 @@ def large() -> OneHotMatrix:
     return OneHotMatrix.from_codes(codes, sizes, numeric=generator.normal(size=(n_rows, 2)))
 
 
-def test_many_rows_equal_those_of_scipy_with_any_number_of_threads(large: OneHotMatrix) -> None:
+def test_many_rows_equal_those_of_scipy_with_any_number_of_threads(large):
     """The number of threads changes no bit."""
     generator = np.random.default_rng(1)
     x, y = generator.normal(size=(large.shape[1], 9)), generator.normal(size=(len(large), 9))
@@ -174,7 +174,7 @@ def test_many_rows_equal_those_of_scipy_with_any_number_of_threads(large: OneHot
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
-def test_codes_are_small_copies() -> None:
+def test_codes_are_small_copies():
     """Columns of few categories share a code; the others take the smallest integers."""
     code, numeric = np.array([0, 1], np.uint8), np.ones((2, 1))
     names = ["Oslo", "Rome", "size"]
@@ -190,7 +190,7 @@ def test_codes_are_small_copies() -> None:
     assert OneHotMatrix.from_codes(codes[:5], [3, 12, 50, 100, 300]).nbytes <= 1000 * (4 + 2)
 
 
-def test_propagated_missing_values_are_rows_of_nan() -> None:
+def test_propagated_missing_values_are_rows_of_nan():
     table = {"a": ["x", None, "y"], "b": ["u", "v", "u"]}
     encoder = Encoder(handle_missing="propagate", dtype="float64").fit(table)
     matrix = encoder.transform(table, "implicit")
@@ -206,14 +206,14 @@ def test_propagated_missing_values_are_rows_of_nan() -> None:
     np.testing.assert_array_equal(matrix.std(), [np.nan, np.nan, *dense[:, 2:].std(0)])
 
 
-def test_an_infinite_operand_affects_its_category_alone() -> None:
+def test_an_infinite_operand_affects_its_category_alone():
     matrix = OneHotMatrix.from_codes([[0, 1, -1]], [2])
 
     assert (matrix @ [np.inf, 1]).tolist() == [np.inf, 1, 0]
     assert (matrix.T @ [np.inf, 1, np.nan]).tolist() == [np.inf, 1]
 
 
-def test_linear_operators_of_scipy_accept_it(large: OneHotMatrix) -> None:
+def test_linear_operators_of_scipy_accept_it(large):
     matrix = large[:2000]
     csr, y = matrix.to_csr(), np.arange(2000.0)
     operator = linalg.aslinearoperator(matrix)
@@ -234,7 +234,7 @@ def test_linear_operators_of_scipy_accept_it(large: OneHotMatrix) -> None:
     )
 
 
-def test_products_are_written_into_out() -> None:
+def test_products_are_written_into_out():
     matrix = OneHotMatrix.from_codes([[0, 1, 1]], [2], numeric=np.ones((3, 1)))
     room = np.empty((3, 4))
     for out in (np.empty(3), room[:, 1]):
@@ -275,14 +275,14 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("call", "error", "message"), ERRORS)
-def test_errors_say_what_to_write(call: Any, error: type[Exception], message: str) -> None:
+def test_errors_say_what_to_write(call, error, message):
     matrix = OneHotMatrix.from_codes([[0, 1, 0], [2, -1, 1]], [2, 3])
 
     with pytest.raises(error, match=message):
         call(matrix)
 
 
-def test_a_gram_matrix_that_does_not_fit_is_not_allocated() -> None:
+def test_a_gram_matrix_that_does_not_fit_is_not_allocated():
     matrix = OneHotMatrix.from_codes([[0]], [10_000_000])
 
     with pytest.raises(MemoryError):
@@ -290,7 +290,7 @@ def test_a_gram_matrix_that_does_not_fit_is_not_allocated() -> None:
     assert matrix.gram(output="csr").nnz == 1
 
 
-def test_gram_of_many_categories_counts_the_pairs_that_occur() -> None:
+def test_gram_of_many_categories_counts_the_pairs_that_occur():
     """A table of all pairs of codes would be far larger than the rows."""
     generator = np.random.default_rng(5)
     codes = [generator.integers(-1, 1100, 200) for _ in range(2)]
