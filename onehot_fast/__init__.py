@@ -6,7 +6,7 @@ Call
   ``import onehot_fast.integrations.pandas`` (or ``.polars``, or ``.dask``),
 - ``Encoder(["plan"]).fit(train)``, then ``encoder.transform(test)``, for training and test data,
 - ``one_hot(labels, depth)`` for integer labels and label masks, ``decode(tensor)`` for the reverse,
-- ``multi_hot(rows, depth)`` for several labels in a row.
+- ``multi_hot(rows, depth)`` for rows with several labels each.
 
 >>> from onehot_fast import Encoder, one_hot
 >>> one_hot([0, 2], 3)

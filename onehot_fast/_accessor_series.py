@@ -1,6 +1,7 @@
 """The accessor ``series.onehot`` that pandas and polars share.
 
-Integrations read and wrap containers; methods, options and errors are the same in each library.
+Methods, options and errors are the same in both libraries. Each integration reads and creates the
+containers of its library.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class _LabelOptions(TypedDict, total=False):
 
 
 class SeriesAccessor(Generic[Frame]):
-    """Encode one column as arrays and tables; the subclass of a library adds the library's table.
+    """Encode one column as an array or a table; each library has a subclass for its tables.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class SeriesAccessor(Generic[Frame]):
     """
 
     _library: ClassVar[str]
-    """The name of the library's table, as in ``output="pandas"``."""
+    """The name of the library, which is also the name of its output, e.g. "pandas"."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -112,8 +113,8 @@ class SeriesAccessor(Generic[Frame]):
         Returns
         -------
         DataFrame of shape (n_rows, n_columns)
-            Columns of a NumPy dtype are stored together: in pandas, ``to_numpy()`` of the frame
-            needs no copy.
+            Columns of a NumPy dtype share one block of memory. In pandas, ``to_numpy()`` of the
+            frame therefore needs no copy.
 
         Raises
         ------
@@ -219,7 +220,8 @@ class SeriesAccessor(Generic[Frame]):
         -------
         pyarrow.RecordBatch of n_rows
             One Boolean column per category, without nulls: a missing value is False in all columns.
-            All columns share one buffer. Without categories there are no columns and no rows.
+            All columns share one buffer. If there are no categories, the batch has no columns and
+            no rows.
 
         Raises
         ------
@@ -234,8 +236,8 @@ class SeriesAccessor(Generic[Frame]):
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(
-                f"two columns would be named {twice!r}, because Arrow converts names to strings;"
-                " use categories whose strings differ"
+                f"two columns would be named {twice!r}, because column names in Arrow are strings:"
+                " use categories that differ as strings"
             )
         bits = write.bits([column], num_threads=num_threads)
         # The names are set afterwards, because in C a name ends at "\0".
@@ -300,7 +302,7 @@ class SeriesAccessor(Generic[Frame]):
             The labels that get a column, in order; other labels are ignored. By default all labels
             that occur, sorted.
         mode : {"set", "count"}, default "set"
-            Whether an element is 1 if the row has the label ("set"), or counts the label ("count").
+            "set" writes 1 if the row has the label. "count" writes how often the row has it.
         dtype : dtype, optional
             By default bool, and int64 for counts.
         output : {"numpy", "csr", "csr_matrix", "csc"} or the name of the library, optional
@@ -320,7 +322,7 @@ class SeriesAccessor(Generic[Frame]):
         TypeError, ValueError
             If a row is not a list (with `sep`, not a string), or an option has a wrong value.
         MemoryError
-            If the result cannot fit in memory, before it is allocated.
+            If the result does not fit in memory. Nothing has been allocated.
         """
         form = self._library if output is None else output
         check_choice(form, "output", (self._library, "numpy", *FORMATS))
@@ -374,7 +376,7 @@ class SeriesAccessor(Generic[Frame]):
         if isinstance(categories, str) and categories != "auto":
             raise TypeError(
                 f"categories must be a sequence of categories or an Encoder, got {categories!r};"
-                f" prefix={categories!r} names the columns"
+                f" to use it in the column names, pass prefix={categories!r}"
             )
         chosen = {} if categories is None else {"categories": categories}
         output = {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
@@ -385,9 +387,9 @@ class SeriesAccessor(Generic[Frame]):
             if not self._is_name_alone(categories, encoding):
                 raise
             raise UnknownValueError(
-                f"categories is [{self._data.name!r}], the name of the Series, but no value equals"
-                " it: the first argument of a Series' .onehot is categories, not columns; call"
-                " series.onehot()"
+                f"categories is [{self._data.name!r}], which is the name of the Series but none of"
+                " its values: the first argument of series.onehot is the categories, not columns;"
+                " call series.onehot()"
             ) from None
 
     def _is_name_alone(self, categories: Any, encoding: Mapping[str, Any]) -> bool:
@@ -406,7 +408,7 @@ class SeriesAccessor(Generic[Frame]):
 
     @staticmethod
     def _has_defaults(options: Mapping[str, Any]) -> bool:
-        """Tell whether every category gets its own column, so that no encoder is needed."""
+        """Tell whether `options` are the defaults, with which every category gets a column."""
         return all(options[name] is DEFAULTS[name] for name in CHOICES if name in options)
 
     @staticmethod
@@ -415,7 +417,8 @@ class SeriesAccessor(Generic[Frame]):
     ) -> tuple[CodedColumn, ColumnSchema]:
         """Encode the column with an `Encoder` that is fitted to this column only.
 
-        `drop` may also be a category; pass ``["first"]`` for a category named like a rule.
+        The option `drop` is a rule, such as "first", or a category to drop. If a category has the
+        name of a rule, pass it in a list: ``["first"]``.
         """
         drop = options.get("drop")
         by_column = drop if isinstance(drop, Mapping) else {name: drop}

@@ -20,7 +20,7 @@ Frame = TypeVar("Frame")  # the table of a library
 
 
 class TableKeywords(TypedDict, total=False):
-    """The options of an encoder of a table: one value, or a mapping from columns to values."""
+    """The options of an `Encoder` for a table; most can be a mapping from columns to values."""
 
     categories: Any
     drop: Drop | Mapping[Any, Any] | None
@@ -60,14 +60,14 @@ class TableAccessor(Generic[Frame]):
     ) -> Frame:
         """Replace the columns to encode by their features.
 
-        Without an encoder, the columns of the result depend on the rows.
+        Unless you pass an Encoder, the columns of the result depend on the values in the table.
 
         Parameters
         ----------
         columns : column name, names, function, polars selector or Encoder, optional
             The columns to encode, as for `onehot_fast.Encoder`, or a fitted `onehot_fast.Encoder`.
-            By default, the columns of strings, objects and categories. A column that you choose
-            gets one feature for each distinct value, numbers and dates too.
+            By default, the columns of strings, objects and categories. In a column that you choose,
+            each distinct value gets a feature, even if the values are numbers or dates.
         num_threads : int, optional
             The number of threads. By default it depends on the size of the result.
         **options
@@ -119,7 +119,8 @@ class TableAccessor(Generic[Frame]):
         Raises
         ------
         TypeError, ValueError, MemoryError
-            As for ``frame.onehot()``; a ValueError if a column of the result is not numeric.
+            As for ``frame.onehot()``. A ValueError is also raised if a column of the result is not
+            numeric.
         """
         matrix: npt.NDArray[Any] = self._encoded(columns, "numpy", num_threads, options, np.float32)
         return matrix
@@ -169,7 +170,7 @@ class TableAccessor(Generic[Frame]):
         options: TableKeywords,
         dtype: Any = bool,
     ) -> Any:
-        """Return the encoded table in an output format; `dtype` is the default of the option."""
+        """Return the encoded table in an output format; `dtype` is the default of `options`."""
         if isinstance(columns, Encoder):
             check_options(options, None)
             return columns.transform(self._data, output, num_threads=num_threads)
@@ -190,7 +191,7 @@ class TableAccessor(Generic[Frame]):
         Returns
         -------
         onehot_fast.Encoder
-            Fitted; ``frame.onehot(encoder)`` applies it.
+            The fitted encoder. ``frame.onehot(encoder)`` applies it.
 
         Raises
         ------

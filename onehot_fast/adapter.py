@@ -1,10 +1,10 @@
 """The interface between the core and the integrations.
 
-An integration reads the containers of its library as a `Table`, and returns results in its
-library's containers, which wrap memory filled by `write`. The core does everything else. From the
-core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
-Most names are types, whose methods do the work. `write` is the module that writes encoded columns.
-The command-line tool also uses the modules `checks`, `lookup` and `reports`.
+An integration reads the containers of its library as a `Table`. It returns results in containers
+of its library, which wrap memory that the module `write` has filled. The core does everything else.
+From the core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
+Most names in this module are types, whose methods do the work. The command-line tool also uses the
+modules `checks`, `lookup` and `reports`.
 
 Examples
 --------
@@ -79,10 +79,10 @@ class Integration(Protocol):
     """The functions that the core calls in ``onehot_fast.integrations.<library>``."""
 
     def read_table(self, table: Any) -> Table:
-        """Return a table of the library, without reading a column."""
+        """Wrap a table of the library in a `Table`, without reading a column."""
 
     def read_column(self, column: Any) -> Column | Values:
-        """Return a column of the library: a `Column` if it stores codes, otherwise its `Values`."""
+        """Return a `Column` if the library's column stores codes, otherwise its `Values`."""
 
     def wrap(
         self,
@@ -91,29 +91,31 @@ class Integration(Protocol):
         memo: dict[str, Any] | None = None,
         num_threads: int | None = None,
     ) -> Any:
-        """Return a table of the library with these columns, in their order.
+        """Return a table of the library with the columns that `parts` describes, in this order.
 
         If `table` belongs to another library, read its columns that are not encoded with
         ``table.values(position)``. The result may own the memory that `write` fills. An integration
-        can store objects in `memo` for the next table with the same columns and parts. `memo` is
-        empty for the first table, and None if nothing will be stored.
+        can cache objects in `memo` for the next table with the same columns and parts. `memo` is
+        empty for the first table, and None if there is no cache.
         """
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """The functions that the core calls for an engine, whose tables are split into parts.
+    """The functions that the core calls for an engine (Dask or Spark), which splits tables.
 
-    `Encoder` passes every table of the engine to these functions. A part is a table that the core
-    can read: an ordinary `Encoder` encodes it on the machine that has the part.
+    `Encoder` passes every table of the engine to these functions. Each part of such a table is
+    itself a table that the core can read. An ordinary `Encoder` encodes the part on the machine
+    that stores it.
     """
 
     def learn(self, encoder: Encoder, table: Any) -> Encoder:
-        """Return an encoder with the same options that has learned all rows.
+        """Return an encoder with the same options that has learned from all rows.
 
         `encoder` is not fitted. Let it choose its columns from a table without rows, fit an encoder
         of these columns to each part with ``partial_fit``, and ``merge`` the encoders, in any order
-        and grouping. The caller creates the schema, so the encoders are small until then.
+        and grouping. These encoders have no schema and are therefore small. The caller creates
+        the schema.
         """
 
     def transform(
@@ -121,7 +123,7 @@ class Engine(Protocol):
     ) -> Any:
         """Return the encoded table as a lazy object, by default as a table of the engine.
 
-        The encoder is fitted and its pickle is small: send it to each process once.
+        The encoder is fitted. Its pickle is small, and you need to send it only once per process.
         """
 
     def inverse_transform(

@@ -48,7 +48,7 @@ class Column:
     source : str, default "hash"
         The origin of the codes. With ``"category"`` and ``"enum"``, the categories were declared:
         all of them are kept, in their order. With any other value, such as ``"hash"`` or
-        ``"dictionary"``, categories that do not occur and the order are ignored.
+        ``"dictionary"``, the order is ignored, and so is a category that no row has.
     read : callable, optional
         A function that converts `categories` to an array when it is needed. `categories` can then
         be any immutable object with a length. An encoder caches the look-up table of the last such
@@ -60,7 +60,7 @@ class Column:
         `codes` or `categories` is not an ndarray, or the codes are not integers.
     ValueError
         An array is not one-dimensional, the codes are not contiguous or not in native byte order,
-        or a code is not a position in `categories`.
+        or a code is not below the number of categories.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class Column:
 
     @property
     def declared(self) -> bool:
-        """Whether the source declared the categories and their order."""
+        """Whether the categories and their order were declared, as in a pandas Categorical."""
         return self.source in DECLARED
 
     def encode(self) -> Column:
@@ -192,7 +192,7 @@ class Values:
         return sum(map(len, self.chunks))
 
     def encode(self) -> Column:
-        """Return the values as codes and the categories that occur."""
+        """Return a `Column` with a code for each value, and the categories that occur."""
         codes, categories, source = factorize_chunks(self.chunks, self.missing)
         if self.convert is not None:
             return Column(codes, self.convert(categories), source=source)
@@ -253,7 +253,9 @@ def _check_codes(codes: AnyArray, n_categories: int) -> None:
     if codes.dtype.kind not in "iu":
         raise TypeError(f"codes must be integers, got dtype {codes.dtype}")
     if not (codes.flags.c_contiguous and codes.flags.aligned and codes.dtype.isnative):
-        raise ValueError("codes must be contiguous, aligned and in native byte order")
+        raise ValueError(
+            "codes must be contiguous, aligned and in native byte order: pass codes.astype('int64')"
+        )
     largest = int(codes.max()) if codes.size else -1
     if largest >= n_categories:
         row = int(np.argmax(codes))
@@ -266,8 +268,9 @@ def read_column(values: Any) -> Column:
 
 
 def read_values(column: Any) -> Column | Values:
-    """Return an ndarray, a list, a tuple or a column of a library as codes or as values.
+    """Return any supported column as a `Column` if it stores codes, otherwise as `Values`.
 
+    Supported are an ndarray, a list, a tuple, and a column of a library with an integration.
     Missing values are None, NaN, NaT, the missing values of the library, and masked values.
     """
     if isinstance(column, Column | Values):

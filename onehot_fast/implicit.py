@@ -1,4 +1,4 @@
-"""A one-hot matrix that stores only codes, and multiplies and sums with them."""
+"""A one-hot matrix that stores only codes, and computes products and sums from the codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_CATEGORIES = (1 << 31) - 3  # two more codes, for missing values and for NaN
 
 
 class OneHotMatrix:
-    """A one-hot matrix that stores a code for each row and group of columns, not every element.
+    """A one-hot matrix that stores integer codes instead of its elements.
 
     ``Encoder.transform(table, "implicit")`` and `from_codes` create it. Products, sums
     and Gram matrices are computed from the codes, in float64. Results of one-hot columns do not
@@ -38,8 +38,8 @@ class OneHotMatrix:
     and owns its memory.
 
     With ``handle_missing="propagate"``, the features of a missing value are NaN, and so are the
-    results that depend on them. Zeros are never multiplied, as in scipy.sparse, so an infinite
-    element of an operand affects only the rows of its category.
+    results that depend on them. Zeros are never multiplied, as in scipy.sparse. For example, an
+    infinite element of `x` in ``X @ x`` affects only the rows in which its feature is one.
 
     Attributes
     ----------
@@ -102,8 +102,8 @@ class OneHotMatrix:
         Parameters
         ----------
         codes : sequence of array_like of int, shape (n_rows,)
-            The codes of each categorical column. A negative code is a missing value: a row of
-            zeros.
+            The codes of each categorical column. A negative code is a missing value, which becomes
+            a row of zeros.
         n_categories : sequence of int
             The number of categories of each column. The column's codes must be below this number.
         numeric : array_like of float, shape (n_rows, n_numeric), optional
@@ -122,7 +122,8 @@ class OneHotMatrix:
         TypeError
             Codes are not integers.
         ValueError
-            Lengths differ, a code is not below the number of categories, or a name appears twice.
+            The arguments differ in length, a code is not below the number of categories, or a name
+            appears twice.
         """
         sizes = [operator.index(n) for n in n_categories]
         arrays = [_codes(array, i) for i, array in enumerate(codes)]
@@ -151,7 +152,10 @@ class OneHotMatrix:
             names = tuple(column_names)
             n_columns = sum(sizes) + block.shape[1]
             if len(names) != n_columns or len({*names}) != n_columns:
-                raise ValueError(f"column_names must contain {n_columns} different names")
+                raise ValueError(
+                    f"column_names must contain {n_columns} different names, got {len(names)}"
+                    f" names, {len({*names})} of them different"
+                )
         return cls._of_columns(columns, block, names, num_threads=num_threads)
 
     @classmethod
@@ -163,7 +167,10 @@ class OneHotMatrix:
         positions: Sequence[int] | None = None,
         num_threads: int | None = None,
     ) -> OneHotMatrix:
-        """Return the matrix of `columns`; `numeric` is not copied, and placed at `positions`."""
+        """Return the matrix of `columns`, and of numeric columns at `positions` (default: last).
+
+        `numeric` is not copied.
+        """
         n_outputs = [column.n_outputs for column in columns]
         if positions is None:
             positions = range(sum(n_outputs), sum(n_outputs) + numeric.shape[1])
@@ -325,15 +332,17 @@ class OneHotMatrix:
         weights : array_like of float, shape (n_rows,), optional
             By default 1 for each row.
         output : {"dense", "csr"}, default "dense"
-            Use "csr" if there are many columns, but few pairs of columns are hot in the same row.
+            Use "csr" if there are many columns, but few pairs of columns are nonzero in the same
+            row.
         num_threads : int, optional
             The number of threads. By default, it depends on the size of the matrix.
 
         Returns
         -------
         ndarray of float64 or csr_array, shape (n_columns, n_columns)
-            If you compute the Gram matrix of each part of the rows, their sum is the Gram matrix of
-            all rows. If a feature contains NaN, its row and its column of the result are NaN.
+            If you split the rows into parts, the Gram matrices of the parts add up to the Gram
+            matrix of all rows. If a feature contains NaN, its row and its column of the result are
+            NaN.
 
         Raises
         ------
@@ -380,7 +389,7 @@ class OneHotMatrix:
         return sums if axis == 0 else float(sums.sum())
 
     def mean(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the weighted mean of each column; for a feature, this is the share of its rows."""
+        """Return the weighted mean of each column; for a feature, it is the share of ones."""
         row_weights = self._weights(weights)
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sum(0, row_weights) / row_weights.sum()  # type: ignore[no-any-return]
@@ -398,7 +407,7 @@ class OneHotMatrix:
         return np.sqrt(np.maximum(variance, 0))
 
     def group_sums(self, values: npt.ArrayLike) -> dict[str, Any]:
-        """Return a dict of sums: for each column name, the sum of `values` in rows of its category.
+        """Return the sum of `values` in the rows of each category, as a dict from column names.
 
         Parameters
         ----------
@@ -438,7 +447,7 @@ class OneHotMatrix:
         return write.sparse_array(form, columns, dtype, n_rows=len(self), others=others)
 
     def _others(self, dtype: npt.DTypeLike) -> list[tuple[int, AnyArray]]:
-        """Return the position and the values of each numeric column, for functions of `write`."""
+        """Return the positions and values of numeric columns, for `others` of `write.rows`."""
         return [
             (position, self._numeric[:, i].astype(dtype))
             for i, position in enumerate(self._layout.numeric.tolist())

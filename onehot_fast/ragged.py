@@ -186,8 +186,8 @@ def _classes(ragged: Rows, depth: Any) -> CodedColumn:
         elements = elements.codes
     if elements.dtype.kind not in "iu":
         raise TypeError(
-            f"rows must contain integers, got elements of dtype {elements.dtype}: pass categories="
-            " for other scalars, such as the result of onehot_fast.distinct_labels"
+            f"rows must contain integers, got elements of dtype {elements.dtype}: to encode other"
+            " scalars, pass categories=onehot_fast.distinct_labels(rows)"
         )
     codes = as_indices(elements)
     n_classes = resolve_depth(depth, codes, None)

@@ -69,7 +69,7 @@ class Table(ABC):
 
     @abstractmethod
     def values(self, position: int) -> AnyArray:
-        """Return a column as an array, for `inverse_transform` and other libraries' tables."""
+        """Return a column as an array, to decode it or to copy it to another library's table."""
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
         """Return numeric or Boolean columns of one dtype as an array with a row for each column.
@@ -113,7 +113,7 @@ class Table(ABC):
         return column_position(self.names, name)
 
     def column(self, position: int) -> Column | Values:
-        """Return ``read(position)``, or the cached codes in a table that `coded_once` returned."""
+        """Return a column as `read` does, or its cached codes in a copy made by `coded_once`."""
         if self._coded is None:
             return self.read(position)
         if position not in self._coded:
@@ -121,7 +121,7 @@ class Table(ABC):
         return self._coded[position]
 
     def coded_once(self) -> Table:
-        """Return a copy that caches the codes, so that `fit` and `transform` hash only once."""
+        """Return a copy that caches the codes, so that `fit` and `transform` hash values once."""
         once = copy(self)
         once._coded = {}
         return once
@@ -184,11 +184,13 @@ def read_table(table: Any) -> Table:
         return read
     if engine_of(table) is not None:
         raise TypeError(
-            f"{with_article(table)} is split into parts, which only methods of an Encoder"
-            " accept; pass one part, or collect the table first"
+            f"{with_article(table)} is split into parts, and only methods of an Encoder accept such"
+            " a table: pass one part, or the result of its compute() (Dask) or toPandas() (Spark)"
         )
     if hasattr(table, "tocoo"):
-        raise TypeError(f"{with_article(table)} is not a table: sparse input is not supported")
+        raise TypeError(
+            f"the table must not be sparse, got {with_article(table)}: pass its .toarray()"
+        )
     if isinstance(table, Mapping):
         is_record = table and all(map(_is_scalar, table.values()))
         return _records_table([table]) if is_record else _mapping_table(table)
@@ -198,7 +200,7 @@ def read_table(table: Any) -> Table:
         return ArrayTable(["x0"], [table], table, has_names=False)
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
-    hint = " (pass np.array(rows, object), or a list of records with at least one dict)"
+    hint = " (pass np.array(rows, object), or a list of dicts that is not empty)"
     raise TypeError(
         f"{with_article(table)} is not a table{hint if isinstance(table, list) else ''}; accepted"
         " are a mapping from names to columns, an ndarray of one or two dimensions or of a"
@@ -272,7 +274,11 @@ class ArrayTable(Table):
         self.has_names = has_names
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether a column is encoded by default; numbers in named columns are not."""
+        """Tell whether a column is encoded by default.
+
+        If the table has no column names, all columns are encoded by default. Otherwise, columns of
+        numbers and Booleans are not, nor are arrays of times.
+        """
         column = self._columns[position]
         if not self.has_names:
             return True

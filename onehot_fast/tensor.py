@@ -123,10 +123,11 @@ def one_hot(
         rank ``r`` (ONNX OneHot-11, Attributes).
     dtype : dtype_like, optional
         The dtype of the result: any NumPy dtype, in any byte order, or a dtype that ml_dtypes
-        registers. The default is the dtype of the typed values, else the dtype of `out`, else bool
-        for two bools, float32 for real numbers, complex128 for complex numbers, and a string dtype
-        as wide as the longer value for two str or two bytes. Other Python objects need
-        ``object``. ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` get their width or unit from the values.
+        registers. The default is the dtype of the typed values, else the dtype of `out`. Without
+        both, it is bool for two bools, float32 for real numbers, complex128 for complex numbers,
+        and a string dtype as wide as the longer value for two str or two bytes. Other Python
+        objects need ``dtype=object``. ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` get their width or
+        unit from the values.
     negative_indices : {"ignore", "normalize", "error"}, default "ignore"
         "ignore" encodes a negative index as a row of `off_value` (OpenVINO OneHot-1). "normalize"
         counts it from the end: -1 is the last class (ONNX OneHot-11), and an index below ``-depth``
@@ -252,7 +253,7 @@ def one_hot(
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], bool]:
-    """Check the size, then return a new array, and whether its memory is known to be all zeros."""
+    """Return a new array and whether its memory is known to be all zeros; check its size first."""
     check_size(shape, dtype)
     return memory.allocate(shape, dtype)
 
@@ -290,8 +291,9 @@ def decode(
         Whether a row with several elements equal to `on_value` is rejected or gets the first class.
     rule : {"exact", "argmax"}, default "exact"
         "argmax" returns the class of the largest element, and the first class in case of ties, like
-        `numpy.argmax` and ONNX's ArgMax; NaN counts as the largest. The tensor must contain
-        Booleans, integers or floats. The three options above must keep their defaults.
+        `numpy.argmax` and ONNX's ArgMax; NaN counts as the largest. For "argmax", the tensor must
+        contain Booleans, integers or floats, and `on_value`, `default` and `multiple` must keep
+        their defaults.
 
     Returns
     -------
@@ -372,7 +374,7 @@ def _class_axis(axis: int, rank: int) -> int:
 
 
 def _default_index(default: object) -> int:
-    """Return `default` as an integer of 64 bits, which is -1 if `default` is "error"."""
+    """Return `default` as an integer that fits int64; "error" becomes -1."""
     if isinstance(default, str):
         if default != "error":
             raise ValueError(f"default must be an integer or 'error', got {default!r}")
@@ -387,7 +389,7 @@ def _default_index(default: object) -> int:
 def _find(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the class of each row, and the numbers of invalid rows like `scatter.decode`."""
+    """Return the class of each row and the first invalid rows, like `scatter.decode`."""
     depth = cells.shape[axis]
     shape = cells.shape[:axis] + cells.shape[axis + 1 :]
     inner = math.prod(shape[axis:])
@@ -402,10 +404,11 @@ def _find(
 def _first_uneven(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], row: int
 ) -> tuple[int, str]:
-    """Return the number of the first row that may contain scores, and two of its elements as text.
+    """Return the index of the first row that may contain scores, and two of its elements as text.
 
-    Such a row has no `on_value`, and elements that are not equal. The search begins at `row`, whose
-    elements have different bytes, but may be equal (0.0 and -0.0). Return -1 if there is none.
+    No element of such a row equals `on_value`, and the elements are not all equal. The index is -1
+    if there is no such row. `row` is the first row whose elements differ in their bytes; they can
+    still be equal, like 0.0 and -0.0.
     """
     if cells.dtype.kind not in "biufc" and cells.dtype.isbuiltin != 2:
         return row, "different elements"
@@ -481,7 +484,7 @@ def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.
 
     See Also
     --------
-    empty_cache : Return memory that is kept for reuse to the operating system.
+    empty_cache : Return cached memory to the operating system.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Write codes to the memory of a result, and decode results to values."""
+"""Write the features of encoded columns to arrays, and decode such arrays to values."""

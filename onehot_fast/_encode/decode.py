@@ -36,9 +36,10 @@ NO_VALUE = -2  # the class of a row whose missing value was propagated
 def decode_matrix(
     schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
 ) -> dict[Hashable, AnyArray]:
-    """Return the columns of a matrix by name: decoded columns, and other columns unchanged.
+    """Return a dict of the decoded columns, and of the columns that were not encoded.
 
     The matrix is dense or sparse. It has all columns of `transform`, or only the features.
+    `substitutes` contains the values to return for missing, unknown and infrequent values.
     """
     others = _others(schema)
     accepted = [schema.n_features, *([schema.n_features + len(others)] if others else [])]
@@ -63,8 +64,8 @@ def decode_matrix(
     for name, output in others:
         if name in columns:
             raise ValueError(
-                f"the matrix has several columns named {name!r}, but a dict has one: pass only the"
-                " features, or decode a table"
+                f"two columns are named {name!r}, but the result is a dict with unique names: pass"
+                " only the features of the matrix, or decode a DataFrame"
             )
         values = encoded[:, [output]]
         columns[name] = (values.toarray() if hasattr(values, "toarray") else values).ravel()
@@ -72,7 +73,7 @@ def decode_matrix(
 
 
 def _others(schema: Schema) -> list[tuple[Hashable, int]]:
-    """Return the name of each column that is not encoded, and its position in a matrix."""
+    """Return the name of each column that is not encoded, and its position in the matrix."""
     if not schema.has_other_columns:
         return []
     names = schema.fitted_names or ()
@@ -81,15 +82,18 @@ def _others(schema: Schema) -> list[tuple[Hashable, int]]:
 
 
 def _dense_classes(column: ColumnSchema, matrix: AnyArray, start: int) -> Classes:
-    """Return the result of `classes_of` for a column whose features begin at `start`."""
+    """Return the result of `classes_of` for one column of a dense matrix.
+
+    `start` is the position of the column's first feature in the matrix.
+    """
     cells = np.ascontiguousarray(matrix[:, start : start + column.n_outputs])
     return classes_of(column, cells, len(cells), 1, nan_is_null=False)
 
 
 def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
-    """Return the parts of a table whose features are replaced by decoded columns.
+    """Return the columns of the decoded table, in which decoded columns replace the features.
 
-    The table must have all output columns.
+    The encoded table must have all features of the schema.
     """
     layout = schema.cached_for(table.names, DecodedLayout)
     positions, starts, n_rows = layout.features, schema.starts, table.n_rows
@@ -120,7 +124,10 @@ def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, An
 
 
 def as_cells(values: AnyArray) -> AnyArray:
-    """Return numbers unchanged and objects as floats: null as NaN, other objects as infinity."""
+    """Return an array of numbers unchanged, and an array of objects as floats.
+
+    A missing object becomes NaN. An object that is not a number becomes infinity.
+    """
     if values.dtype.kind in "biufc":
         return values
     cells = np.empty(len(values))
@@ -135,11 +142,12 @@ def as_cells(values: AnyArray) -> AnyArray:
 def classes_of(
     column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int, *, nan_is_null: bool = True
 ) -> Classes:
-    """Return for each row the index of the feature that is 1, or else ZERO_ROW or NO_VALUE.
+    """Return the class of each row: the index of the feature that is 1, or ZERO_ROW or NO_VALUE.
 
-    `cells` contains the features of one column. If `inner` is 1, its rows are the rows of the
-    table, else its columns are. A row without a 1 may contain 0 and null. NaN is accepted if
-    `nan_is_null` or if missing values are propagated.
+    `cells` contains the features of one column. Its shape is (n_rows, n_features) if `inner` is 1,
+    and (n_features, n_rows) if `inner` is `n_rows`. NO_VALUE is the class of a row whose missing
+    value was propagated as null. Any other row without a 1 may contain only 0 and null. NaN counts
+    as null if `nan_is_null`.
     """
     width = column.n_outputs
     if not width or not n_rows:
@@ -168,7 +176,7 @@ def _is_null(cells: AnyArray) -> npt.NDArray[np.bool_]:
 
 
 def _check_zeros(column: ColumnSchema, rows: AnyArray, classes: Classes, nan_is_null: bool) -> None:
-    """Raise an error for the first row without a 1 that contains other values than 0 and null."""
+    """Raise an error for the first row that has no 1, but a value other than 0 and null."""
     empty = np.flatnonzero(classes == ZERO_ROW)
     accepts_null = nan_is_null or rows.dtype == object
     for start in range(0, len(empty), step := max(1, SMALL_CELLS // rows.shape[1])):
@@ -190,7 +198,7 @@ def _reject_cell(column: ColumnSchema, row: int, feature: int, value: Any) -> No
 
 
 def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
-    """Return the result of `_dense_classes` for a SciPy matrix in CSC format."""
+    """Return the class of each row, like `_dense_classes`, for a SciPy matrix in CSC format."""
     n_rows, ends = matrix.shape[0], matrix.indptr[start : start + column.n_outputs + 1]
     rows, cells = (each[ends[0] : ends[-1]] for each in (matrix.indices, matrix.data))
     outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
@@ -217,18 +225,18 @@ def _reject_several(column: ColumnSchema, row: int) -> NoReturn:
 
 
 def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
-    """Raise an error for the first row without a 1, unless a value is encoded as zeros."""
+    """Raise an error for the first row without a 1, unless zeros encode a value of the column."""
     if not column.zero_row_labels and (classes == ZERO_ROW).any():
         raise ValueError(
-            f"column {column.name!r}, row {np.argmax(classes == ZERO_ROW)}: no feature is 1, but no"
-            " value of the column is encoded as zeros"
+            f"column {column.name!r}, row {np.argmax(classes == ZERO_ROW)}: no feature is 1;"
+            " exactly one must be 1, because no value of this column is encoded as zeros"
         )
 
 
 def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> Decoded:
-    """Return the decoded column for the classes of the rows: see `classes_of`.
+    """Return the decoded values of a column; `classes` is the result of `classes_of`.
 
-    The values have the dtype of the categories if all of them are categories.
+    If all decoded values are categories, they have the dtype of the categories.
     """
     _check_zero_rows(column, classes)
     shifted = classes - NO_VALUE
@@ -255,7 +263,7 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
 
 
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
-    """Tell whether a table contains the encoded columns themselves instead of their features."""
+    """Tell whether a table has all columns that `fit` encoded, by name, but not all features."""
     found = {*names}
     return found.issuperset(column.name for column in schema.columns) and not (
         found.issuperset(schema.names)
@@ -263,7 +271,7 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 
 
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
-    """Return the parts of a table whose categorical columns are replaced by decoded values."""
+    """Decode a table that was encoded with ``output="category"``, and return its columns."""
     parts: list[Part] = [PassThrough(position) for position in range(len(table.names))]
     for column, grouped in zip(schema.columns, schema.of_categories.columns, strict=True):
         position = table.position(column.name)
@@ -288,8 +296,9 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
 class DecodedLayout:
     """The columns that `inverse_transform` returns for tables with the column names `names`.
 
-    A decoded column replaces its features. A column without features follows the columns that
-    preceded it in `fit`. Raise a ValueError if a feature is absent or its name is duplicated.
+    A decoded column replaces its features. If an encoded column has no features, it is inserted
+    after the columns that preceded it in `fit`. Raise a ValueError if a feature is absent or its
+    name is duplicated.
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
@@ -345,7 +354,7 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
 
 
 def _numpy_values(part: Decoded) -> AnyArray:
-    """Return the rows as an array, in the dtype that `fit` saw if it can represent the values."""
+    """Return the values as an array, with the column's dtype in `fit` if it can hold them all."""
     distinct = part.distinct
     with contextlib.suppress(TypeError, ValueError):  # dtypes without a common dtype
         dtypes = [np.dtype(name) for name in part.types_in("numpy")]

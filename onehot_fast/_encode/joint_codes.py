@@ -28,9 +28,10 @@ from onehot_fast._schema.coded_column import CodedColumn
 AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-# The maximum number of codes of a group: a product table of 8 columns (256 KiB) fits into L2.
+# The maximum number of codes of a group. A product with 8 columns looks up 8 floats for each code,
+# 256 KiB in total, which fit into L2.
 MAX_SHARED_CODES = 4096
-# The maximum number of codes of a unit: a contingency table of two units fits into L2.
+# The maximum number of codes of a unit. A contingency table of two units then fits into L2.
 MAX_UNIT_CODES = 256
 # Contingency tables of up to this many entries are dense; larger tables are sparse.
 MAX_TABLE = 1 << 20
@@ -42,22 +43,25 @@ MAX_TWO_LANES = 1 << 14
 
 
 class Digits(NamedTuple):
-    """Columns combined into one code: each column is a digit, the most significant first."""
+    """Columns combined into one code, in which each column is a digit.
+
+    The first column is the most significant digit. A radix is the number of values of a digit.
+    """
 
     columns: tuple[int, ...]
     radices: tuple[int, ...]
 
     @property
     def n_codes(self) -> int:
-        """The number of values of the code."""
+        """The number of possible codes."""
         return math.prod(self.radices)
 
     def of_codes(self) -> tuple[npt.NDArray[np.intp], ...]:
-        """Return an array for each digit: the value of the digit in each code, from 0."""
+        """Return an array for each digit, with the value of the digit in each possible code."""
         return np.unravel_index(np.arange(self.n_codes), self.radices)
 
     def marginal(self, bins: Floats, *axes: int) -> Floats:
-        """Return the sums of the bins for each value of one digit, or each pair of two digits."""
+        """Sum `bins`, which has one row per code, over all digits except those in `axes`."""
         others = tuple(axis for axis in range(len(self.radices)) if axis not in axes)
         sums: Floats = bins.reshape(*self.radices, -1).sum(axis=others)
         return sums
@@ -66,8 +70,8 @@ class Digits(NamedTuple):
 class JointLayout:
     """The arrangement of the categorical and numeric columns of an implicit matrix.
 
-    `has_nan` tells whether a missing value makes all outputs of its column NaN, and `numeric` has
-    the ascending positions of the numeric columns among all outputs.
+    `has_nan` tells for each categorical column whether a missing value makes all outputs of the
+    column NaN. `numeric` contains the positions of the numeric columns in the matrix, ascending.
     """
 
     def __init__(
@@ -89,7 +93,7 @@ class JointLayout:
         self.groups: list[Digits] = self.shared(smallest_first, MAX_SHARED_CODES)
 
     def shared(self, columns: Iterable[int], max_codes: int) -> list[Digits]:
-        """Return groups of columns; a group of several columns has at most `max_codes` codes."""
+        """Combine adjacent columns into groups of at most `max_codes` codes, or of one column."""
         groups: list[Digits] = []
         for i in columns:
             last = Digits((), ())
@@ -104,15 +108,16 @@ class JointLayout:
         return same_columns and np.array_equal(self.numeric, other.numeric)
 
     def outputs(self, column: int) -> slice:
-        """Return the slice of the matrix columns that a categorical column has."""
+        """Return the range of the matrix columns that encode a categorical column."""
         return slice(self.starts[column], self.starts[column] + self.n_outputs[column])
 
     def pack(
         self, columns: Sequence[CodedColumn], num_threads: int | None = None
     ) -> list[AnyArray]:
-        """Return the codes of each group as new arrays.
+        """Return a new array of codes for each group.
 
-        The look-up tables keep each digit valid even if another thread changes the columns.
+        Every digit comes from a look-up table. It is therefore in range, even if another thread
+        changes the columns at the same time.
         """
         codes = []
         for group in self.groups:
@@ -159,7 +164,7 @@ class JointLayout:
     def multiply(
         self, codes: list[AnyArray], numeric: Floats, x: Floats, out: Floats, threads: int
     ) -> None:
-        """Write the product of the matrix and `x`, of shape (n_columns, width), to `out`."""
+        """Write the product of the matrix and `x` to `out`; `x` has shape (n_columns, width)."""
         has_numeric = len(self.numeric) > 0
         if has_numeric:
             np.matmul(numeric, x[self.numeric], out=out)
@@ -170,7 +175,7 @@ class JointLayout:
             implicit.multiply(codes, tables, target, has_numeric, threads)
 
     def _table(self, block: Floats, group: Digits) -> Floats:
-        """Return a table of the values that each code of a group adds to a row of the product."""
+        """Return, for each code of a group, the values that it adds to a row of the product."""
         total: Floats | None = None
         for i in group.columns:
             rows = block[self.outputs(i)]
@@ -184,7 +189,7 @@ class JointLayout:
         return total
 
     def sums(self, codes: list[AnyArray], numeric: Floats, values: Floats, threads: int) -> Floats:
-        """Return the product of the transposed matrix and `values`, of shape (n_rows, width)."""
+        """Return ``X.T @ values`` for the matrix ``X``; `values` has shape (n_rows, width)."""
         result = np.empty((self.n_columns, values.shape[1]))
         result[self.numeric] = numeric.T @ values
         for first in range(0, values.shape[1], implicit.WIDTH):
@@ -207,10 +212,11 @@ def sums_of_codes(
     *,
     paired: bool = False,
 ) -> list[Floats]:
-    """Sum the rows of `values` by the codes of each group or, if `paired`, of each pair of groups.
+    """Return, for each group, the sums of the rows of `values` that have the same code.
 
-    Each block of rows has its own sums. For reproducible results, the blocks depend only on the
-    sizes and are added in order.
+    If `paired`, return them for each pair of groups, and sum rows that have the same two codes.
+    The sums of blocks of rows are added in order. The blocks do not depend on the number of
+    threads, which makes the result reproducible.
     """
     n_rows, width = values.shape
     n_codes = [group.n_codes for group in groups]
@@ -234,9 +240,9 @@ def dense_gram(
     sums: Floats,
     num_threads: int | None,
 ) -> Floats:
-    """Return the Gram matrix of the rows, weighted by `weights`, as an array.
+    """Return the Gram matrix ``X.T @ diag(weights) @ X`` as an array.
 
-    `sums` is the product of the transposed matrix with the weighted numeric columns.
+    `sums` is the product of ``X.T`` and the numeric columns, which are multiplied by `weights`.
     """
     out = np.zeros((layout.n_columns, layout.n_columns))
     units, unit_codes = _units(layout, codes, MAX_UNIT_CODES, num_threads)
@@ -271,9 +277,9 @@ def sparse_gram(
     sums: Floats,
     num_threads: int | None,
 ) -> Any:
-    """Return the Gram matrix as a `csr_array`, with the same parameters as `dense_gram`.
+    """Return the result of `dense_gram` as a `csr_array`.
 
-    The last column of `sums` is the product of the transposed matrix with the weights.
+    `sums` has one more column than for `dense_gram`: the product of ``X.T`` and `weights`.
     """
     sparse = library("scipy.sparse", "a sparse Gram matrix")
     n, n_rows, every = layout.n_columns, len(weights), np.arange(layout.n_columns)
@@ -319,9 +325,9 @@ def _block(rows: AnyArray, columns: AnyArray, values: Floats) -> tuple[AnyArray,
 def _units(
     layout: JointLayout, codes: list[AnyArray], max_codes: int, num_threads: int | None
 ) -> tuple[list[Digits], list[AnyArray]]:
-    """Split the groups into units of at most `max_codes` codes.
+    """Split the groups into units of at most `max_codes` codes, or of one column.
 
-    Return the units, and an array with the codes of each unit; all arrays have one dtype.
+    Return the units, and an array with the codes of each unit. All arrays have the same dtype.
     """
     units, unit_codes = [], []
     for group, group_codes in zip(layout.groups, codes, strict=True):

@@ -25,7 +25,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class PassThrough:
-    """The unchanged column at `position` of the table."""
+    """The column at `position` of the input table, which the result contains unchanged."""
 
     position: int
 
@@ -66,7 +66,7 @@ class Decoded:
     schema: ColumnSchema | None = None  # the fitted column, whose types the integration restores
 
     def types_in(self, library: str) -> list[str]:
-        """Return the names of the fitted types that belong to a library, such as "pandas"."""
+        """Return the types of a library, such as "pandas", that the column had in `fit`."""
         names = () if self.schema is None else sorted(self.schema.types)
         return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
 
@@ -80,7 +80,7 @@ class Decoded:
 
 
 def _identities(values: Iterable[Any]) -> list[Hashable]:
-    """Return the key of each value, or None if the value is missing."""
+    """Return hashable keys by which values can be compared; a missing value becomes None."""
     return [None if is_missing(value) else key(plain(value)) for value in values]
 
 
@@ -97,13 +97,14 @@ class Categorical:
         return (self.name,)
 
 
+# A column, or adjacent features, of a table that an integration creates.
 Part: TypeAlias = PassThrough | Outputs | Decoded | Categorical
 
 
 class EncodedLayout:
     """The columns that `transform` returns for tables with the column names `names`.
 
-    `Schema.column_order` decides the order; features replace their encoded column.
+    `Schema.column_order` determines the order. Features replace the column that they encode.
     Raise a ValueError if a column of the schema is absent or duplicated, or if two output columns
     have the same name.
     """
@@ -137,12 +138,12 @@ class EncodedLayout:
         ]
 
     def check_table(self) -> None:
-        """Check the number of features of columns chosen by default; warn if columns are absent."""
+        """Raise an error if default columns have too many features; warn if columns are absent."""
         check_dense(self._schema)
         self.order.warn_if_absent()
 
     def names_of(self, columns: Sequence[PassThrough | OutputRange]) -> list[Hashable]:
-        """Return the names of the columns in some parts of the encoded table."""
+        """Return the names of all output columns in `columns`."""
         names: list[Hashable] = []
         for part in columns:
             names += [self._source[part.position]] if isinstance(part, PassThrough) else part.names
@@ -155,7 +156,7 @@ class EncodedLayout:
 
     @cached_property
     def others(self) -> list[tuple[int, int]]:
-        """The positions, in a matrix and in the table, of each column that is not encoded."""
+        """Pairs of positions, in the matrix and in the table, of columns that are not encoded."""
         others, output = [], 0
         for part in self.matrix_columns:
             if isinstance(part, PassThrough):
@@ -168,7 +169,7 @@ class EncodedLayout:
         return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
-        """Return the parts of the encoded table; features are not yet written to memory."""
+        """Return the columns of the encoded table, before any feature is written to memory."""
         return [
             part
             if isinstance(part, PassThrough)
@@ -178,7 +179,7 @@ class EncodedLayout:
 
 
 def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the dtype of the matrix, and the columns that are not encoded.
+    """Return the dtype of the encoded matrix, and the columns that are not encoded.
 
     Each of these columns is a tuple of its position in the matrix and its values.
     """
@@ -191,8 +192,9 @@ def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tupl
         return np.result_type(schema.dtype, *(values.dtype for _, values in others)), others
     except TypeError as error:
         raise ValueError(
-            f"the features of dtype {schema.dtype} and the other columns have no common dtype"
-            f" ({error}): pass another dtype=, or remainder='drop' to return only the features"
+            f"the features have dtype {schema.dtype}, which has no common dtype with the columns"
+            f" that are not encoded ({error}): create the Encoder with another dtype=, or with"
+            " remainder='drop' to return only the features"
         ) from None
 
 
@@ -220,7 +222,7 @@ def _numbers(table: Table, position: int) -> AnyArray:
 def categorical_parts(
     table: Table, schema: Schema, columns: Sequence[CodedColumn], *, as_text: bool
 ) -> list[Part]:
-    """Return the parts of a table with a categorical column in place of each encoded column.
+    """Return the columns of a table in which categorical columns replace the encoded columns.
 
     `schema` is the result of `Schema.of_categories`.
     """

@@ -1,4 +1,4 @@
-"""Allocate and fill the result: dense and sparse matrices, blocks, bits and codes.
+"""Create the result of an encoding: a dense or sparse matrix, a block of columns, bits or codes.
 
 Every public function checks the size of its result, allocates it, chooses the number of threads and
 calls a kernel.
@@ -54,7 +54,7 @@ def rows(
     """Return the C-contiguous (n_rows, n_outputs) matrix of the outputs of all columns.
 
     If `columns` is empty, `n_rows` is required, as in all functions below. `others` are numeric
-    columns between the outputs: pairs of a position in the matrix (ascending) and the values.
+    columns to insert: pairs of a position in the matrix (ascending) and the values.
     """
     small = None if others else _small(columns, -1, dtype, on, off, num_threads)
     if small is not None:
@@ -114,9 +114,10 @@ def columns(
 def bits(
     columns: Sequence[CodedColumn], *, n_rows: int | None = None, num_threads: int | None = None
 ) -> npt.NDArray[np.uint8]:
-    """Return the (n_outputs, ⌈n_rows / 8⌉) block of bits; the first row is the lowest bit.
+    """Return the outputs as bitmaps: an array of n_outputs rows, with one bit per element.
 
-    Large bitmaps are padded with zeros to whole cache lines, as Arrow recommends.
+    The first of eight bits is the lowest bit of a byte. Large bitmaps are padded with zeros to
+    whole cache lines, as Arrow recommends.
     """
     starts, n_rows = _starts(columns), _n_rows(columns, n_rows)
     n_bytes = -(-n_rows // 8)
@@ -148,7 +149,7 @@ def sparse_parts(
 ) -> SparseParts:
     """Return ``(data, indices, indptr)`` of the one-hot matrix as canonical CSR or CSC.
 
-    The columns of `others` are left empty.
+    The matrix has the columns of `others`, but no entries in them.
     """
     starts, n_rows = _starts(columns, others), _n_rows(columns, n_rows)
     n_codes = n_rows * len(columns)
@@ -171,7 +172,7 @@ def sparse_array(
     others: Others = (),
     num_threads: int | None = None,
 ) -> Any:
-    """Return the matrix of `rows` as a ``scipy.sparse`` container; `form` is one of `FORMATS`.
+    """Return the one-hot matrix as a ``scipy.sparse`` container; `form` is one of `FORMATS`.
 
     Zeros in `others` are not stored.
     """
@@ -231,10 +232,10 @@ def codes(
     n_rows: int,
     num_threads: int | None = None,
 ) -> npt.NDArray[Any]:
-    """Return the C-contiguous (n_rows, n_columns) matrix of "codes" or "indices".
+    """Return the C-contiguous (n_rows, n_columns) matrix of the output "codes" or "indices".
 
-    The outputs of the schema are codes, which start at 0 in each column. Indices start at the end
-    of the preceding column's range.
+    Codes start at 0 in each column. The first index of a column follows the last index of the
+    preceding column.
     """
     joint = form == "indices"
     n_codes = [schema.n_features] if joint else [column.n_outputs for column in schema.columns]
@@ -309,7 +310,7 @@ def _small(
 
 
 def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
-    """Return the first position of each column in the matrix, then the width of the matrix."""
+    """Return a list of the first position of each column, followed by the matrix width."""
     starts, output = [], 0
     taken = {position for position, _ in others}
     for column in columns:
@@ -329,7 +330,7 @@ def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
 def _codes_and_luts(
     columns: Sequence[CodedColumn], starts: Sequence[int]
 ) -> tuple[list[AnyArray], list[Lut | None]]:
-    """Return the codes of the columns, and look-up tables to their positions in the matrix."""
+    """Return the codes of each column, and a look-up table to positions in the matrix."""
     if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_outputs:
         return [columns[0].codes], [columns[0].lut]
     luts: list[Lut | None] = [
@@ -349,7 +350,7 @@ def _sparse_arrays(
 def _check_sparse_size(
     n_ones: int, n_groups: int, n_positions: int, dtype: npt.DTypeLike, n_counts: int = 0
 ) -> None:
-    """Raise an error if a sparse result, including its counts, exceeds the free memory."""
+    """Raise an error if a sparse result and `n_counts` int64 exceed the free memory."""
     arrays = _sparse_arrays(n_ones, n_groups, n_positions, dtype)
     # Skip the check if all buffers are recycled: querying the free memory takes 0.3 ms.
     if max(arrays) > MAX_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
@@ -357,7 +358,7 @@ def _check_sparse_size(
 
 
 def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-    """Raise an error, which names smaller outputs, if a dense result exceeds the free memory."""
+    """Raise an error that suggests smaller outputs if a dense result exceeds the free memory."""
     try:
         check_size(shape, dtype)
     except MemoryError as error:

@@ -131,7 +131,10 @@ def _values(data: npt.ArrayLike) -> npt.NDArray[Any]:
     with np.errstate(over="ignore"):
         narrow = array.astype(np.float32)
     if (np.isinf(narrow) != np.isinf(array)).any():
-        raise ValueError(f"values must fit float32, got {data!r}: pass a float64 array")
+        raise ValueError(
+            f"values must fit float32, the type of Python floats in ONNX, got {data!r}: pass"
+            " np.array(values) to use float64"
+        )
     return narrow
 
 

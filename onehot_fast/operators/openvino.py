@@ -143,7 +143,10 @@ def _scalar(
 def _of_one_dtype(
     on: npt.NDArray[Any], off: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both values in one dtype; they may differ in byte order and in string width only."""
+    """Return both values in one dtype.
+
+    Raise a TypeError if their dtypes differ in more than the byte order or the width of strings.
+    """
     if on.dtype == off.dtype:
         return on, off
     if on.dtype.kind == off.dtype.kind and type_name(on) == type_name(off):

@@ -388,7 +388,7 @@ def test_columns_of_one_name_are_not_lost_in_a_mapping():
 
     assert matrix.tolist() == [[1, 1, 2]]
     assert encoder.transform(frame.iloc[:, [1, 0, 2]]).columns.tolist() == ["n", "p_a", "n"]
-    with pytest.raises(ValueError, match="several columns named 'n', but a dict has one"):
+    with pytest.raises(ValueError, match="two columns are named 'n', but the result is a dict"):
         encoder.inverse_transform(matrix)
     assert encoder.inverse_transform(matrix[:, 1:2])["p"].tolist() == ["a"]
 

@@ -229,7 +229,7 @@ def test_repr(encoder, text):
     ("encoded", "message"),
     [
         ([[1, 1]], "column 'p', row 0: more than one feature is 1"),
-        ([[1, 0], [0, 0]], "column 'p', row 1: no feature is 1, but no value"),
+        ([[1, 0], [0, 0]], "column 'p', row 1: no feature is 1; exactly one must be 1"),
         ([[1, 0, 0]], r"encoded must have shape \(n_rows, 2\), got \(1, 3\)"),
     ],
 )
