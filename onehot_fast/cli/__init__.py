@@ -20,7 +20,7 @@ LIBRARIES = "click", "rich", "pyarrow"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code; by default, with the arguments of the process."""
+    """Run the command with `arguments`, by default those of the process; return its exit code."""
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:
         names = ", ".join(missing)

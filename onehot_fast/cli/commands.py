@@ -166,7 +166,7 @@ def _positive(text: str) -> int:
 
 
 def _option(*names: str, **settings: Any) -> click.Option:
-    """Return a click option; a name without dashes is the name of its value in Python."""
+    """Return a click option; a name without dashes is the name of its Python parameter."""
     return click.Option(names, **settings)
 
 
@@ -273,10 +273,10 @@ def _take(parameters: Iterable[click.Parameter], options: dict[str, Any]) -> dic
     epilog=INSPECT + SEE,
 )  # fmt: skip
 def inspect(**options: Any) -> None:
-    """Show the columns of IN, their types, nulls and cardinalities, and the size of each form.
+    """Show types, nulls and cardinalities of the columns of IN, and the size of each output form.
 
-    For the columns to encode, also show the most frequent categories and, with the options of
-    `encode`, which categories would be infrequent.
+    The forms are NumPy, pandas, Arrow, CSR and CSC. For the columns to encode, also show the most
+    frequent categories and, with the options of `encode`, which categories would be infrequent.
     """
     spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
     run_inspect(spec, typed=typed, **options)
@@ -314,7 +314,7 @@ def encode(**options: Any) -> None:
     spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
     names = [flag(name) for name, values in typed.items() if values]
     if options["encoder_file"] is not None and names:
-        text = "cannot be combined with --encoder, because the file contains the options; omit"
+        text = "cannot be combined with --encoder, because its file contains the options; omit"
         raise click.UsageError(f"{names[0]} {text} --encoder to learn a new encoder")
     run_encode(spec, _take([TARGET, *OUTPUT, QUIET], options), typed=typed, **options)
 
@@ -351,7 +351,7 @@ def completion(shell: str) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:
-    """Run the command; return the exit code, and the error message in one line or ""."""
+    """Run the command; return its exit code and a one-line error message, "" if there is none."""
     pa.enable_signal_handlers(False)  # pyarrow would handle SIGINT while it reads CSV
     pool = pa.default_memory_pool()
     is_chosen = "ARROW_DEFAULT_MEMORY_POOL" in os.environ
@@ -365,7 +365,7 @@ def run(arguments: Sequence[str] | None = None) -> tuple[int, str]:
 
 
 def _outcome(arguments: list[str]) -> tuple[int, str]:
-    """Run the command; return the exit code, and the error message or ""."""
+    """Run the command; return its exit code and an error message, "" if there is none."""
     try:
         if sys.stdout is None:  # closed: writing fails as on a full disk
             sys.stdout = open(os.devnull)  # noqa: SIM115  until the process ends

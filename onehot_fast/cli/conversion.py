@@ -93,7 +93,9 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
     for name in output.partition_by:
         if name in change.old:
             text = f"--partition-by {name}: the column is encoded, so it cannot name folders;"
-            raise CommandError(Exit.USAGE, f"{text} choose another one, or other columns with -c")
+            raise CommandError(
+                Exit.USAGE, f"{text} choose another one, or pass -c to encode others"
+            )
         if pa.types.is_nested(source.schema.field(name).type):
             text = f"--partition-by {name}: the column must not contain lists or structs"
             raise CommandError(Exit.COLUMN, f"{text}; choose another column")
@@ -181,14 +183,14 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
 
 
 def batch_rows(*row_bytes: float) -> int:
-    """Return the number of rows of a batch if each row takes the sum of `row_bytes` in memory."""
+    """Return the number of rows of a batch if a row takes the sum of `row_bytes` bytes."""
     n_rows = BATCH_BYTES / max(1.0, sum(row_bytes))
     # A multiple of 64: slices of bits that do not begin at a byte would have to be shifted.
     return max(64, min(MAX_ROWS, int(n_rows)) // 64 * 64)
 
 
 def no_rows(schema: pa.Schema) -> pa.Table:
-    """Return a table without rows; `pyarrow.Schema.empty_table` does not support unions."""
+    """Return a table without rows; `pyarrow.Schema.empty_table` would fail for unions."""
     return pa.Table.from_batches([], schema)
 
 
@@ -209,10 +211,11 @@ class _Partition:
 
 
 class Files(Writer):
-    """Write rows into files of at most `file_rows` rows, in one folder for each value of the keys.
+    """Files of at most `file_rows` rows, in one folder for each combination of key values.
 
-    The keys are the columns `partition_by`, which the files do not contain. `begin` opens a new
-    file. Rows wait in memory until they are written.
+    The keys are the columns `partition_by`. Their values are in the names of the folders, not in
+    the files. `begin` takes the path of a new file and opens its writer. Rows wait in memory until
+    they are written.
     """
 
     def __init__(self, output: Output, begin: Begin) -> None:
@@ -246,7 +249,7 @@ class Files(Writer):
             yield Path(*itertools.starmap(folder_name, values.items())), left.take(positions.values)
 
     def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
-        """Add rows to those of a folder that wait in memory."""
+        """Add rows to the rows of a folder that wait in memory."""
         partition = self._partitions.setdefault(folder, _Partition(folder))
         if len(self._partitions) > MAX_PARTITIONS:
             names = ", ".join(self._keys)

@@ -39,8 +39,8 @@ def run_encode(
 ) -> None:
     """Encode columns of a file, with the encoder in `encoder_file` or a new one.
 
-    By default, all columns of strings are encoded. `options` are those of the output, and `typed`
-    those of a new encoder.
+    By default, all columns of strings are encoded. `options` are the options of the output, and
+    `typed` are the options of a new encoder, as the user typed them.
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
@@ -73,11 +73,12 @@ def _layout(chosen: str | None, output: Output) -> str:
     layout = chosen or ("csr" if is_matrix else "columns")
     if form.is_text and layout in NOT_IN_TEXT:
         text = f"--layout {layout} cannot be used with {form.kind} output"
-        raise CommandError(Exit.USAGE, f"{text}; use columns or dictionary")
+        raise CommandError(Exit.USAGE, f"{text}; use --layout columns or --layout dictionary")
     if layout == "csr" and not is_matrix:
         raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
     if is_matrix and layout != "csr":
-        raise CommandError(Exit.USAGE, f"--layout {layout} cannot be used with npz output; use csr")
+        text = f"--layout {layout} cannot be used with npz output; use --layout csr"
+        raise CommandError(Exit.USAGE, text)
     if is_matrix and output.partition_by:
         text = "--partition-by cannot be used with npz output, which contains only features"
         raise CommandError(Exit.USAGE, f"{text}; choose another format")
@@ -108,13 +109,13 @@ def _learned_encoders(
 def _loaded_encoders(
     source: InputFiles, path: str, named: Sequence[str], output: Output
 ) -> Encoders:
-    """Load the encoders, and read the columns of the source as the types of the categories."""
+    """Load the encoders, and read columns of the source as strings if their categories are."""
     encoders = Encoders.load(path)
     columns = tuple(encoders.columns)
     source.require(columns, Exit.SCHEMA)
     if named and set(chosen_columns(source, named)) != set(columns):
-        text = f"omit -c, or name all columns of the encoder: {', '.join(columns)}"
-        raise CommandError(Exit.SCHEMA, f"{path}: {text}")
+        text = f"-c must name exactly the columns of the encoder: {', '.join(columns)}; omit -c to"
+        raise CommandError(Exit.SCHEMA, f"{path}: {text} encode them")
     # Codes such as 007 are strings in one file and look like integers in another.
     texts = [one.name for one in encoders.labels if one.sep is not None]
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
@@ -137,7 +138,10 @@ def _loaded_encoders(
 
 
 def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
-    """Tell whether a column can contain any of `categories`; unusual types are not checked."""
+    """Tell whether a column of the type `kind` can contain any of `categories`.
+
+    Types other than strings, numbers and Booleans are not checked.
+    """
     expected: Any = str if is_text(kind) else object
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
@@ -146,9 +150,9 @@ def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
 
 
 def chosen_columns(source: InputFiles, named: Sequence[str], but: Sequence[str] = ()) -> list[str]:
-    """Return the columns to encode in file order: those in `named`, or else all with strings.
+    """Return the columns to encode: those in `named`, or by default all columns of strings.
 
-    The columns in `but` are encoded only if they are named.
+    They are in the order of the file. Columns in `but` are encoded only if they are named.
     """
     names = source.schema.names
     if named:
@@ -160,7 +164,7 @@ def chosen_columns(source: InputFiles, named: Sequence[str], but: Sequence[str] 
     pairs = zip(table.names, table.encodable, strict=True)
     found = [str(name) for name, is_encodable in pairs if is_encodable and name not in but]
     if not found:
-        text = f"{source.name}: no column contains strings; name columns to encode with -c"
+        text = f"{source.name}: no column contains strings; pass -c to name the columns to encode"
         raise CommandError(Exit.COLUMN, text)
     source.require(found)
     return found
@@ -173,9 +177,10 @@ def learn(
     limit: float = math.inf,
     early_limit: float = math.inf,
 ) -> None:
-    """Fit the encoders to all rows; then raise an error if there are more than `limit` features.
+    """Fit the encoders to all rows, and raise an error if they have more than `limit` features.
 
-    If some batches have more than `early_limit` features, raise the error before reading the rest.
+    If they have more than `early_limit` features after a batch, raise the error before reading the
+    rest.
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
@@ -198,7 +203,7 @@ def learn(
 def _check_features(
     source: InputFiles, encoders: Encoders, limit: float, counted: str = ""
 ) -> None:
-    """Raise an error for more than `limit` features; `counted` tells how many rows were read."""
+    """Raise an error for more than `limit` features; its message includes the text `counted`."""
     columns = encoders.schemas
     remedy = (
         f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
@@ -253,7 +258,7 @@ def _schema_after(
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
-        text = f"--layout {layout} cannot be used with columns of several labels in a row ({names})"
+        text = f"--layout {layout} cannot be used with columns of several labels per row ({names})"
         raise CommandError(Exit.USAGE, f"{text}; use --layout columns")
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
@@ -284,7 +289,9 @@ def _matrix_rows(
     try:
         from scipy import sparse
     except ImportError as error:
-        raise CommandError(Exit.FAILED, "npz requires SciPy; type pip install scipy") from error
+        raise CommandError(
+            Exit.FAILED, "npz output requires SciPy; type pip install scipy"
+        ) from error
     found = [name for column in encoders.schemas for name in column.names]
     positions = {name: i for i, name in enumerate(found)}
     order = [positions[name] for name in names]
@@ -306,7 +313,7 @@ def _matrix_rows(
         yield pa.RecordBatch.from_arrays(lists, schema=schema)
 
 
-# --- the way back
+# --- decoding
 
 
 def run_decode(
@@ -314,7 +321,7 @@ def run_decode(
 ) -> None:
     """Decode a file with the encoder in `encoder_file`, or else with the one in the file.
 
-    `options` are those of the output.
+    `options` are the options of the output.
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)

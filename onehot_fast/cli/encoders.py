@@ -85,7 +85,7 @@ class LabelColumn:
         return offsets, coded, schema.options.dtype
 
     def _read(self, column: Any) -> tuple[Offsets, Any]:
-        """Return the offsets of the rows, and all labels; a null row has one label, a null."""
+        """Return the offsets of the rows, and all labels; a null row has null as its only label."""
         if isinstance(column, pa.ChunkedArray):  # the column has no rows
             column = column.combine_chunks()
         if self.sep is not None and is_text(column.type):
@@ -103,16 +103,19 @@ class LabelColumn:
             return offsets, labels
         if self.encoder.get_params()["handle_missing"] == "error":
             row = int(np.argmax(is_null))
-            raise ValueError(f"column {self.name!r}: the labels of row {row} are missing")
+            raise ValueError(
+                f"column {self.name!r}: the labels of row {row} are missing; use"
+                " handle_missing='ignore' (or 'indicator')"
+            )
         order = np.insert(np.arange(len(labels)), offsets[:-1][is_null], -1)
         offsets[1:] += np.cumsum(is_null)
         return offsets, labels.take(pa.array(order, mask=order < 0))
 
     def decoded(self, features: pa.RecordBatch) -> pa.RecordBatch:
-        """Decode features to a column of labels, which are in the order of the features.
+        """Decode features to a column of labels; the labels are in the order of the features.
 
-        A null row is restored as null if missing values have a feature; otherwise it has no labels.
-        Unknown and infrequent labels are lost.
+        If there is a feature for missing values, null rows become null again. Otherwise, they
+        become rows without labels. Unknown and infrequent labels are lost.
         """
         known = self.encoder.features
         columns = [features.column(name).to_numpy(zero_copy_only=False) for name in known["name"]]
@@ -175,12 +178,15 @@ class Encoders:
             column.learn(rows.column(column.name))
 
     def estimate(self, n_rows: int) -> dict[str, int]:
-        """Return the estimated bytes of `n_rows` rows, with one label each, in each output form."""
+        """Return the estimated bytes of `n_rows` rows in each output form, e.g. "csr".
+
+        Each row is counted with one label in each column of labels.
+        """
         sizes = [encoder.estimate(n_rows).bytes for encoder in self.each if encoder.n_features]
         return {form: sum(size[form] for size in sizes) for form in sizes[0]} if sizes else {}
 
     def to_json(self) -> str:
-        """Return the encoders as JSON, which `Encoder.from_json` reads if there are no labels."""
+        """Return the encoders as JSON; `Encoder.from_json` can read it if `labels` is empty."""
         if not self.labels:
             return self.values.to_json()
         labels = [
@@ -213,7 +219,7 @@ class Encoders:
         return encoders
 
     def with_labels(self, batches: Iterable[Any]) -> Batches:
-        """Yield the batches with features instead of the columns of labels."""
+        """Yield the batches after replacing each column of labels by its features."""
         for batch in batches:
             for column in self.labels:
                 i = batch.schema.get_field_index(column.name)
@@ -221,14 +227,14 @@ class Encoders:
             yield batch
 
     def without_features(self, batches: Iterable[Any]) -> Batches:
-        """Yield the batches with decoded columns of labels instead of their features."""
+        """Yield the batches after replacing the features of labels by the columns of labels."""
         order = [str(name) for name in self.values.schema.fitted_names or self.columns]
         for batch in batches:
             for column in self.labels:
                 names = set(column.encoder.schema.names)
                 places = [i for i, name in enumerate(batch.schema.names) if name in names]
                 first = min(places, default=0)
-                if not places:  # no features: put the column behind those before it in the input
+                if not places:  # no features: insert the column after those before it in the input
                     earlier = set(order[: order.index(column.name)])
                     found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
                     first = max(found, default=-1) + 1
@@ -254,7 +260,9 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     """Return a column of labels from the values in its JSON."""
     made = Encoder.from_json(json.dumps(encoder))
     if list(made.columns or ()) != [column] or not isinstance(column, str):
-        raise ValueError(f"the encoder of {column!r} must have no other column, got {made.columns}")
+        raise ValueError(
+            f"the encoder of {column!r} must encode only this column, got {made.columns}"
+        )
     if not (sep is None or (isinstance(sep, str) and sep)):
         raise ValueError(f"sep must be null or a string with at least one character, got {sep!r}")
     return LabelColumn(column, sep, made)
@@ -293,8 +301,9 @@ def flag(name: str) -> str:
 def new_encoders(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Encoders:
     """Return unfitted encoders for some columns of a file.
 
-    `typed` contains ``VALUE`` or ``COLUMN=VALUE``. A value for a column takes precedence;
-    otherwise, the last value counts.
+    For each option, `typed` contains ``VALUE`` or ``COLUMN=VALUE``. ``COLUMN=VALUE`` takes
+    precedence for its column. If an option has several values for the same columns, the last one
+    is used.
     """
     kinds = {name: schema.field(name).type for name in columns}
     options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
@@ -311,7 +320,7 @@ def new_encoders(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Enc
 
 
 def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str | None]:
-    """Return the separator of each column of labels, which is None for lists."""
+    """Return the separator of each column of labels; None is the separator of lists."""
     found: dict[str, str | None] = {name: None for name in kinds if has_lists(kinds[name])}
     if isinstance(typed, str):
         return {n: found.get(n, typed) for n in kinds if n in found or is_text(kinds[n])}
@@ -324,7 +333,10 @@ def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str |
 
 
 def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the encoder's options for a column of labels; drop and propagate are errors."""
+    """Return the encoder's options for a column of labels.
+
+    Raise an error for --drop and for --handle-missing propagate.
+    """
     chosen = {k: v for k, v in options.items() if not isinstance(v, dict) and k != "drop"}
     chosen |= {k: v[name] for k, v in options.items() if isinstance(v, dict) and name in v}
     unsupported = {"drop": chosen.get("drop"), "handle_missing": "propagate"}
@@ -371,7 +383,7 @@ def _number(option: str, text: str) -> int | float:
 
 
 def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:
-    """Split ``COLUMN=VALUE`` into the column (None if it is not named) and the value."""
+    """Split ``COLUMN=VALUE`` into column and value; without ``COLUMN=``, the column is None."""
     for column in sorted(columns, key=len, reverse=True):
         if text.startswith(f"{column}="):
             return column, text[len(column) + 1 :]

@@ -38,7 +38,7 @@ class ColumnFacts:
     is_large: bool = False  # there are too many distinct values, or they are not counted
 
     def add(self, column: pa.Array, limit: int) -> None:
-        """Count nulls and distinct values of more rows; stop if more than `limit` are distinct."""
+        """Add the nulls and distinct values of more rows; count at most `limit` distinct values."""
         if pa.types.is_nested(column.type):
             self.nulls, self.is_large = self.nulls + column.null_count, True
             return
@@ -65,7 +65,8 @@ def run_inspect(
 ) -> None:
     """Print the columns of a file; count up to `limit` distinct values, and show `top` categories.
 
-    `columns` are the columns to encode (if empty, all columns of strings); `typed` are the options.
+    `columns` are the columns to encode; if it is empty, all columns of strings are encoded. `typed`
+    are the options of the encoder, as the user typed them.
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
@@ -174,7 +175,7 @@ def _plain(value: Any) -> Any:
 
 
 def _made_from(source: InputFiles) -> dict[str, Any]:
-    """Return the feature names of each column that was encoded before."""
+    """Return the feature names of each column that is already encoded in the file."""
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     schemas = [] if text is None else Encoders.parse(text, source.name).schemas
     return {str(column.name): column.names for column in schemas}

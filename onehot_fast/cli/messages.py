@@ -19,12 +19,15 @@ Step = Callable[[float, int], None]
 
 
 class Exit(enum.IntEnum):
-    """The exit codes and their meanings; after a signal, the code is 128 plus its number."""
+    """The exit codes of the command and their meanings.
+
+    After a signal, the exit code is 128 plus the number of the signal.
+    """
 
     meaning: str
 
     def __new__(cls, code: int, meaning: str) -> Exit:
-        """Return a code with its meaning."""
+        """Return an exit code with the attribute `meaning`."""
         made = int.__new__(cls, code)
         made._value_, made.meaning = code, meaning
         return made
@@ -60,7 +63,12 @@ def one_line(error: BaseException) -> str:
 
 
 def _as_typed(error: BaseException, is_loaded: bool) -> str:
-    """Return the message of an encoder's error, with options as typed, e.g. ``--drop first``."""
+    """Return the message of an encoder's error, with the options of the command.
+
+    For example, ``drop='first'`` becomes ``--drop first``. `is_loaded` tells whether --encoder was
+    given. If so, a remedy such as ``use --handle-unknown ignore`` requires a new encoder, and the
+    message says how to learn it.
+    """
     names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
     line = re.sub(
         rf"\b({names})=('?)(\w*)\2",
@@ -72,18 +80,18 @@ def _as_typed(error: BaseException, is_loaded: bool) -> str:
 
 
 def without_remedy(error: BaseException) -> str:
-    """Return the message of an error in one line, without a remedy in Python after "; use"."""
+    """Return the message of an error in one line, up to "; use", which begins a Python remedy."""
     return one_line(error).partition("; use ")[0]
 
 
 def printable(text: str) -> str:
-    """Escape the control characters of a string, which a terminal would execute."""
+    """Escape the control characters of a string, because a terminal would execute them."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Convert errors of the `with` block, which reads the input `name`, to a CommandError."""
+    """Raise CommandError for an error of the `with` block, which reads the input `name`."""
     try:
         yield
     except (OSError, pa.ArrowException, EOFError, ValueError, LookupError) as error:
@@ -94,7 +102,7 @@ def reading(name: str) -> Iterator[None]:
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Convert errors of the `with` block, which writes the output `name`, to a CommandError."""
+    """Raise CommandError for an error of the `with` block, which writes the output `name`."""
     try:
         yield
     except pa.ArrowIndexError as error:  # a code exceeds its dictionary
@@ -107,7 +115,7 @@ def writing(name: str) -> Iterator[None]:
 
 @contextmanager
 def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) -> Iterator[None]:
-    """Convert errors of the `with` block, which encodes the input `name`, to a CommandError.
+    """Raise CommandError for an error of the `with` block, which encodes the input `name`.
 
     `of_types` is the exit code for a TypeError. `is_loaded` tells whether --encoder was given.
     """
@@ -120,7 +128,7 @@ def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) ->
 
 
 def _is_undecodable(error: BaseException | None) -> bool:
-    """Tell whether data that is not UTF-8, or that pyarrow cannot read, caused an error."""
+    """Tell whether an error comes from data that is not UTF-8 or that pyarrow cannot read."""
     while error is not None and not isinstance(error, UnicodeDecodeError | pa.ArrowException):
         error = error.__cause__
     return error is not None
@@ -131,9 +139,10 @@ def _is_undecodable(error: BaseException | None) -> bool:
 
 @contextmanager
 def showing(what: str, is_quiet: bool) -> Iterator[Step]:
-    """Yield a function that shows progress; pass it the finished share, and the number of rows.
+    """Yield a function that shows the progress of the work that `what` names.
 
-    A terminal shows a bar, the rows per second and the remaining time.
+    Its arguments are the finished share of the work and the number of rows. On a terminal, it shows
+    a bar, the rows per second and the remaining time; otherwise, it shows nothing.
     """
     if is_quiet or not (sys.stderr.isatty() or os.environ.get("FORCE_COLOR")):
         yield lambda share, rows: None
@@ -168,7 +177,7 @@ def note(text: str, is_quiet: bool) -> None:
 
 @contextmanager
 def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
-    """Merge the warnings of the `with` block, and print them as one line at its end."""
+    """Merge the warnings of the `with` block, and print them as one line after the block."""
     merged: Any = None
 
     def collect(message: Any, *where: Any, **others: Any) -> None:

@@ -1,4 +1,4 @@
-"""Outputs: a file or folder that appears when it is complete, standard output, or a store."""
+"""Outputs: standard output, an object store, or a file or folder that appears when complete."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Output:
 
     @property
     def parent(self) -> Path | None:
-        """The local folder that will contain the output; None for standard output and stores."""
+        """The local folder of the output; None for standard output and object stores."""
         local = None if self.path == STANDARD else place_of(self.path).local
         return None if local is None else local.parent
 
@@ -68,10 +68,11 @@ def resolved_output(
     file_rows: int | None,
     **settings: Any,
 ) -> Output:
-    """Return the output that the user named; raise an error if it is the input or the encoder.
+    """Return the output that the user named; raise an error if it is the input or `encoder_file`.
 
-    The parameters from `path` on are the options of the command. `wanted` is the format; by
-    default, it is that of the name, or else that of the source.
+    The parameters from `path` on are the options of the command. `wanted` is the format. If it is
+    None, the extension of an output file determines the format; standard output and the files in
+    a folder have the format of the source.
     """
     if path.startswith("file://"):
         path = place_of(path).address
@@ -81,14 +82,14 @@ def resolved_output(
     is_folder = _is_folder(path, is_many)
     if is_divided and not is_folder:
         option = "--partition-by" if partition_by else "--rows-per-file"
-        text = f"{path}: {option} writes a folder; name one with a slash at its end, e.g. parts/"
+        text = f"{path}: {option} writes a folder; end its name with a slash, e.g. -o parts/"
         raise CommandError(Exit.USAGE, text)
     source.require(partition_by)
     if is_folder and not is_many and Path(path).is_dir():
         name = name_within(source, source.readers[0].place, wanted or source.format)
         path, is_folder = str(Path(path, name)), False
     if source.folder is not None and _is_within(path, source.folder):
-        text = f"{path} is within the input, so that the next run would read it"
+        text = f"{path} is within the input folder, where the next run would read it as input"
         raise CommandError(Exit.OUTPUT, f"{text}; name another output")
     inputs = source.identities()
     encoder = None if encoder_file is None else place_of(encoder_file)
@@ -99,8 +100,8 @@ def resolved_output(
     has_format = path != STANDARD and not is_folder
     form = wanted or (format_of_name(path) if has_format else source.format)
     if form is None:
-        text = f"{path}: the name has no known extension; pass --output-format: {places.FORMATS}"
-        raise CommandError(Exit.USAGE, text)
+        text = f"{path}: the name has no known extension; pass --output-format with one of"
+        raise CommandError(Exit.USAGE, f"{text} {places.FORMATS}")
     own_keys = list(source.keys) if is_folder and file_rows is None else []
     keys = partition_by or own_keys
     return Output(path, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings)
@@ -118,7 +119,9 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     """Raise an error if the encoder cannot be saved at `path`."""
     if path == STANDARD:
-        raise CommandError(Exit.USAGE, "--save-encoder cannot write to -; name a file")
+        raise CommandError(
+            Exit.USAGE, "--save-encoder cannot write to standard output (-); name a file"
+        )
     _require_free(path, source.identities(), output.may_replace)
     local = place_of(path).local
     if local is None:
@@ -135,12 +138,16 @@ def _require_parent(path: str) -> None:
     """Raise an error if the local folder that will contain an output does not exist."""
     local = place_of(path).local
     if local is not None and not local.parent.is_dir():
-        text = f"{path}: the folder {str(local.parent)!r} does not exist"
+        text = f"{path}: the folder {str(local.parent)!r} does not exist; create it first"
         raise CommandError(Exit.OUTPUT, text)
 
 
 def _is_folder(path: str, from_many: bool) -> bool:
-    """Tell whether `path` means a folder; if `from_many`, a new name without an extension does."""
+    """Tell whether `path` means a folder.
+
+    If `from_many`, the output can be several files, and a new name without a known extension also
+    means a folder.
+    """
     if path == STANDARD:
         return False
     kind = place_of(path).kind
@@ -167,7 +174,7 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
         with suppress(OSError, ValueError):  # closed, or no file
             out = os.fstat(sys.stdout.fileno())
             if (out.st_dev, out.st_ino) in inputs and stat.S_ISREG(out.st_mode):
-                text = "standard output is the input; name another output"
+                text = "standard output is the input file; name another output"
                 raise CommandError(Exit.OUTPUT, text)
         return
     place = place_of(path)
@@ -189,7 +196,7 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
 
 @contextmanager
 def new_output(path: str, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
-    """Yield a local file or folder to write to; it appears at `path` if the block succeeds."""
+    """Yield a local path to write to; the output appears at `path` only if the block succeeds."""
     place = place_of(path)
     if place.local is None:
         made = places.uploading(place, is_folder)
@@ -201,7 +208,7 @@ def new_output(path: str, may_replace: bool = False, is_folder: bool = False) ->
 
 @contextmanager
 def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.NativeFile]:
-    """Yield a file to write to; it appears at `path` if the block succeeds."""
+    """Yield an open file to write to; a file appears at `path` only if the block succeeds."""
     is_device = os.path.exists(path) and not os.path.isfile(path)  # or a pipe
     if path == STANDARD or is_device:
         with (
@@ -225,7 +232,10 @@ def written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
 
 @contextmanager
 def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
-    """Yield a file that compresses as `form` requires; after an error, it stays incomplete."""
+    """Yield a file that compresses what is written to `raw`, if `form` is a compressed format.
+
+    After an error in the block, the end of the compressed data is not written.
+    """
     if form.compression is None:
         yield raw
         return
@@ -271,10 +281,11 @@ def _opened(path: str, form: Format) -> io.FileIO:
 def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
     """Yield a temporary file or folder that replaces the target if the block succeeds.
 
-    The caller writes and closes files, which are synced to the disk before the rename. An existing
-    folder is renamed first and removed last. If the process is killed between the renames, the old
-    folder is ``.<name>.<random>.onehot-fast-old``. After an error or a signal, the target has not
-    changed.
+    The block must close the files that it writes. After the block, they are synced to the disk, and
+    the temporary path is renamed to the target. An existing folder is first renamed to
+    ``.<name>.<random>.onehot-fast-old``, and removed at the end. If the process is killed in
+    between, the old folder keeps this name. If the block raises an error, or if a signal comes, the
+    target does not change.
     """
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
     with _temporary(target, is_folder) as path:
@@ -328,7 +339,10 @@ def _temporary(target: Path, is_folder: bool) -> Iterator[Path]:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove the temporary files of killed runs for this target; other runs have locked theirs."""
+    """Remove the temporary files that killed runs have left for this target.
+
+    The temporary files of active runs are locked, and stay.
+    """
     pattern = f".{glob.escape(target.name[:40])}.*.onehot-fast-part"
     for path in target.parent.glob(pattern):
         with suppress(OSError), _locked(path, wait=False):

@@ -1,8 +1,8 @@
 """The places of files, on the local disk or in an object store, and the formats of files.
 
 ``s3://bucket/flights.parquet`` or any other address that fsspec supports is read in place, through
-`pyarrow.fs`. An output is made on the local disk and then uploaded: a store shows an object when
-its upload is complete.
+`pyarrow.fs`. An output is written to the local disk and then uploaded. The store shows an object
+only after its upload is complete.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def parse_format(text: str) -> Format | None:
 
 
 def format_of_name(path: str | os.PathLike[str]) -> Format | None:
-    """Return the format that belongs to the extension of a file name, or None."""
+    """Return the format of the extension of a file name; None if the extension is unknown."""
     parts = Path(path).name.lower().split(".")[1:]
     for text in (".".join(parts[-2:]), parts[-1] if parts else ""):
         found = parse_format(text)
@@ -116,7 +116,7 @@ class Place:
 
     @property
     def local(self) -> Path | None:
-        """The path on the local disk, or None."""
+        """The path on the local disk; None in other file systems."""
         return Path(self.path) if isinstance(self.system, fs.LocalFileSystem) else None
 
     @property
@@ -173,7 +173,7 @@ def place_of(path: str) -> Place:
 
         system, key = url_to_fs(path)
     except (ImportError, ValueError) as error:
-        text = f"{path}: {one_line(error)}; install fsspec and the package for this kind of store"
+        text = f"{path}: {one_line(error)}; install fsspec and the package for this store"
         raise CommandError(Exit.FAILED, text) from error
     if isinstance(system, LocalFileSystem):
         return Place(fs.LocalFileSystem(), key, key + "/" * path.endswith("/"))
@@ -192,7 +192,7 @@ def uploading(place: Place, is_folder: bool = False) -> Iterator[Path]:
 
 
 def _upload(local: Path, place: Place) -> None:
-    """Upload a file or all files of a folder; if one fails, remove those uploaded before."""
+    """Upload a file or all files of a folder; after an error, remove the uploaded files."""
     system: Any = place.system.handler.fs
     if local.is_file():
         system.put_file(str(local), place.path)
@@ -215,7 +215,7 @@ def _upload(local: Path, place: Place) -> None:
         system.rm_file(key)
 
 
-# --- the names of folders that contain the rows with the same values of some columns, the keys
+# --- names of folders such as year=2013; the columns in the names are the keys
 
 
 def keys_of(folders: Iterable[str]) -> dict[str, str | None]:
@@ -238,7 +238,7 @@ def _encoded(text: str) -> str:
 
 
 def key_type(values: Sequence[str | None]) -> pa.DataType:
-    """Return int64 if all values of a key are integers without leading zeros, else string."""
+    """Return int64 if all values are integers without leading zeros, and string otherwise."""
     present = [value for value in values if value is not None]
     is_number = present and all(WHOLE_NUMBER.fullmatch(value) for value in present)
     return pa.int64() if is_number else pa.string()

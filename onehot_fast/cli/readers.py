@@ -125,7 +125,8 @@ class ParquetReader(Reader):
             codec: str = groups[0][0].compression.lower()
             self.compression: str | None = codec.replace("uncompressed", "none")
             self.plain: Collection[str] = {c.path_in_schema for c in groups[0] if _is_plain(c)}
-            # Strings count as repeated if every chunk takes less than their lengths alone would.
+            # A chunk without a dictionary would store the length of each string. If every chunk is
+            # smaller than these lengths, the strings count as repeated.
             others = {
                 chunk.path_in_schema
                 for chunk in itertools.chain.from_iterable(groups)
@@ -160,7 +161,7 @@ class ParquetReader(Reader):
         return max(2 * total / max(1, self.n_rows), largest)
 
     def _texts(self, names: Sequence[str]) -> list[str]:
-        """Return the columns that Parquet can read as dictionaries."""
+        """Return those of the columns `names` that pyarrow can read as dictionaries."""
         return [f.name for f in self.schema if f.name in names and f.type in TEXT_TYPES]
 
     @contextmanager
@@ -186,8 +187,9 @@ class ParquetReader(Reader):
 class ArrowReader(Reader):
     """An Arrow IPC file.
 
-    If a mapped file is truncated, the system kills a process that reads beyond its end. So only
-    files with very large batches are mapped, and their size is checked before each slice.
+    If a memory-mapped file is truncated, the system kills a process that reads beyond the new end.
+    Therefore, only files with very large batches are mapped, and the size of the file is checked
+    before each slice is read.
     """
 
     def _describe(self) -> None:
@@ -221,7 +223,7 @@ class ArrowReader(Reader):
 
 
 def _largest_batch(path: Path, n_batches: int) -> int:
-    """Return the bytes of the largest batch of an Arrow file; a mapped batch is not read."""
+    """Return the bytes of the largest batch of an Arrow file, without reading the batches."""
     with pa.memory_map(str(path)) as file:
         file.seek(MAGIC_BYTES)
         messages = pa.ipc.MessageReader.open_stream(file)
@@ -334,7 +336,7 @@ class TextReader(Reader):
             )
 
     def _infer(self) -> pa.Schema:
-        """Infer the types from the first rows; digits that are not numbers are strings."""
+        """Infer the types from the first rows; columns with codes such as 007 become strings."""
         with self.place.open() as file:
             inferred = self._open(file, is_start=True).schema
         # pyarrow infers binary for text that is not UTF-8. As strings, it raises an error.
@@ -350,7 +352,7 @@ class TextReader(Reader):
         return pa.schema([f.with_type(types.get(f.name, f.type)) for f in inferred])
 
     def set_types(self, schema: pa.Schema) -> None:
-        """Read the columns as the types of `schema`, not as those of the first rows."""
+        """Read the columns as the types of `schema`, not as those inferred from the first rows."""
         self.schema = schema
         types = {field.name: field.type for field in schema}
         # Numbers are read as strings and converted here, so that later rows do not lose digits.
@@ -371,7 +373,10 @@ class TextReader(Reader):
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
     ) -> csv.CSVStreamingReader:
-        """Return a parser of `columns`, by default all; at the start, it needs no threads."""
+        """Return a parser of `columns`, by default of all columns.
+
+        `is_start` tells whether only the first rows are read, which needs no threads.
+        """
         return csv.open_csv(
             unpacked(file, self.format),
             read_options=csv.ReadOptions(
@@ -392,9 +397,10 @@ class TextReader(Reader):
         )
 
     def _converted(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
-        """Convert columns of numbers, and make missing values in `coded` columns of strings null.
+        """Convert columns of numbers, and replace marks of missing values by null.
 
-        The option of pyarrow, ``strings_can_be_null``, would change the other columns too.
+        Marks are replaced only in the columns of strings in `coded`. pyarrow's option
+        ``strings_can_be_null`` would also replace them in the other columns.
         """
         for i, field in enumerate(batch.schema):
             if field.name in self._numbers:
@@ -416,7 +422,7 @@ class TextReader(Reader):
         codes = suspect.filter(pc.match_substring_regex(suspect, CODES[kind]))
         if len(codes):
             raise ValueError(
-                f"column {name!r} has {what} in its first rows, but then {codes[0].as_py()!r};"
+                f"column {name!r} has {what} in its first rows, but later {codes[0].as_py()!r};"
                 f" pass --text-column {name!r} to read it as text"
             )
         if kind == pa.int64():
@@ -452,7 +458,7 @@ def _explained() -> Iterator[None]:
         if isinstance(error, UnicodeError) or "UTF8" in text:
             hint = "pass --encoding if the file is not UTF-8, e.g. cp1252 or latin-1"
         elif "conversion error" in text:
-            hint = "the types come from the first rows; pass --text-column COLUMN to read text"
+            hint = "types come from the first rows; pass --text-column COLUMN to read it as text"
         else:
             raise
         raise ValueError(f"{text}; {hint}") from error

@@ -1,7 +1,7 @@
-"""Signals that ask the process to end raise `Interrupted` in the main thread, once.
+"""The first signal that asks the process to end raises `Interrupted` in the main thread.
 
-Context managers clean up on the way out, as after any other exception. Blocking calls need no
-timeout: Python runs the handler when a signal interrupts them.
+Context managers clean up as after any other exception. Blocking calls need no timeout, because
+a signal interrupts them and Python runs the handler.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
 # A second signal ends the process at once if it comes more than this number of seconds after the
-# first one. Not earlier, because e.g. `timeout` sends a signal to a process and again to its group.
+# first one. Before, it is ignored: `timeout`, for example, sends its signal to a process and again
+# to its group.
 GRACE = 1.0
 
 
@@ -34,9 +35,10 @@ _n_held = 0
 
 @contextmanager
 def raising_signals(is_last: bool) -> Iterator[None]:
-    """Raise `Interrupted` at the first signal that asks the process to end.
+    """Raise `Interrupted` at the first signal in the block that asks the process to end.
 
-    `is_last` tells whether the process ends after the block; then later signals are ignored.
+    `is_last` tells whether the process ends after the block. If so, a second signal in the block
+    can end the process at once (see `GRACE`), and signals after the block are ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -70,7 +72,11 @@ def received() -> int | None:
 
 
 def raise_if_received() -> None:
-    """Raise `Interrupted` if a signal came inside `held`, or if a library swallowed it."""
+    """Raise `Interrupted` if a signal has come.
+
+    Call it after `held`, where signals do not raise, and after a library may have caught the
+    exception.
+    """
     if _first:
         raise Interrupted
 
@@ -79,7 +85,7 @@ def raise_if_received() -> None:
 def held() -> Iterator[None]:
     """Do not raise `Interrupted` inside the block, which cleans up or must not stop halfway.
 
-    Signals raise in the main thread only, so that other threads need no protection.
+    In other threads than the main thread, this has no effect, because signals never raise there.
     """
     global _n_held
     is_main = threading.current_thread() is threading.main_thread()

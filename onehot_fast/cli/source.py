@@ -41,7 +41,7 @@ class InputFiles:
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the rows, with the keys at its end."""
+        """The schema of the rows; the columns from names of folders come last."""
         keys = [pa.field(name, kind) for name, kind in self.keys.items()]
         schema = self.readers[0].schema
         return pa.schema([*schema, *keys], schema.metadata)
@@ -86,8 +86,8 @@ class InputFiles:
     ) -> Batches:
         """Yield batches of at most `rows` rows, with all columns or only those in `columns`.
 
-        Strings in the columns `coded` are dictionaries if the format supports dictionaries. In
-        CSV, marks of missing values become null in these columns.
+        The columns in `coded` get a dictionary type if they contain strings and the format supports
+        dictionaries. In CSV, strings in these columns that mark missing values become null.
         """
         for i, reader in enumerate(self.readers):
             self._n_done, reader.share, n_rows = i, 0.0, 0
@@ -101,7 +101,7 @@ class InputFiles:
     def _batches(
         self, i: int, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Batches:
-        """Yield the rows of one file, with the keys of its folders as the last columns."""
+        """Yield the rows of file `i`; the columns from names of its folders come last."""
         reader = self.readers[i]
         keys = [name for name in self.keys if columns is None or name in columns]
         chosen = None if columns is None else [name for name in columns if name not in keys]
@@ -128,7 +128,10 @@ class InputFiles:
         self.set_types({name: pa.binary() for name in self.schema.names if name not in typed})
 
     def set_types(self, kinds: dict[str, pa.DataType]) -> None:
-        """Read the columns of CSV files, and the keys of folders, as the types in `kinds`."""
+        """Read the columns of CSV files as the types in `kinds`.
+
+        For columns from names of folders, types other than string are ignored.
+        """
         for reader in self.readers:
             fields = [f.with_type(kinds.get(f.name, f.type)) for f in reader.schema]
             reader.set_types(pa.schema(fields))
@@ -151,7 +154,11 @@ class InputFiles:
             if count != 1:
                 names = self.schema.names
                 hint = checks.did_you_mean(name, names) or f" its columns are: {', '.join(names)}"
-                text = f"{count} columns {name!r}" if count else f"no column {name!r};{hint}"
+                text = (
+                    f"{count} columns {name!r}; rename all but one"
+                    if count
+                    else f"no column {name!r};{hint}"
+                )
                 raise CommandError(code, f"{self.name} has {text}")
 
 
@@ -172,7 +179,7 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
         folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
         name, path = STANDARD_INPUT, os.path.join(folder, "copy")
         if sys.stdin is None:
-            raise CommandError(Exit.INPUT, f"{name} is closed")
+            raise CommandError(Exit.INPUT, f"{name} is closed; name an input file")
         with reading(name), open(path, "wb") as copy:  # because it cannot be read twice
             while block := os.read(sys.stdin.fileno(), 1 << 20):
                 copy.write(block)
@@ -187,7 +194,7 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
 
 
 def _open(place: Place, name: str, spec: Input) -> Reader:
-    """Open a file; its format is that of `spec`, of its extension or of its first bytes."""
+    """Open a file; `spec`, the extension or the first bytes determine its format."""
     with reading(name):
         if place.local is not None and not place.local.is_file() and place.local.exists():
             text = f"{name} is not a regular file; type - to read standard input"
@@ -197,7 +204,7 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
             with place.open() as file:
                 form = places.format_of_content(bytes(file.read(8)))
         if form.kind == "npz":
-            text = f"{name}: npz files can only be written; name another input"
+            text = f"{name}: npz files can only be written, not read; name another input"
             raise CommandError(Exit.INPUT, text)
         reader = READERS[form.kind](place, name, form, spec)
         list(reader.schema.names)  # raises an error if a name is not UTF-8
@@ -215,7 +222,8 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
         and (spec.input_format or format_of_name(place.name)) is not None
     ]
     if not data:
-        raise CommandError(Exit.INPUT, f"{folder.address}: the folder contains no data file")
+        text = f"{folder.address}: the folder contains no data file, e.g. .parquet or .csv; name"
+        raise CommandError(Exit.INPUT, f"{text} another input")
     readers = [_open(place, place.address, spec) for place, _ in data]
     first = readers[0]
     for other in readers[1:]:
@@ -232,8 +240,8 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
     for reader, keys in zip(readers, values, strict=True):
         if list(keys) != list(values[0]):
             one, two = ("/".join(names) or "none" for names in (values[0], keys))
-            text = f"{reader.name}: the keys in the names of folders are {two}, but those of"
-            raise CommandError(Exit.SCHEMA, f"{text} {first.name} are {one}")
+            text = f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
+            raise CommandError(Exit.SCHEMA, f"{text} {first.name} have {one}; rename the folders")
     own = [name for name in values[0] if name not in first.schema.names]
     kinds = {name: places.key_type([keys[name] for keys in values]) for name in own}
     return InputFiles(folder.address, readers, folder, kinds, values)

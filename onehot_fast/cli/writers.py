@@ -23,8 +23,8 @@ from onehot_fast.cli.readers import Reader
 
 # The maximum number of files that are written at the same time.
 MAX_OPEN = 64
-# The rows of a row group wait in memory while the previous group is written. This limits the
-# size of the waiting rows of all files that are written at the same time.
+# The maximum number of bytes that wait in memory until their row groups are full, in all files that
+# are written at the same time.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
 MAX_GROUP_ROWS = 1 << 26  # pyarrow would divide larger groups
@@ -52,8 +52,8 @@ class Change:
 class Writer(ABC):
     """A file that is being written.
 
-    A writer gets an open file, the change of the rows, the options of the output, and the input
-    file, whose compression and row groups are the defaults.
+    The constructor takes an open file, the change of the rows, the options of the output, and the
+    reader of the input. By default, compression and row groups are those of the input.
     """
 
     n_rows = 0
@@ -64,10 +64,10 @@ class Writer(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Complete the file; the underlying file stays open."""
+        """Write the end of the file, but do not close the file object."""
 
     def abandon(self) -> None:  # noqa: B027  most have nothing to release
-        """Write nothing more, and release resources; the file stays incomplete."""
+        """Release resources and leave the file incomplete, e.g. after an error."""
 
 
 class ParquetWriter(Writer):
@@ -122,10 +122,10 @@ class ParquetWriter(Writer):
 
 
 def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str]:
-    """Return the paths of the columns that get statistics.
+    """Return the paths of the columns for which pyarrow writes statistics.
 
-    Boolean features within structs or lists get none: their minimum and maximum are useless,
-    and pyarrow would take a quarter longer to write them.
+    Boolean features within structs or lists get no statistics. Their minimum and maximum would be
+    useless, and writing would take a quarter longer.
     """
     kept = [field for field in schema if field.name not in new or not _is_boolean(field.type)]
     empty = pa.BufferOutputStream()
@@ -171,7 +171,7 @@ class ArrowWriter(Writer):
 
 
 class _GrowingDictionary:
-    """A dictionary to which the values of each batch are added."""
+    """An Arrow dictionary to which the new values of each batch are added."""
 
     def __init__(self) -> None:
         self._values: Any = None
@@ -236,7 +236,7 @@ class TextWriter(Writer):
                 return
 
     def close(self) -> None:
-        """Do nothing: all rows are written."""
+        """Do nothing, because `write` has written all rows."""
 
 
 def _type_as_text(field: pa.Field, is_new: bool, is_text: bool) -> pa.DataType:
@@ -251,7 +251,7 @@ def _type_as_text(field: pa.Field, is_new: bool, is_text: bool) -> pa.DataType:
 def _require_text(schema: pa.Schema, form: Format) -> None:
     """Raise an error if a column cannot be written as text, or if there is no column."""
     if not len(schema):
-        text = f"there is no column to write, and {form.kind} cannot hold rows without columns"
+        text = f"there is no column to write, and {form.kind} requires one; choose another format"
         raise pa.ArrowInvalid(text)
     for field in schema:
         alone = pa.schema([("x", VIEWS.get(field.type, field.type))])
@@ -266,8 +266,9 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
 class MatrixWriter(Writer):
     """A sparse matrix in an npz file, which ``scipy.sparse.load_npz`` reads.
 
-    In the archive, the number of nonzeros comes before the nonzeros. So the nonzeros first go to
-    temporary files beside the output, and memory does not grow with the number of rows.
+    The archive contains the number of nonzeros before the nonzeros, but the number is known only
+    after the last row. Until then, temporary files contain the nonzeros, so that memory does not
+    grow with the number of rows. The temporary files are in the folder of a local output.
     """
 
     def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
@@ -322,7 +323,7 @@ class MatrixWriter(Writer):
 def _copy(
     archive: zipfile.ZipFile, name: str, source: Any, old: np.dtype[Any], new: np.dtype[Any]
 ) -> None:
-    """Add the items of a temporary file to the archive, as an array converted to dtype `new`."""
+    """Copy an array of dtype `old` from a temporary file to the archive, as an array of `new`."""
     n_items = source.tell() // old.itemsize
     source.seek(0)
     header = {"descr": new.str, "fortran_order": False, "shape": (n_items,)}

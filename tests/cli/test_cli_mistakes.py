@@ -36,7 +36,7 @@ LINES = [
     # Columns.
     ("inspect t.csv -c c", Exit.COLUMN, "no column 'c'; its columns are: a, b"),
     (f"{IDS} -c sise -o o.csv", Exit.COLUMN, "no column 'sise'; did you mean 'size'?\n"),
-    ("encode twice.csv -c a -o o.parquet", Exit.COLUMN, "2 columns 'a'\n"),
+    ("encode twice.csv -c a -o o.parquet", Exit.COLUMN, "2 columns 'a'; rename all but one\n"),
     ("encode numbers.parquet -o o.parquet", Exit.COLUMN, "no column contains strings"),
     ("encode lists.parquet -c n -o o.parquet", Exit.COLUMN, "column 'n'"),
     ("encode collide.parquet -c a -o o.parquet", Exit.VALUE, "'a_b'"),
@@ -93,7 +93,8 @@ LINES = [
     ("decode t.csv -o o.csv", Exit.SCHEMA, "pass --encoder FILE, with the file that `encode"),
     ("decode numbers.parquet -o o.csv", Exit.SCHEMA, "does not contain an encoder; pass"),
     # Outputs.
-    ("encode t.csv -o no/o.parquet", Exit.OUTPUT, "no/o.parquet: the folder 'no' does not exist\n"),
+    ("encode t.csv -o no/o.parquet", Exit.OUTPUT,
+     "no/o.parquet: the folder 'no' does not exist; create it first\n"),
     ("encode t.csv -o o.xls", Exit.USAGE, "pass --output-format"),
     ("encode t.csv -o twice.csv/", Exit.OUTPUT, "twice.csv"),
     ("encode t.csv --rows-per-file 1 -o o.parquet", Exit.USAGE, "parts/"),

@@ -1,6 +1,6 @@
-"""The metadata of a Parquet file: headers of pages, column chunks and the footer.
+"""The metadata of a Parquet file: page headers, column chunks and the footer.
 
-They are structs of Thrift's compact protocol. Here, a struct is a dict from field numbers to
+All of them are structs of Thrift's compact protocol. Here, a struct is a dict from field numbers to
 (type, value), and a list is (type, values). `RAW` is the type of a struct that is already encoded.
 The field numbers are those of ``parquet.thrift``.
 """
@@ -47,7 +47,10 @@ class Group:
 
 
 def page_header(n_values: int, n_plain: int, n_packed: int) -> bytes:
-    """Return the header of a page of Booleans without nulls; the sizes are in bytes."""
+    """Return the header of a page of Booleans without nulls.
+
+    `n_plain` and `n_packed` are the bytes of the page before and after compression.
+    """
     data_page: Struct = {1: (I32, n_values), 2: (I32, PLAIN), 3: (I32, RLE), 4: (I32, RLE)}
     sizes: Struct = {1: (I32, DATA_PAGE), 2: (I32, n_plain), 3: (I32, n_packed)}
     return encode({**sizes, 5: (STRUCT, data_page)})
@@ -62,9 +65,9 @@ def bits_chunk(
     n_values: int,
     n_true: int,
 ) -> Struct:
-    """Return the metadata of a column of Booleans without nulls in a row group.
+    """Return the metadata of a column chunk of Booleans without nulls.
 
-    `sizes` are the bytes of pages and headers before and after compression.
+    `sizes` are the bytes of the pages with their headers, before and after compression.
     """
     statistics: Struct = {
         3: (I64, 0),  # nulls
@@ -95,7 +98,7 @@ def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
 
 
 def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
-    """Return the footer of a file with row groups; `empty` is its footer without row groups."""
+    """Return the footer of a file with `groups`; `empty` is the footer of a file without rows."""
     footer = decode(empty)
     footer[3] = I64, sum(group.n_rows for group in groups)
     footer[4] = LIST, (RAW, [_row_group(i, group) for i, group in enumerate(groups)])
@@ -189,7 +192,7 @@ def _value(kind: int, data: io.BytesIO) -> Any:
         return header & 15, [_value(header & 15, data) for _ in range(size)]
     if kind in (BYTE, DOUBLE):
         return data.read(1 if kind == BYTE else 8)
-    raise ValueError(f"unexpected type {kind}")
+    raise ValueError(f"unexpected Thrift type {kind} in the footer")
 
 
 def _size(data: io.BytesIO) -> int:

@@ -1,7 +1,8 @@
-"""Parquet files whose Boolean columns are written as bits, and all other columns by pyarrow.
+"""A writer of Parquet files that writes Boolean columns as bits; pyarrow writes the others.
 
-A row group is divided into pieces: neighbouring columns, all written as bits or all by pyarrow.
-Threads prepare the pieces in memory, and the pieces are written in the order of the columns.
+A row group is divided into pieces. A piece contains neighbouring columns, which are either all
+written as bits or all written by pyarrow. Threads prepare the pieces in memory, and the pieces are
+written in the order of the columns.
 """
 
 from __future__ import annotations
@@ -91,7 +92,10 @@ class GroupWriter:
         self._write(MAGIC)
 
     def write(self, rows: pa.Table) -> None:
-        """Start to write a row group, which is not empty; later calls may write its last pieces."""
+        """Start to write a row group, which must contain rows.
+
+        Its last pieces may be written later, by the next call or by `close`.
+        """
         group = Group(rows.num_rows)
         self._groups.append(group)
         for is_bits, columns in self._runs:
@@ -102,7 +106,7 @@ class GroupWriter:
                 self._coming.append((group, self._threads.submit(prepare, rows.select(piece))))
 
     def _write_next(self) -> None:
-        """Write the next piece, or raise its error."""
+        """Write the next piece, or raise the error of the thread that prepared it."""
         group, coming = self._coming.popleft()
         content, chunks = coming.result()
         for chunk in chunks:
@@ -115,7 +119,7 @@ class GroupWriter:
         self._offset += len(content)
 
     def _plain(self, rows: pa.Table) -> _Piece:
-        """Let pyarrow write columns into a file with one row group; return it without footer."""
+        """Return columns as pyarrow writes them in a row group, and the metadata of the columns."""
         out = pa.BufferOutputStream()
         with pq.ParquetWriter(out, rows.schema, store_schema=False, **self._options) as writer:
             writer.write_table(rows, rows.num_rows)
@@ -179,7 +183,7 @@ def _pieces(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
 def _pages(
     column: pa.ChunkedArray, codec: pa.Codec | None, page_rows: int
 ) -> tuple[list[bytes], int, int]:
-    """Return the headers and contents of all pages, their plain size, and the number of ones."""
+    """Return all pages with headers, their bytes before compression, and the number of ones."""
     array = pa.concat_arrays(column.chunks)  # begins at a byte
     pages: list[bytes] = []
     n_plain, bits = 0, memoryview(array.buffers()[1])
