@@ -1,7 +1,7 @@
-"""Read Arrow data as tables, columns of codes, and rows of several labels.
+"""Read Arrow tables, and their columns as category codes, plain values or lists of labels.
 
 Dictionary codes and plain values are read without a copy; times are read as integers. pyarrow
-hashes decimals and fixed-size binary values, because the core has no hash table for these types.
+hashes decimals and fixed-size binary values, because our hash tables do not support them.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class ArrowTable(Table):
         return as_values(self.source.column(position))
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return a 2-D array with one row per column, or None unless all share one numeric type."""
+        """Return columns of one numeric or Boolean type as the rows of an array, else None."""
         every = range(len(positions))
         blocks = [chunk.block(every) for chunk in read_arrow(self.source.select(positions))]
         parts = [block for block in blocks if block is not None]
@@ -124,7 +124,7 @@ class ArrowTable(Table):
 
 
 def _is_encodable(kind: pa.DataType) -> bool:
-    """Tell whether a type is encoded by default: strings, bytes and dictionaries are."""
+    """Tell whether columns of a type are encoded by default: strings, bytes or dictionaries."""
     if isinstance(kind, pa.BaseExtensionType):
         return _is_encodable(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
@@ -140,7 +140,7 @@ def read_column(column: Any) -> Column | Values:
 
 
 class ColumnReader:
-    """Reads one column batch by batch; batches with equal dictionaries share one category array."""
+    """Reads one column batch by batch; batches with the same dictionary share categories."""
 
     def __init__(self) -> None:
         # The keys are identities of dictionaries. None means that indices need no look-up table.
@@ -258,7 +258,7 @@ def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
 
 
 def _check_lists(lists: pa.Array) -> None:
-    """Raise ValueError if a list extends beyond the elements, because pyarrow would crash."""
+    """Raise ValueError if a list extends beyond the elements, which would crash pyarrow."""
     if pa.types.is_fixed_size_list(lists.type):
         return
     starts = lists.offsets.to_numpy()
@@ -272,7 +272,7 @@ def _check_lists(lists: pa.Array) -> None:
         row = int(np.argmax(is_wrong))
         raise ValueError(
             f"row {row} is a list of {lengths[row]} elements from position {starts[row]},"
-            f" but there are only {room} elements"
+            f" but the array has only {room} elements"
         )
 
 
@@ -282,7 +282,7 @@ def _core_array(array: pa.Array) -> Any:
 
 
 def _plain_values(column: ArrowColumn) -> Values | None:
-    """Return the values if the core reads their type without a copy, otherwise None."""
+    """Return the values if our hash tables support their type, otherwise None."""
     kind = column.type
     if kind.id in PLAIN_TYPES or (pa.types.is_timestamp(kind) and kind.tz is None):
         return Values([_core_array(chunk) for chunk in chunks_of(column)])

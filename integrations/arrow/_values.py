@@ -19,7 +19,7 @@ MAX_LISTED_TEXTS = 1 << 12
 
 
 def storage(array: Any) -> Any:
-    """Return the storage of an extension array, and any other array unchanged."""
+    """Return the storage array of an extension array; return any other array unchanged."""
     while isinstance(array.type, pa.BaseExtensionType):
         chunks = [chunk.storage for chunk in chunks_of(array)]
         kind = array.type.storage_type
@@ -82,7 +82,7 @@ def as_values(column: Any) -> AnyArray:
 
 
 def _is_object_type(kind: pa.DataType) -> bool:
-    """Tell whether NumPy would change values, e.g. dates to datetimes and time zones to UTC."""
+    """Tell whether NumPy would change the values, e.g. turn dates into datetimes."""
     has_zone = pa.types.is_timestamp(kind) and kind.tz is not None
     return bool(has_zone or pa.types.is_date(kind) or kind == pa.month_day_nano_interval())
 
@@ -100,7 +100,7 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
 
 
 def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return an array whose type holds all categories exactly, or raise TypeError."""
+    """Return the categories in a type that represents all of them exactly, or raise TypeError."""
     items = list(categories)
     if not items:
         return pa.array([], pa.string())
@@ -120,15 +120,18 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             continue
     kinds = sorted({type(item).__name__ for item in items})
-    raise TypeError(f"the categories of {owner} have no common Arrow type: {', '.join(kinds)}")
+    raise TypeError(
+        f"the categories of {owner} have no common Arrow type, got {', '.join(kinds)}: convert the"
+        " categories to one type"
+    )
 
 
 def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
     """Return the categories in an Arrow type to which a column can be cast for a comparison.
 
     If the conversion is exact, numbers and Booleans become float64, and timestamps and durations
-    get the unit nanosecond. pyarrow raises an error if a cast changes a value of the column; with
-    these types, this is rare.
+    get the unit nanosecond. pyarrow raises an error if a cast would change a value of the column.
+    Few values change in a cast to these types.
     """
     values = common_values(categories, owner)
     kind = values.type
@@ -143,10 +146,11 @@ def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
 
 
 def output_labels(column: ColumnSchema) -> pa.Array:
-    """Return the values of the dictionary that encodes a column, one for each feature.
+    """Return the labels of a column's features, i.e. the values of its encoded dictionary array.
 
-    If a feature is not a category, e.g. an indicator of missing values, or if the categories have
-    no common Arrow type, the values are the names of the features without the prefix.
+    The labels are the categories. If a feature is not a category, e.g. an indicator of missing
+    values, or if the categories have no common Arrow type, the labels are the names of the features
+    without the prefix.
     """
     if not column.specials:
         try:
@@ -156,5 +160,8 @@ def output_labels(column: ColumnSchema) -> pa.Array:
     texts = column.text_labels
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
-        raise ValueError(f"column {column.name!r}: two features would have the label {twice!r}")
+        raise ValueError(
+            f"column {column.name!r}: two features would have the label {twice!r}; rename one"
+            " category"
+        )
     return pa.array(texts, pa.string())

@@ -1,4 +1,4 @@
-"""Write columns of codes as Arrow arrays and tables; `adapter.write` fills their memory."""
+"""Create Arrow arrays and tables from one-hot features and decoded values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> pa.Table:
-    """Return the parts as an Arrow table, in order; columns that do not change are not copied."""
+    """Return a table of the columns that `parts` describe; unchanged columns are not copied."""
     source = table.source if isinstance(table.source, pa.Table) else None
     match parts:
         case [Outputs() as row] if table.n_rows == 1 and memo is not None:
@@ -77,9 +77,10 @@ def wrap(
 def _row_table(
     part: Outputs, schema: pa.Schema, memo: dict[str, Any], num_threads: int | None
 ) -> pa.Table:
-    """Return one encoded row: select columns of a cached table that has a 0 and a 1 per feature.
+    """Return one encoded row as a table.
 
-    In pyarrow, selecting columns takes a quarter of the time of creating a table.
+    Its columns are selected from a cached table, which has a column of 0 and a column of 1 for each
+    feature. In pyarrow, selecting columns takes a quarter of the time of creating a table.
     """
     n_features = len(schema)
     known, both = memo.get("arrow row", (None, None))
@@ -110,7 +111,7 @@ def _decoded_array(part: Decoded) -> pa.Array:
 
 
 def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> pa.Array:
-    """Cast values to the common type of the columns seen in `fit`, whose types are `names`."""
+    """Cast values to the common type of the types with these names, seen in `fit`."""
     fields = [pa.schema([("", type_of_name(name))]) for name in names]
     kind = pa.unify_schemas(fields, promote_options="permissive").field(0).type
     if not pa.types.is_dictionary(kind):
@@ -177,7 +178,7 @@ def _from_numpy(values: AnyArray, name: object) -> pa.Array:
         except OverflowError:  # pyarrow infers int64
             return pa.array(values, pa.uint64(), from_pandas=is_object)
     except (pa.ArrowException, OverflowError) as error:
-        raise TypeError(f"column {name!r} has no Arrow type: {error}") from error
+        raise TypeError(f"column {name!r} has no Arrow type for its values: {error}") from error
 
 
 def _has_nanoseconds(values: Iterable[Any]) -> bool:
@@ -204,7 +205,7 @@ def table_of(columns: Sequence[Any], schema: pa.Schema, n_rows: int) -> pa.Table
 def with_columns(
     rows: pa.Table | pa.RecordBatchReader, columns: Callable[[Any], list[Any]], schema: pa.Schema
 ) -> Any:
-    """Return a table of new columns or, for a reader, a reader that computes each batch."""
+    """Return a table or reader like `rows`, whose columns the function `columns` computes."""
     if isinstance(rows, pa.Table):
         return table_of(columns(rows), schema, rows.num_rows)
 
@@ -271,7 +272,7 @@ def output_arrays(
 
 
 def _are_shared(columns: Sequence[CodedColumn]) -> bool:
-    """Tell whether a row has only zeros and ones, so that all features can share two arrays."""
+    """Tell whether all features are 0 or 1, so that equal features can share one array."""
     return not any(column.nan_where_missing for column in columns)
 
 
@@ -295,7 +296,7 @@ def feature_fields(names: Iterable[str], dtype: np.dtype[Any]) -> list[pa.Field]
 def nested(
     column: ColumnSchema, layout: Layout, num_threads: int | None = None
 ) -> tuple[pa.DataType, Callable[[CodedColumn], pa.Array]]:
-    """Return the type of an array with all features of a column, and a function that writes it."""
+    """Return the type of arrays with all features of a column, and a function to write them."""
     if layout == "dictionary":
         return _dictionary(column, num_threads)
     dtype = column.options.dtype
@@ -317,7 +318,7 @@ def nested(
 
 
 def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of elements of a row: uint8 for bool, as NumPy has no packed Booleans."""
+    """Return the dtype of the elements of lists or tensors: uint8 for bool, otherwise `dtype`."""
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 

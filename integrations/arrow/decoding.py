@@ -40,7 +40,8 @@ def decode(
     ----------
     table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
         A result of `encode`, which may have been stored or converted. Columns are found by name.
-        Lists may have any list type, and plain values may replace a dictionary array.
+        With layout "array" or "tensor", a column may have any list type. With "dictionary", plain
+        values may replace the dictionary array.
     encoder, layout
         As for `encode`.
     missing, unknown, infrequent : scalar, optional
@@ -61,7 +62,7 @@ def decode(
         `table` is not a table, a column does not have the type that `encode` returns, categories
         have no common type, or a value for `missing`, `unknown` or `infrequent` has another type.
     ValueError
-        A column is absent or duplicated, several features of a column are one in a row, or a row
+        A column is absent or duplicated, several features of a column are 1 in a row, or a row
         has only zeros although the encoder never writes a row of zeros.
 
     Examples
@@ -97,7 +98,10 @@ def decode(
 def _output_columns(
     source: pa.Schema, schema: Schema, layout: Layout
 ) -> Iterator[PassThrough | tuple[ColumnSchema, Callable[[Rows], Classes]]]:
-    """Yield the decoded columns in order, with functions that read the classes of their rows."""
+    """Yield the output columns of `decode` in order.
+
+    With each decoded column, yield a function that returns the classes of a batch, see `Classes`.
+    """
     if layout == "columns":
         decoded_layout = DecodedLayout(schema, source.names)
         for part in decoded_layout.columns:
@@ -175,7 +179,9 @@ def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
     """Return the class of each row of a struct column whose fields are named after the features."""
     kind = values.type
     if not pa.types.is_struct(kind):
-        raise TypeError(f"column {column.name!r} must be a struct, got the Arrow type {kind}")
+        raise TypeError(
+            f"column {column.name!r} must be a struct if layout='struct', got the Arrow type {kind}"
+        )
     for name in column.names:
         if kind.get_field_index(name) < 0:
             raise ValueError(f"column {column.name!r} must have exactly one field {name!r}")
@@ -189,8 +195,11 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
     width = column.n_outputs
     try:
         offsets, elements = flattened(values)
-    except TypeError as error:
-        raise TypeError(f"column {column.name!r}: {error}") from None
+    except TypeError:
+        raise TypeError(
+            f"column {column.name!r}: rows must be lists if layout is 'array' or 'tensor', got the"
+            f" Arrow type {values.type}"
+        ) from None
     lengths = np.diff(offsets)
     if (lengths != width).any():
         row = int(np.argmax(lengths != width))
@@ -211,7 +220,9 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
     if is_unknown.any():
         row = int(np.argmax(is_unknown))
         found = f"{values[row].as_py()!r} is not the label of a feature"
-        raise ValueError(f"column {column.name!r}, row {row}: {found}")
+        raise ValueError(
+            f"column {column.name!r}, row {row}: {found}; pass the encoder that encoded the table"
+        )
     return classes
 
 

@@ -50,15 +50,16 @@ def encode(
     Parameters
     ----------
     table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
-        The encoder's columns may have any type: a value belongs to the category that it equals.
+        The encoder's columns may have other types than in `fit`. A value belongs to a category if
+        the two are equal.
     encoder : Encoder
         Fitted on tables of any library.
     layout : {"columns", "struct", "array", "tensor", "dictionary"}, default "columns"
         "columns" replaces each encoded column by one column per feature. In the other layouts an
         encoded column keeps its name and position. It becomes a struct of its features, a list of
         fixed size ("array"), a one-dimensional tensor of fixed shape, or a dictionary array whose
-        values are the features. If the dtype is bool, columns and structs are bit-packed, and lists
-        and tensors hold uint8. A row of zeros is null in a dictionary array.
+        values are the labels of the features. If the dtype is bool, columns and structs are
+        bit-packed, and lists and tensors hold uint8. A row of zeros is null in a dictionary array.
     num_threads : int, optional
         The number of threads; by default it depends on the size of the result.
 
@@ -75,8 +76,9 @@ def encode(
     TypeError
         `table` is not a table, a column cannot be encoded, or a dtype has no Arrow type.
     ValueError
-        A column is absent or duplicated, a feature has the name of another output column, or the
-        encoder rejects a value. A reader raises the error for a value when it reads the batch.
+        A column is absent or duplicated, a feature has the name of another output column, or a
+        value is missing or unknown and the encoder must raise an error for it. A reader raises the
+        error for a value when it reads the batch.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -130,7 +132,7 @@ def encoded_schema(schema: pa.Schema, encoder: Encoder, *, layout: Layout = "col
 
 
 def fitted_schema(encoder: Any, layout: Any) -> Schema:
-    """Return the schema of an encoder, after checking both arguments."""
+    """Return the schema of a fitted encoder; raise an error if an argument is invalid."""
     check_choice(layout, "layout", LAYOUTS)
     if not isinstance(encoder, Encoder):
         raise TypeError(f"encoder must be an Encoder, got {with_article(encoder)}")
@@ -196,7 +198,7 @@ class EncodePlan:
         self._n_hashed = sum(not pa.types.is_dictionary(kind) for kind in kinds)
 
     def encode(self, rows: Rows) -> list[Any]:
-        """Return the output columns of a table or batch; several threads read a large one."""
+        """Return the output columns of a table or batch; use several threads if it is large."""
 
         def code(index: int) -> CodedColumn:
             return self._coders[index].code(rows.column(self._positions[index]))

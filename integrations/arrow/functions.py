@@ -37,16 +37,18 @@ def register(
 ) -> str:
     """Register a pyarrow compute function that encodes a column.
 
-    The function takes int32 positions as an array, a chunked array or a scalar: the position of a
-    category in ``encoder.categories[column]``, the number of categories for an unknown value, or
-    null for a missing value. `expression` computes the positions from values.
+    The function takes an array, a chunked array or a scalar of int32 positions. A known value has
+    the position of its category in ``encoder.categories[column]``. An unknown value has the number
+    of categories, and a missing value is null. `expression` computes the positions from values.
 
     Parameters
     ----------
     encoder : Encoder, or sequence of scalars or Array
-        A fitted encoder, or categories (then other values become zeros, and the dtype is uint8).
+        A fitted encoder, or categories. If you pass categories, other values become zeros, and the
+        dtype is uint8.
     name : str, optional
-        By default "onehot_fast.<digest>"; equal functions have the same digest.
+        The name of the function; by default "onehot_fast.<digest>", with the same digest for equal
+        functions.
     column : column name, optional
         The column to encode; required if the encoder has several columns.
     layout : {"tensor", "array", "struct"}, default "tensor"
@@ -64,8 +66,9 @@ def register(
     TypeError
         An argument has the wrong type, or the dtype has no Arrow type.
     ValueError
-        Another function has this name, or the encoder lacks `column`, or has several columns and
-        `column` is None. The function itself raises ValueError for values that `encoder` rejects.
+        Another function has this name, `column` is not a column of the encoder, or `column` is None
+        and the encoder has several columns. The function itself raises ValueError for invalid
+        positions, and for a missing or unknown value if the encoder's option for it is "error".
 
     Notes
     -----
@@ -196,7 +199,7 @@ class _Function:
         return self._write(CodedColumn(codes, self._lut, n_outputs, nan_where_missing=is_nan))
 
     def _check(self, codes: npt.NDArray[Any]) -> None:
-        """Raise ValueError for positions out of range and for values that the encoder rejects."""
+        """Raise ValueError for invalid positions, and for values that the options do not allow."""
         column, n_known = self._column, len(self._lut) - 2
         if column.options.handle_missing == "error" and len(codes) and codes.min() < 0:
             raise ValueError(

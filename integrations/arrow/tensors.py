@@ -61,7 +61,7 @@ def one_hot(
         The classes in order. The default is the values of the dictionary, or the sorted distinct
         values.
     depth : int, optional
-        The number of classes; the elements of `array` are then class labels from 0 to depth - 1.
+        The number of classes. If given, `array` contains class labels from 0 to depth - 1.
     layout : {"tensor", "array", "struct", "columns", "dictionary"}, default "tensor"
         "tensor" (one-dimensional) and "array" (fixed-size lists) store rows contiguously, as bytes
         if the dtype is bool. "struct" and "columns" have a field per class, bit-packed for bool.
@@ -172,7 +172,7 @@ class OneHotArray:
     categories : sequence
         The class of each column of the matrix.
     matrix : ndarray of shape (n_rows, depth), optional
-        A matrix over the memory of `arrow`.
+        The matrix that shares the memory of `arrow`.
 
     Examples
     --------

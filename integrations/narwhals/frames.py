@@ -1,4 +1,4 @@
-"""Read and wrap narwhals frames with the integration of their library, and write expressions."""
+"""Read and create narwhals frames with their library's integration; create expressions."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> Any:
-    """Return the parts as a narwhals frame of the same API version as the input, e.g. stable.v1."""
+    """Return a narwhals frame of the columns that `parts` describe, in the input's API version."""
     library = reader_of(table.source) or "arrow"
     native = integration(library).wrap(table, parts, memo, num_threads)
     api = sys.modules[type(table.owner).__module__]
@@ -100,7 +100,7 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
 
 
 class _Writer(FeatureWriter[nw.Expr]):
-    """Writes the features of one column as expressions."""
+    """Creates a narwhals expression for each feature of one column."""
 
     def __init__(self, column: ColumnSchema, value: nw.Expr, dtype: Any) -> None:
         self.value, self.is_float = value, dtype.is_float()

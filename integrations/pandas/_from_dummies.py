@@ -29,12 +29,12 @@ def from_dummies(
         The string between variable and category in the column names. By default, all columns encode
         a single variable without a name, and the column names are the categories.
     default_category : hashable or dict of hashable, optional
-        The category of a row of zeros; a dict maps each variable to such a category.
+        The category that a row of zeros represents. A dict has one category for each variable.
 
     Returns
     -------
     pandas.DataFrame of n_rows
-        One column per variable, with the dtype of the column names.
+        One column per variable, with the dtype of ``data.columns``.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def _check_missing(data: pd.DataFrame) -> None:
 
 
 def _as_block(data: pd.DataFrame) -> Booleans:
-    """Return the indicators as an array of shape (columns, rows), without a copy if possible."""
+    """Return the indicators with shape (n_columns, n_rows), without a copy if possible."""
     if data.shape[1] and all(dtype == np.dtype(bool) for dtype in data.dtypes):
         whole: Booleans = data.to_numpy().T
         if whole.flags.c_contiguous:
@@ -163,7 +163,7 @@ def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:
 
 
 def _decode(rows: Booleans, index: "pd.Index[Any]", has_default: bool) -> npt.NDArray[np.int64]:
-    """Return for each column of `rows` the position of its True, or len(rows) if it has none."""
+    """Return the position of True in each column of `rows`, or ``len(rows)`` if there is none."""
     n_categories = len(rows)
     try:
         codes = decode(rows, 0, on_value=True, default=n_categories)

@@ -55,7 +55,7 @@ def get_dummies(
         The prefix of the new column names; by default the column name for a DataFrame, and no
         prefix for a Series. A list has one item per encoded column; dict keys are column names.
     prefix_sep : str, list of str or dict of str, default "_"
-        The string between prefix and level.
+        The string between prefix and category.
     dummy_na : bool, default False
         Add a column for missing values, even if there are none. Otherwise missing values become
         zeros.
@@ -65,7 +65,7 @@ def get_dummies(
     sparse : bool, default False
         Return `pandas.arrays.SparseArray` columns.
     drop_first : bool, default False
-        Omit the column of the first level of each variable.
+        Omit the column of the first category of each variable.
     dtype : dtype, optional
         The dtype of the new columns. By default ``bool[pyarrow]`` for Arrow columns, ``boolean``
         for nullable strings and ``bool`` for all others.
@@ -148,7 +148,7 @@ def _encode_table(
 
 
 def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Return the columns to encode, and the columns to keep, or None if there are none to keep."""
+    """Return the columns to encode and the columns to keep, or None if all are encoded."""
     if columns is not None:
         if not is_list_like(columns):
             raise TypeError("Input must be a list-like for parameter `columns`")
@@ -160,7 +160,7 @@ def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.DataFrame:
-    """Return some columns of a frame; runs of adjacent columns are views of its blocks."""
+    """Return the columns for which `is_untouched` is true; adjacent columns are not copied."""
     if not is_untouched.any():
         return data.loc[:, is_untouched]
     borders = np.flatnonzero(np.diff(is_untouched, prepend=False, append=False)).tolist()
@@ -201,7 +201,7 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
 
 
 def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
-    """Return the look-up table of a column after applying `dummy_na` and `drop_first`."""
+    """Return the output column of each code after applying `dummy_na` and `drop_first`."""
     lut = column.lut_from(0)
     missing = column.n_outputs if options.dummy_na else -1
     outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)

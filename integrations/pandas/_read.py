@@ -1,4 +1,4 @@
-"""Read pandas data: frames as tables, columns as codes or values, and lists as labels."""
+"""Read DataFrames, and their columns as category codes, plain values or lists of labels."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -55,7 +55,7 @@ class PandasTable(Table):
         return is_encodable(self._dtypes[position])
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as a string; "" for object and str, which pandas infers from values."""
+        """Return the dtype as a string, or "" if pandas infers the dtype (object or str)."""
         dtype = self._dtypes[position]
         if isinstance(dtype, pd.CategoricalDtype):
             order = "ordered" if dtype.ordered else "unordered"

@@ -1,8 +1,9 @@
 """`str_get_dummies`, a faster drop-in for `pandas.Series.str.get_dummies`.
 
-This module follows the two ways in which pandas splits strings. Strings in Arrow memory are split
-at the separator, and an empty piece is a tag. Other strings are split as ``Series.str.split`` does,
-and empty pieces are dropped. A row then has every tag that occurs in it between two separators.
+pandas has two ways to find the tags of a row. In Arrow strings, each piece between two separators
+is a tag, even an empty piece. For other strings, pandas first splits all rows like
+``Series.str.split``, and collects the pieces that are not empty. A row has each of these tags that
+occurs in the row between two separators.
 """
 
 import re
@@ -51,8 +52,8 @@ def str_get_dummies(data: Any, sep: str = "|", dtype: Any = None) -> Any:
     Returns
     -------
     pandas.DataFrame of n_rows
-        One column per tag, sorted. As in pandas, the result has the index of the Series unless
-        `dtype` is an extension dtype; with such a dtype an Index also becomes a DataFrame.
+        One column per tag, sorted, with the index of the Series. As in pandas, if `dtype` is an
+        extension dtype, an Index also becomes a DataFrame, and every result has a RangeIndex.
     pandas.MultiIndex, Index or ndarray
         For an Index, a MultiIndex with one level per tag; an Index if there is only one tag; an
         array of shape (n_rows, n_tags) if the dtype is Boolean.
@@ -98,7 +99,7 @@ def str_get_dummies(data: Any, sep: str = "|", dtype: Any = None) -> Any:
 def _as_frame(
     block: npt.NDArray[Any], tags: list[str], data: "pd.Series[Any]", arrow: bool
 ) -> pd.DataFrame:
-    """Return the result for a Series: a frame that is a view of the block, or of Arrow columns."""
+    """Return the result for a Series: Arrow columns if `arrow`, else a view of the block."""
     make = cast(Any, data)._constructor_expanddim
     if arrow and tags:
         import pyarrow as pa
@@ -136,9 +137,10 @@ def _split_rows(series: "pd.Series[Any]", sep: str) -> Rows:
 
 
 def _distinct_texts(series: "pd.Series[Any]") -> tuple[Codes, list[str]]:
-    """Convert rows to strings; return their positions in the distinct strings, and these strings.
+    """Return each row's position among the distinct strings, and these strings.
 
-    A missing value becomes an empty string, or the string `MISSING` in a categorical Series.
+    Values that are not strings are converted. A missing value becomes an empty string, or the
+    string `MISSING` in a categorical Series.
     """
     is_category = isinstance(series.dtype, pd.CategoricalDtype)
     kind = infer_dtype(cast(Any, series.dtype).categories if is_category else series, skipna=True)
@@ -156,10 +158,10 @@ def _distinct_texts(series: "pd.Series[Any]") -> tuple[Codes, list[str]]:
 
 
 def _is_plain(sep: str) -> bool:
-    """Tell whether splitting at a plain `sep` gives the tags that pandas finds.
+    """Tell whether treating `sep` as plain text gives the tags that pandas finds.
 
-    pandas treats a longer `sep` as a regular expression, and splits at every position if `sep` is
-    empty. If separators can overlap, pandas does not find all tags.
+    pandas treats a `sep` of several characters as a regular expression, and splits at every
+    position if `sep` is empty. If two separators can overlap, pandas misses some tags.
     """
     if len(sep) == 1:
         return True
@@ -178,7 +180,7 @@ def _split_pattern(texts: Sequence[str], sep: str) -> Rows:
 
 
 def _split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
-    """Split Arrow strings into tags, also empty ones; the categories of the result are sorted."""
+    """Split Arrow strings into tags and keep empty tags; the result has sorted categories."""
     if not sep and len(series):
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -198,7 +200,7 @@ def _split_texts(texts: Sequence[str], sep: str, *, keep_empty: bool = False) ->
 
 
 def _sorted_rows(rows: Rows) -> Rows:
-    """Return the rows with sorted categories."""
+    """Sort the categories of rows, and return the rows with the new codes."""
     codes, labels, _ = rows.elements
     tags, rank = Categories.of(labels).sorted()
     column = Column(rank.astype(np.int32)[codes], tags.values, source="dictionary")

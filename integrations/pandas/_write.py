@@ -1,4 +1,4 @@
-"""Write columns of codes as columns of a pandas frame, in one block and without a copy."""
+"""Create pandas frames from one-hot features, decoded values and unchanged columns."""
 
 import gc
 import re
@@ -65,7 +65,7 @@ def wrap(
     sparse: bool = False,
     dtype: AnyDtype | None = None,
 ) -> pd.DataFrame:
-    """Return the parts as a frame, in order; adjacent features of one dtype share one block."""
+    """Return a frame of the columns that `parts` describe; features of one part share memory."""
     source = table.source if isinstance(table.source, pd.DataFrame) else None
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
     memo = {} if memo is None else memo
@@ -100,7 +100,7 @@ def wrap(
 
 
 def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
-    """Yield the parts that become one frame: adjacent input or decoded columns, or one part."""
+    """Yield groups of adjacent input columns or adjacent decoded columns, and other parts alone."""
 
     def run_of(item: tuple[int, Part]) -> object:
         i, part = item
@@ -122,7 +122,7 @@ def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFra
 
 
 def _fitted_array(part: Decoded) -> Any:
-    """Return the distinct values in the dtype seen in `fit`, or else in an inferred dtype."""
+    """Return the distinct values in the dtype that the column had in `fit`, if possible."""
     array = _new_array(part.distinct)
     names = part.types_in("pandas")
     if not names or part.schema is None:
@@ -141,7 +141,7 @@ def _fitted_array(part: Decoded) -> Any:
 
 
 def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
-    """Return the common dtype of fitted columns, whose dtypes are given by name."""
+    """Return the common dtype of the dtypes with these names, which a column had in `fit`."""
     categories = [CATEGORY.fullmatch(name) for name in names]
     if all(categories):
         [kind] = {match[1] for match in categories if match}
@@ -152,7 +152,7 @@ def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
 
 
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
-    """Convert the strings of all columns at once; return None if this is not possible."""
+    """Return the columns as string arrays, or None if pandas infers another dtype for a column."""
     # pandas infers no text dtype from missing values alone, and by default none before 3.0.
     rows = [
         part.positions
@@ -248,7 +248,7 @@ def sparse_frame(
     index: "pd.Index[Any]",
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the features of columns as a frame of sparse columns, which share one CSC matrix."""
+    """Return the features of columns as sparse columns that share the memory of a CSC matrix."""
     n_rows = len(index)
     # Before pandas 3.1 the fill value would differ, and SciPy has no half-precision matrices.
     is_plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)

@@ -48,9 +48,10 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     "(infrequent)", "(unknown)" and "(missing)".
 
     A call returns a frame with the index of the Series. Without options, it equals the result of
-    `pandas.get_dummies`, except that nullable and Arrow columns also get NumPy's bool. `dtype` may
-    be a pandas dtype, e.g. "Int8" or "bool[pyarrow]". ``sparse=True`` returns
-    `pandas.arrays.SparseArray` columns, which need a few bytes per row for all columns together.
+    `pandas.get_dummies`, except that the features of nullable and Arrow data also have NumPy's
+    dtype bool. `dtype` may be a pandas dtype, e.g. "Int8" or "bool[pyarrow]". ``sparse=True``
+    returns `pandas.arrays.SparseArray` columns, which need a few bytes per row for all columns
+    together.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
 
 def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
-    """Return the label of each feature: a level, or e.g. "(missing)" for missing values."""
+    """Return the label of each feature: one of `levels`, or a text such as "(missing)"."""
     outputs = column.lut_from(0)[:-1]
     level_of = np.full(column.n_outputs, -1)
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)
@@ -251,7 +252,10 @@ def frame_dtype(dtype: Any) -> AnyDtype:
 def check_sparse(columns: Sequence[CodedColumn]) -> None:
     """Raise ValueError if features can be NaN, because a sparse column has only one fill value."""
     if any(column.nan_where_missing for column in columns):
-        raise ValueError("handle_missing='propagate' is not available with sparse=True")
+        raise ValueError(
+            "handle_missing='propagate' is not available with sparse=True: pass sparse=False, or"
+            " use handle_missing='ignore'"
+        )
 
 
 @overload

@@ -66,7 +66,7 @@ def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) 
 def declared_encoder(
     schema: pl.Schema, columns: Iterable[Hashable] | None, options: Mapping[str, Any]
 ) -> Encoder:
-    """Return an encoder fitted to a table without rows; all categories must be declared."""
+    """Return an encoder fitted without rows; raise ValueError if categories are not declared."""
     encoder = new_encoder(columns, options)
     for name in new_encoder(columns, {}).fit(pl.DataFrame(schema=schema)).columns or ():
         of_column = {
@@ -78,7 +78,7 @@ def declared_encoder(
 
 
 def _check_declared(name: Any, dtype: Any, options: Mapping[str, Any]) -> None:
-    """Raise ValueError if the features of a column depend on its rows."""
+    """Raise ValueError if the features of a column cannot be determined without its rows."""
     counting = [option for option in COUNTING if options.get(option) is not None]
     counting += ["drop"] if options.get("drop") == "most_frequent" else []
     remedy = "pass the Encoder from lazyframe.onehot.fit(...), which reads all rows once"

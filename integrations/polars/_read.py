@@ -1,9 +1,9 @@
-"""Read polars data: frames as tables, Series as codes or values, and lists as labels.
+"""Read DataFrames, and Series as category codes, plain values or lists of labels.
 
 Columns are read through the Arrow PyCapsule interface without a copy, with these exceptions:
 
-- polars before 1.34 exports Enums, Categoricals and times with a wrong dtype. Enums and times are
-  therefore exported as integers, and Categoricals of these versions as strings.
+- polars before 1.34 exports Enums, Categoricals and times with a wrong dtype. Therefore, Enums and
+  times are exported as integers, and Categoricals as strings if polars is older than 1.34.
 - NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers. These
   values become Python objects; times become one object for each distinct value.
 - The categories of an Enum are read from its dtype.
@@ -94,7 +94,7 @@ class PolarsTable(Table):
         return self.source.to_series(position).to_list()
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return a 2-D array with one row per column; None unless all share one numeric dtype."""
+        """Return columns of one numeric or Boolean dtype as the rows of an array, else None."""
         types = [*map(type, self._dtypes)]  # comparing types is ten times as fast as dtypes
         kind, *others = {types[i] for i in positions}
         if others or kind not in PRIMITIVE:
@@ -114,7 +114,7 @@ class PolarsTable(Table):
 
 
 def read_column(series: Any) -> Column | Values:
-    """Return a Series of scalars as codes or values; an Enum declares its categories."""
+    """Return a Series of scalars as codes or values; an Enum keeps all its categories."""
     name, dtype = series.name, series.dtype
     # Most methods treat a name such as "^x$" as a pattern, and exporting a name that contains "\0"
     # aborts the process.
@@ -174,7 +174,7 @@ def _read_categorical(series: pl.Series) -> Column | Values:
 
 
 def _read_times(series: pl.Series, name: str) -> Values:
-    """Return dates or times as integers; after hashing, only distinct values are converted."""
+    """Return dates or times as integers, with a function that converts the distinct ones back."""
     dtype: Any = series.dtype
     is_zoned = getattr(dtype, "time_zone", None) is not None
     physical = series.cast(pl.Int32 if dtype == pl.Date else pl.Int64)

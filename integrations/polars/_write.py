@@ -1,4 +1,4 @@
-"""Write columns of codes as polars columns; `adapter.write` fills their memory."""
+"""Create polars columns and frames from one-hot features and decoded values."""
 
 import ast
 from collections.abc import Hashable, Iterable, Sequence
@@ -47,7 +47,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> pl.DataFrame:
-    """Return the parts as a DataFrame, in order; columns that do not change are not copied."""
+    """Return a frame of the columns that `parts` describe; unchanged columns are not copied."""
     memo = {} if memo is None else memo
     if "polars" not in memo:
         _check_names([name for part in parts for name in part.names_in(table)])
@@ -68,7 +68,7 @@ def wrap(
 def _row_frame(
     part: Outputs, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
 ) -> pl.DataFrame:
-    """Return one encoded row that shares cached columns, because polars never modifies columns."""
+    """Return one encoded row made of cached columns, which polars never modifies."""
     shared = rows.get(part.names)
     if shared is None:
         zeros, ones = (np.full((len(part.names), 1), value, part.dtype) for value in (0, 1))
@@ -141,7 +141,7 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
 
 
 def _decoded_series(part: Decoded) -> pl.Series:
-    """Return the distinct values in the dtype seen in `fit`, or else in an inferred dtype."""
+    """Return the distinct values in the dtype that the column had in `fit`, if possible."""
     series = numpy_series(str(part.name), part.distinct)
     names = part.types_in("polars")
     if not names or part.schema is None or series.dtype == pl.Object:
@@ -190,7 +190,7 @@ def numpy_series(name: str, values: AnyArray) -> pl.Series:
     try:
         series = pl.Series(name, items, dtype=pl.Object if len(kinds) > 1 else None)
     except RuntimeError as error:  # BindingsError of polars, e.g. for Decimal("1E+999999999")
-        raise ValueError(f"column {name!r} has no polars dtype: {error}") from error
+        raise ValueError(f"column {name!r} has no polars dtype for its values: {error}") from error
     return _with_nanoseconds(series, items) if series.dtype == pl.Datetime else series
 
 

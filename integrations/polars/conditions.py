@@ -46,7 +46,11 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
 
 
 class _Writer(FeatureWriter[pl.Expr]):
-    """Writes the features of one column as expressions; a literal is a position in `series`."""
+    """Creates a polars expression for each feature of one column.
+
+    `series` has the categories in the dtype of the column. The `literals` that the methods receive
+    are positions in this Series.
+    """
 
     def __init__(self, column: ColumnSchema, dtype: Any) -> None:
         self.dtype, self.element = dtype, element_of(column.options.dtype).dtype

@@ -124,7 +124,9 @@ class ExprNamespace:
             encode = partial(_encode_enum, layout, num_threads, options)
             return self._expr.map_batches(encode, dtype, is_elementwise=True)
         if name is None and layout == "struct" and options.get("prefix") is None:
-            raise ValueError("the expression has no single name to prefix the fields: pass prefix=")
+            raise ValueError(
+                "the expression has no single name to use as the prefix of the fields: pass prefix="
+            )
         column = _declared(name or "", categories, layout, options)
         return encode_expr(self._expr, column, layout, num_threads)
 
@@ -153,7 +155,7 @@ def _declared(
 
 
 def _like_encoded(layout: Layout, options: Mapping[str, Any], series: pl.Series) -> pl.Series:
-    """Return one encoded row, whose dtype polars reads, or `series` itself if it is no Enum."""
+    """Return one row in the dtype of the encoded Enum; return other Series unchanged."""
     if series.dtype != pl.Enum:
         return series
     return _encode_enum(layout, 1, options, pl.Series(series.name, [None], series.dtype))
@@ -190,7 +192,10 @@ def _encode_batch(
 
 
 def _check(categories: Any, options: Mapping[str, Any]) -> None:
-    """Raise ValueError for options that need rows."""
+    """Raise ValueError for options that must be learned from data.
+
+    polars builds an expression before it reads any rows.
+    """
     check_options(options, DeclaredKeywords.__annotations__)
     if options.get("drop") == "most_frequent":
         raise ValueError(

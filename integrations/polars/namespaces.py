@@ -190,7 +190,7 @@ class LazyFrameNamespace:
         Returns
         -------
         polars.LazyFrame
-            The schema does not depend on rows. The streaming engine encodes batch by batch.
+            Its schema is known without reading rows. The streaming engine encodes batch by batch.
 
         Raises
         ------

@@ -33,7 +33,7 @@ NAN_APART = "return_and_ignore_missing_for_infrequent"
 
 
 class CategoryCodes(NamedTuple):
-    """The codes of a feature's rows, and a look-up table to positions in `categories_`."""
+    """The codes of a feature's rows, and the position in `categories_` of each code."""
 
     codes: AnyArray  # indices into `lut`, negative for missing values
     lut: Positions  # code → position in `categories_`, or len(categories_) for an unknown value;
@@ -83,7 +83,7 @@ class CategoryLookup:
         return cls(categories, known, kind, none, nan)
 
     def code(self, column: InputColumn) -> CategoryCodes:
-        """Look up the rows of a column; return codes and a look-up table to positions."""
+        """Look up the values of a column in the categories."""
         source, dtype = column.source, column.dtype
         if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
             codes = source.lookup(self.present)
@@ -103,7 +103,7 @@ class CategoryLookup:
         return CategoryCodes(encoded.codes, lut, has_unknown)
 
     def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CategoryCodes:
-        """Convert the result of ``lookup``, in which -1 means missing and -2 means unknown."""
+        """Convert codes from `Values.lookup`, in which -1 means missing and -2 means unknown."""
         lowest = int(codes.min())
         has_unknown, lut = lowest < -1, self._luts[0]
         if lowest == -1 or (has_unknown and bool((codes == -1).any())):
@@ -119,7 +119,7 @@ class CategoryLookup:
 
     @cached_property
     def _luts(self) -> tuple[Positions, Positions]:
-        """The look-up table for columns whose missing value is NaN, and the one for None."""
+        """Two look-up tables: for columns whose missing value is NaN, and for those with None."""
         known = np.arange(len(self.present) + 2, dtype=np.int32)
         known[-2:] = len(self.categories), self.nan
         other = known.copy()

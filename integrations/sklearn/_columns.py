@@ -79,7 +79,7 @@ class InputColumn(NamedTuple):
         return EncodedColumn(codes, values, self.dtype, self.missing_value(codes))
 
     def missing_value(self, codes: AnyArray) -> float | None:
-        """Return NaN or None: the value in all rows with code -1."""
+        """Return the missing value, NaN or None, of all rows with code -1."""
         if self.array is None or self.array.dtype != OBJECT:
             return self.missing
         types = set(map(type, self.array[codes == -1].tolist()))
@@ -223,7 +223,7 @@ def _check_series(series: Any) -> AnyArray:
 
 
 def _read_library_column(series: Any) -> InputColumn:
-    """Return a polars or Arrow column as the objects to which scikit-learn converts it."""
+    """Return a polars or Arrow column with dtype object, which it would have in scikit-learn."""
     if _is_text(series):
         return InputColumn(read_values(series), OBJECT, None)
     values = series.to_numpy()

@@ -56,7 +56,11 @@ def from_sklearn(encoder: Any) -> Encoder:
 
 
 def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
-    """Return the `Encoder` options of a column, and as "shown" the categories to put into rows."""
+    """Return the `Encoder` options of a column.
+
+    The item "shown" has the categories that rows must contain when the Encoder is fitted. The
+    other categories become infrequent.
+    """
     categories, rule = encoder.categories_[i], encoder.handle_unknown
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
     is_missing = read_values(items).encode().codes < 0
@@ -75,7 +79,8 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
         if has_missing and not (drops_missing and dropped not in infrequent):
             raise ValueError(
                 f"column {name!r}: an Encoder places the feature for missing values last, but"
-                " scikit-learn places the feature for infrequent categories last"
+                " scikit-learn places the feature for infrequent categories last; fit again without"
+                " min_frequency and max_categories"
             )
     handle_missing = "error" if rule == "error" else "ignore"
     if has_missing:
@@ -142,7 +147,10 @@ def _rule(column: ColumnSchema, is_complete: bool) -> str:
         reason = "places the feature for missing values before the one for infrequent values"
         reason = "cannot encode missing values as NaN" if column.propagates_missing else reason
         reason = "has no feature for unknown values" if Special.UNKNOWN in specials else reason
-        raise ValueError(f"column {name!r}: scikit-learn's OneHotEncoder {reason}")
+        raise ValueError(
+            f"column {name!r}: scikit-learn's OneHotEncoder {reason}; use"
+            " set_params(handle_missing='ignore', handle_unknown='ignore')"
+        )
     has_infrequent = bool(column.is_infrequent.any())
     unknown = options.handle_unknown
     if has_infrequent and unknown not in ("error", "ignore"):
@@ -179,7 +187,7 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
     if [positions.tolist() for positions in dropped] == of_binary:
         return "if_binary"
     raise ValueError(
-        "scikit-learn can drop a category of all columns, of no column, or of all binary columns:"
+        "scikit-learn can drop one category in every column, in every binary column, or in none:"
         " pass another drop="
     )
 

@@ -1,7 +1,7 @@
 """scikit-learn's LabelBinarizer and MultiLabelBinarizer, with our hash tables and kernels.
 
-`LabelBinarizer` checks only the distinct labels if they are integers, Booleans, strings or
-whole floats. scikit-learn's code checks all other labels.
+If labels are integers, Booleans, strings or whole floats, `LabelBinarizer` checks only the distinct
+labels. scikit-learn's code checks labels of other types.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         return None
 
     def _read(self, y: Any) -> tuple[InputColumn, DType | None]:
-        """Return the result of `read_labels` if all options have common values."""
+        """Return the result of `read_labels`; raise SklearnFallback for unusual options."""
         low, high, is_sparse = self.neg_label, self.pos_label, self.sparse_output
         is_integer = type(low) is type(high) is int and -INT64_END <= low < high < INT64_END
         if is_integer and type(is_sparse) is bool and (low == 0 or not is_sparse):
@@ -296,7 +296,7 @@ def read_labels(y: Any) -> tuple[InputColumn, DType | None]:
 
 
 def learn_labels(column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
-    """Return the sorted distinct labels, strings in a NumPy string dtype, and the coded rows."""
+    """Return the sorted distinct labels (texts as NumPy strings, not objects) and coded rows."""
     encoded = column.encode()
     classes, rows = learn(encoded)
     if encoded.has_missing:
@@ -351,7 +351,7 @@ def _as_rows(y: Any) -> Any:
 
 
 def _indicated(yt: Any) -> tuple[AnyArray, AnyArray] | None:
-    """Return each row's number of labels and each label's column, or None for other values."""
+    """Return each row's number of labels and each label's column, or None if not all are 0 or 1."""
     if sparse.issparse(yt):
         matrix = yt.tocsr()
         # As in scikit-learn, an explicitly stored zero is a label.

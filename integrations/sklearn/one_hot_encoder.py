@@ -124,7 +124,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         n_outputs = int(self._n_features_outs[i])
         if len(rows.codes) >= len(rows.lut):
             return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_outputs)
-        # A look-up table of the rows, because one of all categories would take longer to make.
+        # Make a look-up table for the rows, because one for all categories would take longer.
         lut = np.full(len(rows.codes) + 1, -1, np.int32)
         lut[:-1] = self._outputs(i, rows.lut.take(rows.codes), rows.has_unknown)
         return CodedColumn(np.arange(len(rows.codes), dtype=np.int32), lut, n_outputs)
