@@ -7,7 +7,7 @@
 - torch: ``from onehot_fast.integrations.torch import one_hot``
 - spark, onnx, sql, narwhals: use an `Encoder` with these libraries
 
-Each of these packages imports its library; ``import onehot_fast.integrations`` imports none.
+Each of these packages imports its library. ``import onehot_fast.integrations`` imports no library.
 """
 
 from types import ModuleType

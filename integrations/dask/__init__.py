@@ -14,8 +14,8 @@
 3       0       1       0      5
 
 Only `fit` computes: Dask fits one encoder per partition and merges these encoders in a tree. The
-result of `transform` is lazy, and its schema is known. You can use an encoder that was fitted with
-Dask for tables of other libraries, and vice versa.
+result of `transform` is lazy, but its column names and dtypes are known. An encoder that was fitted
+with Dask can also encode tables of other libraries, and vice versa.
 
 Importing the package registers the accessors: `DaskFrameAccessor` as ``DataFrame.onehot`` and
 `DaskSeriesAccessor` as ``Series.onehot``. `get_dummies` returns the same columns as

@@ -1,4 +1,4 @@
-"""Fit and apply an encoder to the partitions of a Dask collection.
+"""Fit an encoder to the partitions of a Dask collection, and encode or decode the partitions.
 
 Tasks never modify their inputs, so a task that runs twice returns the same result.
 """
@@ -65,7 +65,7 @@ def _merge(learned: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cell(encoder: Encoder) -> pd.DataFrame:
-    """Return a frame that contains the encoder, because Dask concatenates frames."""
+    """Return a frame with one cell, the encoder, because a Dask reduction works on frames."""
     return pd.DataFrame({"encoder": [encoder]})
 
 
@@ -118,7 +118,7 @@ def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFram
 def _array_part(
     part: pd.DataFrame, encoder: Encoder, form: str, dtype: np.dtype[Any], num_threads: int | None
 ) -> Any:
-    """Encode a partition as an array of `dtype`; raise ValueError if values could change."""
+    """Encode a partition as an array of `dtype`; raise ValueError if a cast could change values."""
     matrix = transform_part(part, encoder, form, num_threads)
     if matrix.dtype == dtype:
         return matrix
@@ -131,8 +131,8 @@ def _array_part(
     name, column = part.columns[position], part.iloc[:, position]
     state = "has nulls" if column.isna().any() else f"has dtype {column.dtype}"
     raise ValueError(
-        f"column {name!r} {state} in a partition, but the matrix has dtype {dtype}, the common"
-        " dtype of the columns in the schema: convert the column before you call transform, e.g."
+        f"column {name!r} {state} in a partition, but the result must have dtype {dtype}, which"
+        " follows from frame.dtypes: convert the column before you call transform, e.g."
         f" frame.astype({{{name!r}: 'float64'}})"
     )
 
@@ -140,7 +140,7 @@ def _array_part(
 def on_partitions(
     work: Callable[..., Any], frame: dd.DataFrame, encoder: Encoder, *arguments: Any
 ) -> Any:
-    """Call ``work(partition, encoder, *arguments)`` for each partition, as a lazy collection."""
+    """Return a lazy collection of ``work(partition, encoder, *arguments)`` for all partitions."""
     # The encoder is one key of the graph: each process unpickles it and builds its look-ups once.
     meta = work(make_meta(frame), encoder, *arguments)
     shared = dask.delayed(encoder, pure=True, traverse=False)
@@ -148,7 +148,7 @@ def on_partitions(
 
 
 def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> Any:
-    """Return an encoded partition; by default, only the thread of the Dask task works on it."""
+    """Return an encoded partition; if `num_threads` is None, use one thread."""
     with part_of_table():
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
@@ -172,8 +172,9 @@ def inverse_transform(
 ) -> dd.DataFrame:
     """Decode a Dask collection to a DataFrame.
 
-    The dtypes do not depend on the rows. A column has dtype object if `missing`, `unknown` or
-    `infrequent` may occur in it, unless these are None and the fitted dtype can represent nulls.
+    The dtypes do not depend on the rows. A column that may contain the value of `missing`,
+    `unknown` or `infrequent` has dtype object. Exception: a column of a DataFrame keeps its fitted
+    dtype if these values are None and the dtype can represent nulls.
     """
     substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
     if not isinstance(encoded, da.Array):

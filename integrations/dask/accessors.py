@@ -23,7 +23,7 @@ __all__ = ["DaskFrameAccessor", "DaskSeriesAccessor"]
 class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
     """One-hot encode a Dask DataFrame with ``frame.onehot``.
 
-    The categories are computed immediately, unless you pass a fitted Encoder; the result is lazy.
+    The categories are computed immediately, unless you pass a fitted Encoder. The result is lazy.
     By default, string, categorical and object columns are encoded.
 
     Parameters
@@ -46,7 +46,10 @@ class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
 
     def to_arrow(self, *arguments: Any, **options: Any) -> NoReturn:
         """Raise a TypeError, because Arrow tables are not lazy."""
-        raise TypeError("an Arrow table is not lazy: use frame.compute().onehot.to_arrow()")
+        raise TypeError(
+            "a lazy Dask DataFrame cannot be converted to an Arrow table: use"
+            " frame.compute().onehot.to_arrow()"
+        )
 
 
 @register_series_accessor("onehot")
@@ -105,8 +108,7 @@ class DaskSeriesAccessor:
         dtype : NumPy dtype, default bool
             Boolean, integer, floating or complex dtype of every column.
         num_threads : int, optional
-            The number of threads per partition; by default 1: each Dask task uses only its own
-            thread.
+            The number of threads per partition; by default 1, the thread of the Dask task.
         **options
             See the class.
 
@@ -173,7 +175,7 @@ class DaskSeriesAccessor:
         prefix: str | None = None,
         prefix_sep: str = "_",
     ) -> tuple[dd.DataFrame, Encoder]:
-        """Return the column as a frame, and its fitted encoder."""
+        """Return the Series as a frame with one column, and the fitted encoder of this column."""
         check_options(options, ColumnKeywords.__annotations__)
         frame = as_frame(self._data)
         if isinstance(categories, Encoder):

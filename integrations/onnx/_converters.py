@@ -55,7 +55,7 @@ def _output_names(encoder: Any) -> Any:
 
 
 def _dtype(encoder: Any) -> np.dtype[Any]:
-    """Return the dtype of the output: int64 or float32; pipelines support no others."""
+    """Return the dtype of the output: int64 or float32, because pipelines support no others."""
     if not isinstance(encoder, Encoder):
         return np.dtype(np.int64 if np.issubdtype(encoder.dtype, np.signedinteger) else np.float32)
     is_alone = len(_output_names(encoder)) == encoder.n_features

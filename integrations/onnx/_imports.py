@@ -19,7 +19,7 @@ def after_import(name: str, action: Callable[[], object]) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """An import hook that runs an action after the other finders have loaded a module."""
+    """An import hook that runs an action after the module `name` is imported."""
 
     def __init__(self, name: str, action: Callable[[], object]) -> None:
         self._name, self._action = name, action

@@ -1,8 +1,8 @@
 """The encoding plan of each column of a fitted encoder, and the ONNX nodes that execute the plan.
 
-A LabelEncoder maps each value to a code. If a table with the row of every code is small, Gather
-looks up the rows in this table; otherwise ScatterElements sets one element of each row. These
-operators are the fastest in onnxruntime, and they support every dtype.
+A LabelEncoder maps each value to a code. If the matrix with one encoded row per code is small,
+Gather looks up each code in this matrix. Otherwise, ScatterElements writes one element of each row.
+These operators are the fastest in onnxruntime, and they support every dtype.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 ML = "ai.onnx.ml"
 # The results for a value without a feature: a row of zeros, a row of NaN, or an error.
 ZEROS, NAN, ERROR = -1, -2, -3
-# The maximum size of the table that holds the row of each code.
+# The maximum size of the matrix with one encoded row per code.
 MAX_TABLE_BYTES = 1 << 20
 EMPTY_KEYS = {"string": "", "int64": 0, "float": 0.0}
 FLOATS = {TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE}
@@ -90,24 +90,24 @@ class Plan:
     kind: int  # the TensorProto.DataType that holds all categories
 
     def code(self, output: int) -> int:
-        """Return a code >= 0: the position itself, or a larger number for ZEROS, NAN or ERROR."""
+        """Return the code of an output: a position is its own code; others get larger codes."""
         return output if output >= 0 else self.n_outputs - 1 - output
 
     @property
     def n_codes(self) -> int:
-        """The number of codes that have a row; ERROR has none, so `Gather` rejects its code."""
+        """The number of codes that can be looked up; `Gather` fails for the code of ERROR."""
         return self.n_outputs + 1 + (self.missing == NAN)
 
     @property
     def error(self) -> str | None:
-        """The name of the node that rejects values, which engines show in their errors, or None."""
+        """The name of a node that fails for rejected values, or None; engines show it in errors."""
         rules = {"unknown": self.unknown, "missing": self.missing}
         kinds = [kind for kind, output in rules.items() if output == ERROR]
         return f"column {self.name!r}: {' or '.join(kinds)} value" if kinds else None
 
     @property
     def missing_value(self) -> str | None:
-        """The missing value of the input, as text for messages; None if the type has none."""
+        """The input value that means missing, as text for messages, or None if there is none."""
         if self.kind in FLOATS:
             return "NaN"
         return "''" if self.kind == TensorProto.STRING and "" not in self.keys else None
@@ -179,8 +179,8 @@ def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
     missing = {*outputs[is_missing].tolist()} or {unknown}
     if len(missing) > 1:
         raise ValueError(
-            f"column {name!r} encodes None and NaN differently, but ONNX cannot tell them apart:"
-            " replace None by NaN before fit"
+            f"column {name!r}: the encoder encodes None and NaN differently, but ONNX cannot tell"
+            " them apart: replace None by NaN before fit"
         )
     known = Categories.of([items[i] for i in np.flatnonzero(~is_missing)])
     kind = _kind_of(name, known, bool(is_missing.any()))
@@ -224,7 +224,7 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
 
 
 def check_utf8(text: str, what: str) -> None:
-    """Raise an error that names `what` if a text cannot be stored as UTF-8."""
+    """Raise ValueError if UTF-8 cannot store a text; `what` describes the text in the message."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -244,7 +244,7 @@ def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
 
 
 def _is_exact(key: Any) -> bool:
-    """Tell whether float64 represents a number exactly, and no other integer rounds to it."""
+    """Tell whether a number is exact as float64 and no other integer rounds to the same float64."""
     is_float = isinstance(key, float | np.floating)
     return as_literal(key, "float") is not None and (is_float or abs(key) < EXACT)
 
@@ -260,8 +260,8 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
     pairs = list(zip(plan.keys, plan.outputs, strict=True))
     if not all(isinstance(key, str) == is_text for key in plan.keys):
         raise TypeError(
-            f"the input of column {plan.name!r} must be declared as {_name(plan.kind)}, because it"
-            f" has categories such as {plan.keys[0]!r}; got {_name(kind)}"
+            f"the input of column {plan.name!r} must be declared as {_name(plan.kind)}, because the"
+            f" column has categories such as {plan.keys[0]!r}; got {_name(kind)}"
         )
     if is_text:
         missing = [("", plan.missing)] if plan.missing_value else []
@@ -280,7 +280,10 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
 
 
 def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
-    """Return the pairs whose key fits the input type `kind`; keys become int64 of the same bits."""
+    """Return the (category, output) pairs whose category fits the input type `kind`.
+
+    A category that only uint64 can hold becomes the int64 with the same bits.
+    """
     low, high = 0, 1
     if kind in INTEGERS:
         low, high = np.iinfo(INTEGERS[kind]).min, np.iinfo(INTEGERS[kind]).max
@@ -293,7 +296,7 @@ def _look_up_floats(
 ) -> str:
     """Add the nodes that map floats to codes.
 
-    Floats are looked up as float32 if possible, because LabelEncoder lacks float64 before opset 4.
+    Floats are looked up as float32 if possible: LabelEncoder supports float64 only since opset 4.
     """
     keys = np.array([float(key) for key, _ in pairs])
     with np.errstate(over="ignore"):
@@ -328,7 +331,7 @@ def _look_up_floats(
 
 
 def _look_up(graph: Graph, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Add a LabelEncoder without the keys that are encoded like unknown values."""
+    """Add a LabelEncoder that maps keys to codes; omit keys with the encoding of unknown values."""
     known = [(key, plan.code(output)) for key, output in pairs if output != plan.unknown]
     unknown = plan.code(plan.unknown)
     known = known or [(EMPTY_KEYS[kind], unknown)]  # at least one key is needed
@@ -363,7 +366,7 @@ def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
 
 
 def _gather(graph: Graph, of_code: AnyArray, codes: str, plan: Plan) -> str:
-    """Add a node that looks up each code in the table `of_code`, and fails for rejected values."""
+    """Add a node that looks up each code in the array `of_code`, and fails for rejected values."""
     named = {"name": plan.error} if plan.error else {}
     return graph.node("Gather", [graph.constant(of_code), codes], **named)
 
@@ -372,8 +375,9 @@ def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -
     """Add the nodes that map codes to n_outputs columns of shape (N,); return their names."""
     if plan.error and not plan.n_outputs:
         raise ValueError(
-            f"column {plan.name!r} has no features, so the model cannot reject its values: pass"
-            " output='matrix', or set handle_unknown='ignore' and handle_missing='ignore'"
+            f"column {plan.name!r} has no features, but with output='columns' only the node of a"
+            " feature can raise errors for unknown or missing values: pass output='matrix', or set"
+            " handle_unknown='ignore' and handle_missing='ignore'"
         )
     if plan.error:
         codes = _gather(graph, np.arange(plan.n_codes), codes, plan)

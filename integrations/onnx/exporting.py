@@ -221,7 +221,7 @@ def _model(graph: onnx.GraphProto, opset: int, features: list[str]) -> onnx.Mode
 
 
 def _name_in(names: Sequence[Hashable], wanted: str) -> Hashable:
-    """Return the column name that equals `wanted` as a str, or `wanted` if no name does."""
+    """Return the name that `str` converts to `wanted`, or `wanted` if there is no such name."""
     return next((name for name in names if str(name) == wanted), wanted)
 
 
@@ -234,19 +234,20 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
         return values.take(column.codes)
     if dtype.kind not in "fO" or needed.doc_string == NO_MISSING_VALUE:
         reason = (
-            "ONNX represents a missing string as '', but '' is also a category"
+            "ONNX represents a missing string as '', which is also a category: replace '' in the"
+            " column before fit"
             if dtype.kind == "O"
             else f"{dtype} has no missing value: call set_params(handle_missing='indicator') before"
             " to_onnx to make the input a float64"
         )
         row = int(np.argmax(is_missing))
-        raise ValueError(f"column {needed.name!r}, row {row}: the value is missing, and {reason}")
+        raise ValueError(f"column {needed.name!r}, row {row}: the value is missing, but {reason}")
     missing = np.array(["" if dtype.kind == "O" else np.nan], dtype)
     return np.append(values, missing)[np.where(is_missing, len(values), column.codes)]
 
 
 def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Return the categories as `dtype`; raise an error if a value changes, unless it is rounded."""
+    """Convert categories to `dtype`; raise ValueError if a value changes other than by rounding."""
     try:
         with np.errstate(all="ignore"):
             values = categories.astype(dtype)

@@ -1,4 +1,4 @@
-"""Fit and encode Spark DataFrames on the executors, also as a stage of a Spark ML pipeline.
+"""Encode Spark DataFrames on the executors, with an `Encoder` or a stage of a Spark ML pipeline.
 
 `onehot_fast.Encoder` accepts a ``pyspark.sql.DataFrame``. `fit` reads the rows once: Spark fits an
 encoder to each partition, and the driver merges the encoders. `transform` is lazy, and the schema

@@ -43,7 +43,7 @@ MAX_NAMES = 100_000
 
 
 def as_frame(table: Any) -> DataFrame:
-    """Return a Spark DataFrame unchanged; raise an error with a remedy for other Spark objects."""
+    """Return a Spark DataFrame unchanged; raise TypeError for any other object."""
     if isinstance(table, DataFrame):
         return table
     hint = ""
@@ -83,7 +83,7 @@ class SparkTable(Table):
 
 
 def spark_dtype(column: ColumnSchema) -> np.dtype[Any]:
-    """Return the dtype of a column's features in Spark; raise an error if Spark has none."""
+    """Return the dtype of a column's features in Spark; raise TypeError if Spark lacks the type."""
     dtype = column.options.dtype.newbyteorder("=")
     nearest = np.dtype(NEAREST.get(dtype.name, dtype))
     if nearest.kind not in "bif" or nearest.itemsize > 8:
@@ -114,12 +114,13 @@ def category_type(column: ColumnSchema) -> pa.DataType:
         return pa.from_numpy_dtype(np.dtype(NEAREST.get(values.dtype.name, values.dtype)))
     except (pa.ArrowException, TypeError) as error:
         raise TypeError(
-            f"column {column.name!r}: Spark has no type that holds all categories: {error}"
+            f"column {column.name!r}: Spark has no type that can hold all categories ({error}):"
+            " convert the column to one type before fit"
         ) from error
 
 
 class PlannedSchema(T.StructType):
-    """The schema of a result. Its pickle has structs instead of vectors, and no metadata.
+    """The schema of a result; pickling replaces vectors by structs, and omits the metadata.
 
     To unpickle the class of vectors, a worker would have to import Spark ML, pandas and SciPy.
     """
@@ -155,9 +156,10 @@ def check_output(output: str) -> None:
 def new_fields(
     encoder: Encoder, output: Output, names: str | Sequence[str] | None
 ) -> list[list[T.StructField]]:
-    """Return a list of the new fields of each encoded column, then a list of the last fields.
+    """Return one list of new fields per encoded column, and one more list of fields.
 
-    The last list is empty unless one field holds all features.
+    The additional list is empty, unless one array or vector field holds the features of all
+    columns. In this case, it contains this field, and the other lists are empty.
     """
     schema, columns = encoder.schema, encoder.schema.columns
     if output == "columns":
@@ -203,7 +205,7 @@ def _feature_fields(column: ColumnSchema) -> list[T.StructField]:
 
 
 def _array_type(output: Output, columns: Sequence[ColumnSchema]) -> T.DataType:
-    """Return the type of a vector or array of the features of some columns."""
+    """Return the type of a vector or array that holds the features of some columns."""
     dtype = element(map(spark_dtype, columns))
     return VectorUDT() if output == "vector" else T.ArrayType(spark_type(dtype), False)
 
@@ -276,5 +278,8 @@ def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
             found.append(i)
     if len(found) > 1:
         names = [frame.columns[i] for i in found]
-        raise ValueError(f"the columns {names!r} all hold the features: select only one of them")
+        raise ValueError(
+            f"each of the columns {names!r} holds all features of the encoder: select only one of"
+            " these columns"
+        )
     return found[0] if found else None

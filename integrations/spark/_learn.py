@@ -1,4 +1,4 @@
-"""Fit an encoder to a DataFrame: Spark counts strings, or Python workers learn the rows."""
+"""Fit an encoder to a DataFrame: either Spark counts strings, or Python workers read the rows."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
     """Tell whether Spark can count the values of the columns.
 
-    All columns must be strings, and no option may reject a row, because the error names the row.
-    Counting in Spark is faster than passing the rows to Python, unless nearly all strings differ.
+    All columns must be strings. No option may raise an error for a value, because the message names
+    the row, and counts have no row numbers. Counting in Spark is faster than passing the rows to
+    Python, unless nearly all strings differ.
     """
     options = encoder.get_params()
     categories, rules = options["categories"], options["handle_missing"]
@@ -60,7 +61,7 @@ def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) 
 
 
 class CountedTable(SparkTable):
-    """The distinct strings of some columns of a DataFrame, which Spark has counted."""
+    """A table of the distinct strings in some columns of a DataFrame, with counts from Spark."""
 
     def __init__(self, frame: DataFrame, positions: list[int]) -> None:
         pairs = ", ".join(f"{position}, c{position}" for position in positions)
@@ -104,7 +105,7 @@ def collected(states: DataFrame) -> list[bytes]:
 
 
 def _small_states(states: DataFrame) -> list[Row]:
-    """Collect the size of each state, and the state itself, or None for a large state."""
+    """Collect each state with its size; None replaces a state that is larger than the limit."""
     size = F.length("state")
     small = F.when(size <= MAX_SMALL_STATE, F.col("state"))
     return states.select(size.alias("size"), small.alias("state")).collect()

@@ -65,7 +65,7 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
 
 
 def utc_table(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
-    """Return columns as a table with timestamps in UTC; Spark sends them in the session's zone."""
+    """Return columns as a table; convert timestamps from the Spark session's time zone to UTC."""
     in_utc = [
         column.cast(pa.timestamp(column.type.unit, "UTC"))
         if pa.types.is_timestamp(column.type) and column.type.tz
@@ -133,7 +133,8 @@ def encode_batch(
 ) -> Sequence[pa.Array]:
     """Return the new columns of a batch; `inputs` has the positions of the columns to encode.
 
-    For vectors and arrays, `groups` has the indices of the encoder's columns in each new column.
+    For vectors and arrays, `groups` has one list per new column: the indices of the encoder's
+    columns whose features the new column contains.
     """
     encoder = cached.encoder
     names = [column.name for column in encoder.schema.columns]
@@ -190,7 +191,7 @@ def element(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
 
 
 def _numbers(values: AnyArray) -> pa.Array:
-    """Return NumPy numbers as an Arrow array; `pa.array` would import pandas."""
+    """Return NumPy numbers as an Arrow array without `pa.array`, which would import pandas."""
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)], 0)
 

@@ -88,8 +88,8 @@ def encode(
     names : str or sequence of str, optional
         A str names the array or vector of all features, which becomes the last column; the default
         is "features". A sequence has one name per encoded column, in the order of the encoder:
-        each encoded column is replaced by its own array, vector or codes. Must be None for
-        "columns", because the encoder names the features.
+        each encoded column is replaced by its own array, vector or codes. With "columns", `names`
+        must be None, because the encoder names the features.
     keep : bool, default False
         Whether to keep the encoded columns. All new columns then come last, as in Spark ML.
     without_python : bool, default False
@@ -188,7 +188,7 @@ def inverse_transform(
     """Return the decoded DataFrame; see `onehot_fast.adapter.Engine`.
 
     `encoded` has one column per feature, or one array or vector column whose metadata name the
-    features. If `missing`, `unknown` or `infrequent` is a `Special`, such values become null.
+    features. If `missing`, `unknown` or `infrequent` is a `Special`, null is used instead.
     """
     frame, schema = as_frame(encoded), encoder.schema
     substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
@@ -221,7 +221,10 @@ def inverse_transform(
 def _planned(
     frame: DataFrame, inputs: Sequence[int], order: Sequence[int], new: Sequence[T.StructField]
 ) -> tuple[DataFrame, list[int], list[int], list[T.StructField]]:
-    """Return a frame of the columns in use, its `inputs` and `order`, and the result's fields."""
+    """Return a frame of only the needed columns, new `inputs` and `order`, and the result's fields.
+
+    The new `inputs` and `order` contain positions in the returned frame.
+    """
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
     check_names(fields, new)
     needed = sorted({i for i in [*inputs, *order] if i >= 0} or {0})
@@ -310,7 +313,7 @@ def _check_size(encoder: Encoder) -> None:
 
 
 def _kind(column: ColumnSchema, dtype: T.DataType) -> str:
-    """Return the kind of the values of a Spark type; raise TypeError if SQL cannot encode them."""
+    """Return the kind of a Spark type, e.g. "text"; raise TypeError if SQL cannot encode it."""
     kind = next((kind for types, kind in KINDS.items() if isinstance(dtype, types)), None)
     if kind is None:
         raise TypeError(

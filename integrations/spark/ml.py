@@ -78,7 +78,7 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
         )
 
     def _check(self) -> None:
-        """Raise an error for parameters that contradict each other."""
+        """Raise an error if parameters are missing, invalid or contradict each other."""
         output = self.getOrDefault("output")
         check_output(output)
         if not self.isSet("inputCols"):

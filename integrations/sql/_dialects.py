@@ -47,10 +47,10 @@ def is_unicode(value: str) -> bool:
 
 
 class Dialect:
-    """DuckDB's SQL, the base class of the dialects.
+    """DuckDB's SQL, which is also the base class of the other dialects.
 
     The methods `text`, `bytes`, `boolean`, `integer`, `decimal`, `float`, `date`, `instant` and
-    `zoned` are named after the results of `FeatureWriter.kind_of`. They return a value as a
+    `zoned` are named after the results of `FeatureWriter.kind_of`. They return a value as a SQL
     literal, or None if no column of the engine can hold the value.
     """
 
@@ -88,7 +88,7 @@ class Dialect:
         return names
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return the SQL of a column for comparisons that ignore the collation of texts."""
+        """Return the SQL expression of a column for comparisons, without the collation of text."""
         if kind != "text":
             return name
         return f"({self._as_text(name)}{self.collate})" if self.collate else self._as_text(name)
@@ -103,7 +103,7 @@ class Dialect:
         return lists[0] if len(lists) == 1 else f"({' OR '.join(lists)})"
 
     def _is_listed(self, column: str, literals: Sequence[str], kind: str | None) -> str:
-        """Return the condition that a column equals one of the literals, which have one type."""
+        """Return the condition that a column equals one of the literals, which share one type."""
         listed = ", ".join(literals)
         return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
@@ -230,7 +230,8 @@ class Spark(Dialect):
     def identifier(self, name: str) -> str:
         if "${" in name:
             raise ValueError(
-                f"the name {name!r} cannot be written in SQL: Spark reads '${{' as a variable"
+                f"the name {name!r} cannot be written in SQL: Spark reads '${{' as a variable;"
+                " rename the column or replace the category before fit"
             )
         return "`" + name.replace("`", "``") + "`"
 
@@ -250,7 +251,7 @@ class Spark(Dialect):
 
 
 class BigQuery(Dialect):
-    """BigQuery has one integer and one float type; result names use only letters, digits and _."""
+    """BigQuery has one integer and one float type; feature names use only letters, digits and _."""
 
     title = "BigQuery"
     second_digits = 6
@@ -276,8 +277,9 @@ class BigQuery(Dialect):
             other = seen.setdefault(name.casefold(), before)
             if other != before:
                 raise ValueError(
-                    f"the features {other!r} and {before!r} would both be {name!r} in BigQuery,"
-                    " which only allows letters, digits and '_': set another prefix= of the encoder"
+                    f"the features {other!r} and {before!r} would both be named {name!r} in"
+                    " BigQuery, which only allows letters, digits and '_': set another prefix= of"
+                    " the encoder, or replace one of the categories before fit"
                 )
         return changed
 
@@ -364,7 +366,7 @@ def _scale(value: Decimal) -> int:
 
 
 def _clock(value: int, digits: int = 6) -> str | None:
-    """Return attoseconds since 1970 as a SQL time, or None if `digits` decimals are too few."""
+    """Return attoseconds since 1970 as SQL text, or None if `digits` decimals are not enough."""
     seconds, rest = divmod(value, ATTOSECONDS)
     if seconds not in YEARS:
         raise ValueError(

@@ -70,16 +70,16 @@ def to_sql(
 def column_features(
     column: ColumnSchema, dialect: str, name: str, kind: str | None = None
 ) -> list[str]:
-    """Return one SQL expression per feature of a column that the query calls `name`.
+    """Return one SQL expression per feature of a column; `name` is its name in the query.
 
-    `kind` is the kind of the column's values, a result of `FeatureWriter.kind_of`. The default is
-    the kind of the categories.
+    `kind` is the kind of the values in the query's table, e.g. "text": a result of
+    `FeatureWriter.kind_of`. By default, it is the kind of the categories.
     """
     return _Writer(column, DIALECTS[dialect], name, kind).features()
 
 
 class _Writer(FeatureWriter[str]):
-    """Write the features of one column as expressions of a dialect."""
+    """A writer of the features of one column as SQL expressions in one dialect."""
 
     def __init__(
         self, column: ColumnSchema, dialect: Dialect, name: str, kind: str | None = None
@@ -87,7 +87,10 @@ class _Writer(FeatureWriter[str]):
         self.dialect, self.name = dialect, _name(name, dialect)
         dtype = column.options.dtype.newbyteorder("=").name
         if dtype not in dialect.types:
-            raise ValueError(f"column {column.name!r}: {dialect.title} has no type for {dtype}")
+            raise ValueError(
+                f"column {column.name!r}: {dialect.title} has no type for features of dtype"
+                f" {dtype}: call encoder.set_params(dtype='float32') before to_sql"
+            )
         self.element = dialect.types[dtype]
         items = column.known.tolist()
         self.kind = _column_kind(column.name, items, dialect) if kind is None else kind
@@ -146,7 +149,7 @@ class _Writer(FeatureWriter[str]):
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
-    """Return the common kind of the categories; raise an error if SQL has no type for it."""
+    """Return the kind of all categories, e.g. "text"; raise ValueError if no SQL type fits."""
     every = [(FeatureWriter.kind_of(item), item) for item in items]
     kinds = {kind: item for kind, item in every if kind in SUPPORTED}
     unsupported = next((item for kind, item in every if kind not in SUPPORTED), None)
@@ -162,11 +165,11 @@ def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str |
 
 
 def _unsupported(name: Hashable, dialect: Dialect, reason: str) -> ValueError:
-    return ValueError(f"column {name!r} cannot be written in SQL: {dialect.title} {reason}")
+    return ValueError(f"column {name!r} cannot be encoded in SQL: {dialect.title} {reason}")
 
 
 def _name(name: Hashable, dialect: Dialect) -> str:
-    """Return the name of a column or table, quoted for a dialect; raise an error if impossible."""
+    """Quote the name of a column or table; raise ValueError if the dialect does not allow it."""
     text = str(name)
     if not text or "\0" in text or not is_unicode(text):
         raise ValueError(

@@ -21,7 +21,7 @@ FLOAT8 = (
 INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 INVALID_LABEL = (
-    "one_hot: a label is negative, or num_classes or larger;"
+    "one_hot: a label is not in [0, num_classes);"
     " call one_hot(tensor.cpu(), ...) to see the label and its position"
 )
 SEVERAL_CLASSES = (
@@ -135,8 +135,8 @@ def decode(
 ) -> torch.Tensor:
     """Return the index of `on_value` in each row, or `default` for a row without `on_value`.
 
-    Elements are compared bit by bit. If a row has no `on_value`, the row is invalid if `default` is
-    None or if its elements differ.
+    Elements are compared bit by bit. A row without `on_value` is invalid if `default` is None or if
+    the elements of the row differ.
     """
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
@@ -179,7 +179,7 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of elements as integers; complex numbers get a last dimension of 2 parts."""
+    """Return the bits of elements as integers; a complex number becomes two, in a new last axis."""
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

@@ -34,7 +34,7 @@ def _element(dtype: torch.dtype, value: float) -> npt.NDArray[Any]:
 
 
 def _as_numpy(tensor: torch.Tensor) -> npt.NDArray[Any]:
-    """Return a tensor as an array of the same memory: of integers if NumPy lacks its dtype."""
+    """Return a tensor as an array without a copy; if NumPy lacks its dtype, view it as integers."""
     if tensor.dtype in NOT_IN_NUMPY:
         tensor = tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
     return np.asarray(tensor.numpy())

@@ -218,7 +218,10 @@ def decode(
         if tensor.dtype.is_complex:
             raise TypeError(f"tensor must be real with rule='argmax', got {tensor.dtype}")
         if tensor.shape[axis] == 0:
-            raise ValueError("tensor must have at least one class with rule='argmax', got none")
+            raise ValueError(
+                "tensor must have at least one class with rule='argmax', got shape"
+                f" {tuple(tensor.shape)}"
+            )
         return argmax(tensor, axis)
     _check_on_value(on_value, tensor.dtype)
     if isinstance(default, str):
@@ -282,7 +285,10 @@ def _check_out(out: torch.Tensor, tensor: torch.Tensor, shape: list[int]) -> Non
 
 
 def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
-    """Return the ignored labels that `dtype` may have; uint64 becomes int64 of the same bits."""
+    """Return the ignored labels that 64 bits can hold.
+
+    If `dtype` is uint64, each label becomes the int64 with the same bits.
+    """
     several = [*ignore_index] if isinstance(ignore_index, Sequence) else [ignore_index]
     indices = [_whole(index, "ignore_index") for index in several if index is not None]
     if dtype == torch.uint64:
@@ -339,7 +345,7 @@ def _num_classes(value: Any, tensor: torch.Tensor, ignored: list[int], negative:
     largest = int(labels.masked_fill(mask, INT64.min).max()) if tensor.numel() else INT64.min
     if largest == INT64.min:
         raise ValueError(
-            f"num_classes cannot be inferred: the tensor of shape {tuple(tensor.shape)} is empty,"
-            " or all its labels are ignored or out of range: pass num_classes"
+            f"num_classes cannot be inferred, because the tensor of shape {tuple(tensor.shape)} is"
+            " empty, or all its labels are ignored or out of range: pass num_classes"
         )
     return max(largest + 1, 0)

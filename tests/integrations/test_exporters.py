@@ -56,7 +56,7 @@ if pl.DataFrame({"*": [1], "c": [1]}).select(pl.selectors.by_name("*")).columns 
     NAMES += ["*", "^c$"]  # for polars before 2.0 these are patterns, even as names
 # Reasons for which an engine cannot do what the encoder does.
 LIMITS = re.compile(
-    r"has no features?|cannot be written in SQL|cannot raise errors|would both"
+    r"has no features?|cannot be (written|encoded) in SQL|cannot raise errors|would both"
     r" be|BigQuery does not allow|narwhals (expressions )?cannot|narwhals compares"
     r"|ONNX|needs a float64 input|has no categories|has no missing value|cannot hold"
     r"|which SQL compares"

@@ -119,7 +119,7 @@ def test_openvino_encodes_texts(output):
         (
             ["a"],
             {"columns": ["size", "b"], "drop": {"size": "first"}},
-            "column 'size' has no features, so the model cannot reject its values",
+            "column 'size' has no features, but with output='columns'",
         ),
         (["a"], {"columns": []}, "encodes no column"),
         (["a"], {"columns": [""]}, "has an empty name"),
@@ -154,7 +154,7 @@ def test_invalid_arguments_raise_errors(sizes, arguments, error, message):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ({"n": [1, None]}, "'n', row 1: the value is missing, and int64 has no missing value"),
+        ({"n": [1, None]}, "'n', row 1: the value is missing, but int64 has no missing value"),
         ({"n": [1, 2.5]}, "column 'n': int64 cannot hold the value 2.5"),
         ({"n": ["1"]}, "column 'n': int64 cannot hold the value '1'"),
         ({"n": [2**63]}, "int64 cannot hold"),

@@ -28,13 +28,13 @@ BEYOND = [
 @pytest.mark.parametrize(
     ("values", "dialect", "message"),
     [
-        (["a", 1], "duckdb", r"'c' cannot be written in SQL: DuckDB has no column type"),
+        (["a", 1], "duckdb", r"'c' cannot be encoded in SQL: DuckDB has no column type"),
         ([datetime.timedelta(1)], "postgres", r"for values like datetime.timedelta"),
         ([1 + 2j], "spark", r"for values like \(1\+2j\) \(complex\)"),
         ([datetime.datetime.max.replace(tzinfo=datetime.UTC)], "sqlite", "with a time zone"),
         (["x" * 70], "postgres", r"at most 63 bytes in PostgreSQL"),
         ([*map(str, range(2001))], "sqlite", r"at most 2,000 columns, .* 2,001 features"),
-        (["a.b", "a-b"], "bigquery", r"'c_a-b' and 'c_a.b' would both be 'c_a_b'"),
+        (["a.b", "a-b"], "bigquery", r"'c_a-b' and 'c_a.b' would both be named 'c_a_b'"),
         (["${env:HOME}"], "spark", "Spark reads .* as a variable"),
         *(
             (each, dialect, "years from 1 to 9999")

@@ -101,7 +101,7 @@ def test_the_composition_equals_the_kernel(case, dtype, smoothing, is_traced):
     )
     policies = operator_policies(tensor, options, smoothing)
     if isinstance(expected, str):
-        with pytest.raises(RuntimeError, match="a label is negative, or num_classes or larger"):
+        with pytest.raises(RuntimeError, match=r"a label is not in \[0, num_classes\)"):
             _composition.encode(tensor, depth, dtype, *policies)
         return
     if is_traced:
