@@ -94,16 +94,16 @@ class Encoder(SklearnProtocol):
         The columns to encode. By default the columns of strings, objects and categories; for an
         array without names, all columns ("x0", "x1", ...). A function is called with the table and
         must return column names, like `sklearn.compose.make_column_selector`. If you do not choose
-        columns, these checks apply: a warning for a column with more than 250 features and more
-        than half as many categories as rows; an error for more than 1,000 features in a dense
-        result of a table with several columns, or for more than 100,000 in any other result. A
-        column that you choose gets one feature for each distinct value, numbers and dates too.
+        columns, a column with more than 250 features and more than half as many categories as rows
+        causes a warning. If the table has several columns, more than 1,000 features in a dense
+        result, or more than 100,000 in any other result, cause an error. A column that you choose
+        gets one feature for each distinct value, even a column of numbers or dates.
     categories : "auto" or sequence of scalars, default "auto"
         The categories in order. "auto" takes all categories of a categorical dtype in their order,
         and for other columns the values that occur, sorted.
     drop : {"first", "last", "if_binary", "most_frequent"} or a category, optional
-        The category without a feature: the first, the last, the first of exactly two, or the most
-        frequent (the first in case of ties). Infrequent categories count as one category. To drop
+        The category without a feature: the first, the last, the first if there are exactly two, or
+        the most frequent (the first of ties). Infrequent categories count as one category. To drop
         a category by name, pass ``{"size": "M"}``, or ``{"size": ["first"]}`` for the category
         "first". Rows of the dropped category are zeros.
     handle_missing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
@@ -115,8 +115,8 @@ class Encoder(SklearnProtocol):
         also warns once for all columns), sets a feature of its own ("size_(unknown)"), or counts as
         an infrequent category (zeros if the column has none).
     min_frequency : int or float, optional
-        Categories in fewer rows, or in a smaller share of the rows, are infrequent: they share one
-        feature ("size_(infrequent)") after the others.
+        Categories in fewer rows (int), or in a smaller share of the rows (float), are infrequent.
+        They share one feature ("size_(infrequent)") after the others.
     max_categories : int, optional
         The maximum number of features of one column before `drop`, including the feature of the
         infrequent categories. Among equally frequent categories, the last in order is kept.
@@ -221,8 +221,8 @@ class Encoder(SklearnProtocol):
             The table or a column has a type that cannot be encoded.
         ValueError
             A column is absent or duplicated, an option rejects a value, the category to drop does
-            not exist or is infrequent, or two features have the same name. The encoder is then
-            unchanged.
+            not exist or is infrequent, or two features have the same name. After an error, the
+            encoder is unchanged.
         """
         state = self._learn(table, self._params["columns"]).in_schema_order()
         self._known_schema = self._checked_schema(state)
@@ -232,7 +232,7 @@ class Encoder(SklearnProtocol):
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn from more rows, as if they had been in the table that was passed to `fit`.
 
-        Never call this method of one encoder in two threads at the same time: rows would be lost.
+        Never call this method of one encoder in two threads at the same time, or rows are lost.
         Let each thread fit its own encoder, and `merge` the encoders.
 
         Parameters
@@ -245,8 +245,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Encoder
-            Itself. The features are determined when they are first used, so `drop` may name a
-            category of a later part.
+            Itself. The features are determined when you first use them. Until then, `drop` may name
+            a category that only a later table contains.
         """
         if self._state is None:
             self._state = self._learn(table, self._params["columns"])
@@ -292,8 +292,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Encoder
-            A new encoder. It takes the columns that are not encoded from the first encoder that was
-            fitted to such columns.
+            A new encoder. The columns that are not encoded, and their order, come from the first
+            encoder that knows them.
 
         Raises
         ------
@@ -410,8 +410,8 @@ class Encoder(SklearnProtocol):
             The output format: a row-major array, a `scipy.sparse` array (or "csr_matrix", for
             libraries that need a sparse matrix), a `OneHotMatrix`, a library's table, or "codes",
             "indices" or "category", which the notes describe. By default the format that
-            `set_output` chose, or else a table of the library of `table`, or a row-major array. For
-            a Spark table: "columns", "array", "vector", "codes" or "indices".
+            `set_output` chose, or else a table of the same library as `table` (a row-major array
+            for arrays and mappings). For Spark: "columns", "array", "vector", "codes" or "indices".
         num_threads : int, optional
             The number of threads. By default it depends on the size of the result.
 
@@ -419,7 +419,7 @@ class Encoder(SklearnProtocol):
         -------
         ndarray, sparse array or table of n_rows
             The columns are those of `get_feature_names_out`. In a table, columns that `fit` did not
-            see follow. A warning names columns that `fit` saw but `table` lacks.
+            see come last. A warning names columns that `fit` saw but `table` lacks.
 
         Raises
         ------
@@ -510,7 +510,7 @@ class Encoder(SklearnProtocol):
         others: write.Others,
         num_threads: int | None,
     ) -> OneHotMatrix:
-        """Return the encoded columns as a `OneHotMatrix`, with `others` as a dense block."""
+        """Return the columns as a `OneHotMatrix`, with the unencoded `others` as a dense block."""
         numeric = np.empty((source.n_rows, len(others)))
         for i, (_, values) in enumerate(others):
             numeric[:, i] = values
@@ -523,8 +523,8 @@ class Encoder(SklearnProtocol):
         library = source.library
         if library == "numpy":
             raise ValueError(
-                f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: mappings and"
-                " arrays have no categorical dtype; pass output='codes' for integer codes"
+                f"output={CATEGORY!r} needs a table of {', '.join(wrappers())}, because mappings"
+                " and arrays have no categorical dtype; pass output='codes' for integer codes"
             )
         schema = self.schema.of_categories
         columns = code_table(source, schema)
@@ -650,7 +650,9 @@ class Encoder(SklearnProtocol):
 
     @property
     def cardinalities(self) -> dict[Hashable, int]:
-        """The number of codes of each column in the output "codes", including three reserved codes.
+        """The number of codes of each column in the output "codes".
+
+        It includes three reserved codes: for missing, unknown and infrequent values.
 
         Examples
         --------
@@ -827,8 +829,8 @@ class Encoder(SklearnProtocol):
             return cls.from_json(text)
         except serialize.NotJSONError:
             raise ValueError(
-                f"{os.fspath(path)!r} is not a JSON document of an encoder; `onehot-fast decode`"
-                " and `onehot-fast inspect` read the encoder in a Parquet file"
+                f"{os.fspath(path)!r} is not a JSON document of an encoder; to read the encoder"
+                " in a Parquet file, use `onehot-fast decode` or `onehot-fast inspect`"
             ) from None
 
     @classmethod
@@ -838,8 +840,8 @@ class Encoder(SklearnProtocol):
         Raises
         ------
         ValueError
-            The document is not an encoder (the error names the place), or this release does not
-            support the version of the document.
+            The document is not an encoder (the error names the invalid part), or this release does
+            not support the version of the document.
         TypeError
             `text` is neither str nor bytes.
 
@@ -872,7 +874,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Encoder
-            Fitted, but it knows neither counts of the categories nor columns that are not encoded.
+            A fitted encoder. It knows neither the counts of the categories nor the columns that are
+            not encoded.
 
         Raises
         ------
@@ -893,7 +896,7 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         sklearn.preprocessing.OneHotEncoder
-            Fitted as if the table had only the encoded columns, in the order of `columns`. The
+            A fitted encoder for a table of only the encoded columns, in the order of `columns`. The
             features have scikit-learn's names.
 
         Raises
@@ -951,8 +954,9 @@ class Encoder(SklearnProtocol):
         Notes
         -----
         The SQL assumes that each column has the type that `fit` saw. NULL and NaN are missing. A
-        rejected value makes the query fail if the first feature of its column is selected. The
-        page "Encode in a database with SQL" of the documentation describes each database.
+        value that the options reject makes the query fail if you select the first feature of its
+        column. The page "Encode in a database with SQL" of the documentation describes each
+        database.
 
         Examples
         --------
@@ -970,7 +974,7 @@ class Encoder(SklearnProtocol):
 
         ``frame.select(encoder.expressions(frame))`` equals `transform` with ``remainder="drop"``.
         Use ``frame.select("price", *encoder.expressions(frame))`` to keep other columns. No
-        expression calls Python: the engine optimizes the query as a whole.
+        expression calls Python, so the engine can optimize the whole query.
 
         Parameters
         ----------
@@ -989,7 +993,7 @@ class Encoder(SklearnProtocol):
         ValueError
             A column is absent, or `handle_missing` or `handle_unknown` is "error" and `frame` is a
             frame of narwhals, whose expressions cannot raise errors. In polars, a query that uses
-            the first feature of a column fails if the column has a rejected value.
+            the first feature of a column fails if the options reject a value of the column.
 
         Notes
         -----
@@ -1025,8 +1029,8 @@ class Encoder(SklearnProtocol):
         `onehot_fast.integrations.onnx.input_feed` makes the inputs from a table. To keep other
         columns, convert a pipeline with skl2onnx, which includes them.
 
-        In the inputs, NaN and the empty string are missing values. A rejected value ends the run
-        with an error that names the column. ``handle_unknown="warn"`` does not warn.
+        In the inputs, NaN and the empty string are missing values. If the options reject a value,
+        the model raises an error that names the column. ``handle_unknown="warn"`` does not warn.
 
         Parameters
         ----------
@@ -1094,7 +1098,7 @@ class Encoder(SklearnProtocol):
     def __hash__(self) -> int:
         """Return the same number for all encoders, because `fit` changes which encoders are equal.
 
-        scikit-learn's ColumnTransformer looks for its transformers in a set.
+        scikit-learn's ColumnTransformer requires hashable transformers.
         """
         return hash(Encoder)
 

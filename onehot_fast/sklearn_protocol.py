@@ -83,7 +83,7 @@ class SklearnProtocol:
 
     @property
     def columns(self) -> tuple[Hashable, ...] | None:
-        """The names of the encoded columns in order; before `fit`, the names in `columns`."""
+        """The names of the encoded columns in order; before `fit`, the chosen names or None."""
         return self._columns if self._state is None else self._state.names
 
     @property
@@ -195,7 +195,7 @@ class SklearnProtocol:
         return self
 
     def _output_form(self) -> str | None:
-        """Return the output format chosen for `transform`, or None to follow the input's type."""
+        """Return the output format chosen for `transform`, or None if the input's type decides."""
         config = self.__dict__.get("_sklearn_output_config")
         if config is None:
             sklearn = sys.modules.get("sklearn")
@@ -271,15 +271,15 @@ class SklearnProtocol:
 
     @property
     def _input(self) -> InputTable:
-        """The columns of the table in `fit`; only the encoded columns if the others are unknown."""
+        """The columns of the table in `fit`, or only the encoded columns if no others are known."""
         state = self._state
         assert state is not None  # `schema` raises an error otherwise
         return InputTable(state.names) if state.input is None else state.input
 
     def _check_is_fitted(self, attribute: str) -> None:
-        """Raise an AttributeError before `fit`, so that `hasattr` returns False."""
+        """Raise an AttributeError before `fit`, so that `hasattr` returns False for `attribute`."""
         if not self.__sklearn_is_fitted__():
-            raise AttributeError(f"the encoder has no {attribute} before fit")
+            raise AttributeError(f"the encoder has no {attribute} before fit; call fit first")
 
     @property
     def n_features_in_(self) -> int:
@@ -296,7 +296,9 @@ class SklearnProtocol:
         self._check_is_fitted("feature_names_in_")
         seen = self._input
         if not (seen.has_names and all(isinstance(name, str) for name in seen.names)):
-            raise AttributeError("the column names of the fitted table are not all strings")
+            raise AttributeError(
+                "feature_names_in_ requires that all column names of the table in fit are strings"
+            )
         return as_objects(list(seen.names))
 
     def __sklearn_is_fitted__(self) -> bool:

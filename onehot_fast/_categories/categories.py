@@ -1,8 +1,9 @@
-"""The distinct values of a column in one array, and the conversion of a column to codes of them.
+"""Categories, which are distinct values in one array, and the conversion of columns to codes.
 
 Strings and bytes are stored as `Strings`; Booleans, numbers, datetimes and durations as NumPy
-arrays. All other and mixed values are stored as arrays of objects and compared by their keys (see
-`onehot_fast._categories.keys`). The type of the array does not affect which values are equal.
+arrays. Other values, and values of several types, are stored as arrays of objects and compared by
+their keys (see `onehot_fast._categories.keys`). The type of the array does not affect which values
+are equal.
 """
 
 from __future__ import annotations
@@ -84,9 +85,9 @@ class Categories:
 
     @classmethod
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
-        """Return the distinct values, and the position of each value among them.
+        """Return the distinct values, and for each value its position among the distinct values.
 
-        The positions are None if all values differ.
+        Instead of the positions, return None if all values differ.
         """
         every = cls.of(values)
         distinct, (positions,) = cls.union([every])
@@ -114,7 +115,7 @@ class Categories:
 
     @cached_property
     def family(self) -> str | None:
-        """The family, such as "number", or None for objects, which are compared by their keys."""
+        """The group of types whose values can be equal, e.g. "number", or None for objects."""
         if isinstance(self.values, Strings):
             return "string" if self.values.is_text else "binary"
         return FAMILIES.get(self.values.dtype.kind)
@@ -131,7 +132,7 @@ class Categories:
 
     @property
     def kind_name(self) -> str:
-        """The name of the NumPy dtype, or else "string", "binary", or "" for objects."""
+        """The name of the NumPy dtype; "string" or "binary" for Strings; or "" for objects."""
         if isinstance(self.values, Strings):
             return "string" if self.values.is_text else "binary"
         return self.values.dtype.name if self.family is not None else ""
@@ -170,7 +171,7 @@ class Categories:
         return self.values.tolist() if is_double else list(self.values)
 
     def to_keys(self) -> list[Hashable]:
-        """Return the keys of the values."""
+        """Return the `key` of each value; equal values have equal keys."""
         return keys(self.tolist())
 
     def to_array(self) -> AnyArray:
@@ -200,14 +201,14 @@ class Categories:
             ) from error
 
     def sorted(self) -> tuple[Categories, Positions]:
-        """Return sorted categories, and for each category of `self` its position among them."""
+        """Return the sorted categories, and the position in them of each category of `self`."""
         order = self.argsort()
         positions = np.empty(len(order), np.int64)
         positions[order] = np.arange(len(order))
         return self.take(order), positions
 
     def find(self, others: Categories) -> Positions:
-        """Return the position in `self` of each category of `others`, or -1 if unknown."""
+        """Return the position in `self` of each category of `others`, or -1 if `self` lacks it."""
         if self.family is None or others.family is None:
             return self._find_by_key(others)
         if self.family != others.family or not len(self):
@@ -224,7 +225,7 @@ class Categories:
     def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
         """Return the position of each value of an array: -1 if missing, -2 if unknown.
 
-        Return None if the hash table cannot look up the values of the array; the caller must then
+        Return None if the hash table does not support these values. In this case, the caller must
         factorize the array and use `find` for its categories.
         """
         if self.family is None or not len(self) or isinstance(values, np.ma.MaskedArray):
@@ -260,7 +261,7 @@ class Categories:
         """Return the union in order of first appearance, and each part's positions in the union.
 
         `keys.preferred_by_key` chooses between equal values of different types. At least one
-        part is required. Empty parts do not affect the type, unless all parts are empty.
+        part is required. The type of an empty part matters only if all parts are empty.
         """
         filled = [part for part in parts if len(part)]
         if not filled:
@@ -314,7 +315,7 @@ def with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strin
 
 
 def dtype_of(values: Any) -> np.dtype[Any] | None:
-    """Return the dtype of a numeric or time array, else None; Arrow times with a zone are int64."""
+    """Return the dtype of numbers or times (int64 for Arrow times with a zone), or None."""
     if isinstance(values, np.ndarray):
         return values.dtype.newbyteorder("=") if values.dtype.kind in "biufmM" else None
     if not isinstance(values, Array):
@@ -411,7 +412,7 @@ def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bo
 
 
 class Factorized(NamedTuple):
-    """The codes of a column (-1: missing), the categories, and how the codes were found."""
+    """The codes of a column (-1: missing), the categories, and a source, e.g. "hash" or "bool"."""
 
     codes: AnyArray
     categories: AnyArray | Strings
@@ -423,7 +424,7 @@ class Factorized(NamedTuple):
 
 
 def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Factorized:
-    """Convert a column to codes and categories; its chunks are ndarrays, Strings or Arrow arrays.
+    """Convert a column in chunks (ndarrays, Strings or Arrow arrays) to codes and categories.
 
     In arrays of objects, the objects in `missing` are treated as missing values.
     """
@@ -562,10 +563,10 @@ def _preferred_variants(
     kinds: set[type],
     identify: Callable[[Any], Hashable] | None,
 ) -> dict[Hashable, Any]:
-    """Map each key to the preferred one of its equal values in the column, such as 1 and True.
+    """Map the key of each group of equal values, such as 1 and True, to the preferred value.
 
-    Without a preference, the first of these values would be the category, so the order of the rows
-    would matter. The result is empty if no choice is needed for values of these types.
+    The preferred value becomes the category, whatever the order of the rows. The result is empty if
+    equal values of the types `kinds` always look the same.
     """
     if len(kinds - {str, bytes}) <= 1 and kinds <= ONE_SPELLING:
         return {}
@@ -595,5 +596,7 @@ def _unhashable(items: list[Any]) -> TypeError:
             hash(item)
         except (TypeError, ValueError) as error:
             hint = "; use multi_hot for rows of several labels" if hasattr(item, "__iter__") else ""
-            return TypeError(f"row {row} holds {with_article(item)}: {error}{hint}")
-    return TypeError("two values cannot be compared with each other")
+            return TypeError(
+                f"the value in row {row} must be hashable, got {with_article(item)} ({error}){hint}"
+            )
+    return TypeError("all values must support ==, but comparing two of them raised an error")

@@ -71,11 +71,11 @@ KINDS = ("string", "binary", *DTYPES)
 cdef bytes SEED = os.urandom(64)
 
 if ohf_lock_over_forks():
-    raise MemoryError("cannot allocate the handlers that run at a fork")
+    raise MemoryError("cannot allocate memory for the handlers that run when the process forks")
 
 
 class UnsupportedValueError(TypeError):
-    """The error for a value (in `row`) that does not fit the kind of the dictionary."""
+    """A value does not fit the kind of the dictionary; `row` is the row of the value."""
 
     def __init__(self, message, row):
         super().__init__(message)
@@ -203,7 +203,7 @@ cdef class Source:
         return self.open_objects()
 
     cdef int open_objects(self) except -1:
-        """Set the address of the objects and allocate caches; repeat this if other code may have run."""
+        """Set the address of the objects and allocate caches. Call this again if other code may have run."""
         cdef cnp.ndarray array
         if len(self.owner) != self.n_rows:
             raise RuntimeError("the array must not be resized while it is read")
@@ -335,7 +335,7 @@ cdef Source source_of(object values, str kind, tuple missing):
 
 @cython.final
 cdef class Dictionary:
-    """A hash table from distinct values to codes, which are in order of first appearance.
+    """A hash table from distinct values to codes, which number the values in order of first appearance.
 
     The kind "int64" or "uint64" holds integers of any width, Booleans (0, 1), dates and durations. Several threads
     may call `lookup` at the same time. While one thread adds values, other threads that use the dictionary raise
@@ -357,7 +357,7 @@ cdef class Dictionary:
         if ohf_dictionary_open(
             &self.table, ohf_engine_of(variant), self.kind in ("string", "binary"), seed, n_values,
         ):
-            raise MemoryError("cannot allocate the table of a dictionary")
+            raise MemoryError("cannot allocate the hash table of a dictionary")
         if n_values > 0:
             self.run(source_of(values, kind, ()), True)
             if self.table.n_codes != n_values:
@@ -375,7 +375,7 @@ cdef class Dictionary:
         return f"Dictionary({self.kind!r}, {len(self)} values)"
 
     cdef int enter(self, bint learning) except -1:
-        """Register this thread as a writer (`learning`) or reader; raise RuntimeError for a conflict."""
+        """Register a writer (if `learning`) or a reader; raise RuntimeError if another thread prevents it."""
         cdef bint is_free
         ohf_lock()
         is_free = self.n_users == 0 if learning else self.n_users >= 0
@@ -443,19 +443,19 @@ cdef class Dictionary:
     cdef int fail(self, int failed, int64_t row) except -1:
         """Raise the exception for an error code (`failed`) that a C loop returned at a row."""
         if failed == OHF_NO_MEMORY:
-            raise MemoryError(f"cannot allocate the table of a dictionary, at row {row}")
+            raise MemoryError(f"cannot allocate the hash table of a dictionary, at row {row}")
         if failed == OHF_TOO_MANY:
             raise ValueError(f"row {row}: a dictionary must have at most {INT32_MAX} distinct values")
         if failed == OHF_OUTSIDE:
-            raise UnsupportedValueError(f"row {row}: the value does not fit the kind {self.kind!r}", row)
+            raise UnsupportedValueError(f"row {row}: the value does not fit a {self.kind!r} dictionary", row)
         raise ValueError(f"row {row}: offsets and views must be inside the buffers of the array")
 
     def encode(self, values, *, missing=()):
         """Return the codes of values, -1 if missing, and add new values to the dictionary.
 
-        The values are an Array, an ndarray, Strings, or a tuple of str or bytes; codes are consistent across
-        calls. Up to four objects in `missing`, found by identity, are treated as missing, like None and NaN.
-        Do not use the dictionary after an error.
+        The values are an Array, an ndarray, Strings, or a tuple of str or bytes. Equal values have the same code
+        in every call. `missing` has up to four objects to treat as missing values, like None and NaN; they are
+        compared by identity. Do not use the dictionary after an error.
         """
         return self.code(values, missing, True)
 
@@ -565,10 +565,9 @@ def number_labels(list rows not None, dict numbers not None):
 
 
 def number_integers(const integer_t[::1] values, uint64_t max_span):
-    """Return the codes and the sorted distinct integers (as uint64), or None if they differ too much.
+    """Return the codes and the sorted distinct integers (as uint64), or None if max - min > ``max_span``.
 
-    There must be at least one integer, in native byte order. ``max_span``, the largest accepted difference between
-    two integers, must be less than 2**31 - 1.
+    There must be at least one integer, in native byte order. ``max_span`` must be less than 2**31 - 1.
     """
     cdef const integer_t *items = &values[0]
     cdef integer_t low = items[0], high = items[0]

@@ -34,7 +34,7 @@ TYPE_RANK = {int: 0, float: 1, Fraction: 3, Decimal: 4, complex: 5, bool: 6}
 
 
 class Time(enum.Enum):
-    """The kinds of times. A comment tells what the number in the `key` of a time counts."""
+    """The kinds of times. Each comment describes the number in a `key` of this kind."""
 
     INSTANT = enum.auto()  # attoseconds since 1970, without a time zone
     ZONED = enum.auto()  # attoseconds since 1970 in UTC, with a time zone
@@ -58,13 +58,13 @@ def is_missing(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return a NumPy scalar as a Python object if `has_plain_type`, else the value itself."""
+    """Return a NumPy scalar as a Python object if `has_plain_type` allows it, else the value."""
     is_scalar = isinstance(value, np.generic)
     return value.item() if is_scalar and has_plain_type(type(value)) else value
 
 
 def has_plain_type(kind: type) -> bool:
-    """Tell whether values of a type compare exactly with Python values; some NumPy types do not."""
+    """Tell whether values of a type compare exactly with Python values; e.g. float32 does not."""
     # In NumPy, timedelta64 is a subclass of the integers.
     is_native = issubclass(kind, NATIVE) and not issubclass(kind, np.timedelta64)
     return is_native or not issubclass(kind, np.generic)
@@ -140,8 +140,8 @@ def _preference(value: Any) -> tuple[Any, ...]:
 def in_order(values: Iterable[Any]) -> list[Any]:
     """Return the sorted values; the result does not depend on the input order.
 
-    The order is numbers, strings, bytes, datetimes, dates, durations and complex numbers, then
-    values of other types by the name of their type.
+    The order is numbers, strings, bytes, datetimes, dates, durations and complex numbers. Values of
+    other types follow, sorted by the name of their type.
     """
     items = list(values)
     if len(set(map(type, items))) <= 1 and (not items or type(items[0]) in (str, int, bytes)):
@@ -172,7 +172,7 @@ KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
 
 
 def _number_order(value: Any) -> Any:
-    """Return an equal Python number to sort by, because some NumPy floats compare inexactly.
+    """Return the Python number that equals `value`, because some NumPy floats compare inexactly.
 
     A Decimal is unchanged, because 1E+999999999 as an integer would have a billion digits.
     """
@@ -184,12 +184,12 @@ def _number_order(value: Any) -> Any:
 
 
 def _time_order(parts: Any) -> tuple[int, int]:
-    """Return the sort key of a time from its `key`; times without a zone precede times with one."""
+    """Return the sort key of a time whose `key` is `parts`; times without a zone come first."""
     return parts[0].value, parts[1]
 
 
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
-    """Return the values of group `kind` in order, by `repr` if they cannot be compared."""
+    """Return the sorted values of group `kind`; sort by `repr` if values cannot be compared."""
     if kind < len(KINDS):
         with localcontext(Context(traps=[])):  # the caller's decimal context may raise errors
             return sorted(values, key=KINDS[kind][1])
@@ -201,7 +201,7 @@ def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
 
 
 def text_label(value: Any) -> str:
-    """Return a category as text for feature names; a time is shortened, e.g. midnight to its date.
+    """Return a category as text for feature names, e.g. only the date of a datetime at midnight.
 
     Equal times have the same label, even if their units or types differ.
     """
@@ -223,7 +223,7 @@ def text_label(value: Any) -> str:
 
 
 def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Return values as an array, of dtype object if another dtype would change a value's type."""
+    """Return an array of values. Its dtype is object if another dtype would change their types."""
     items = list(values)
     kinds = set(map(type, items))
     if len(kinds) == 1 and issubclass(next(iter(kinds)), bool | float | complex | np.generic):

@@ -32,7 +32,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def read(cls, rows: Any, offsets: Any = None, sep: str | None = None) -> Rows:
-        """Read rows from flat elements with offsets, separated strings, a matrix or lists."""
+        """Read rows from lists, a matrix, strings with `sep`, or flat elements with `offsets`."""
         if offsets is not None:
             return _flat(rows, offsets)
         library = reader_of(rows)
@@ -54,7 +54,7 @@ class Rows(NamedTuple):
     def split(
         cls, chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False
     ) -> Rows:
-        """Return a row for each string, with its labels between `sep`; `elements` is Factorized."""
+        """Split each string at `sep` into a row of labels. The result has Factorized `elements`."""
         table = Dictionary("string")
         separator = sep.encode("utf-8", "surrogatepass")
         parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
@@ -68,7 +68,7 @@ class Rows(NamedTuple):
         return cls(*number_labels(list(rows), numbers))
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Rows:
-        """Return the rows at some positions; a position of -1 is an empty row."""
+        """Return the rows at some positions; position -1 gives an empty row."""
         lengths = np.append(np.diff(self.offsets), 0).take(positions)
         starts = np.append(self.offsets[:-1], 0).take(positions)
         offsets = _offsets(lengths)
@@ -76,7 +76,7 @@ class Rows(NamedTuple):
         return Rows(offsets, self.elements.take(elements))
 
     def row_of(self, position: int) -> tuple[int, int]:
-        """Return the row that holds the flat element at a position, and its position in the row."""
+        """Return the row of the flat element at a position, and its position within this row."""
         row = int(np.searchsorted(self.offsets, position, side="right")) - 1
         return row, position - int(self.offsets[row])
 

@@ -33,7 +33,7 @@ EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def literal_kind(value: Any) -> str | None:
-    """Return the kind of a category, e.g. "text" or "zoned", or None for other types."""
+    """Return the kind of a category, e.g. "text" or "zoned" (a time with a time zone), or None."""
     kind = next((kind for types, kind in KINDS if isinstance(value, types)), None)
     is_zoned = kind == "instant" and getattr(value, "tzinfo", None) is not None
     return "zoned" if is_zoned else kind
@@ -53,9 +53,9 @@ def as_literal(value: Any, kind: str) -> Any:
     Returns
     -------
     object or None
-        A duration is in attoseconds. An instant is in attoseconds since 1970, in UTC if "zoned",
-        else in local time. A decimal has no trailing zeros. The run time is proportional to the
-        length of the category's str: ``Decimal("1E+999999999")`` is never expanded.
+        A "duration" is an int of attoseconds. An "instant" (local time) or "zoned" (UTC) is an int
+        of attoseconds since 1970. A decimal has no trailing zeros. Even ``Decimal("1E+999999999")``
+        is fast, because it is never expanded to its digits.
     """
     sized = SIZED.fullmatch(kind)
     if sized or kind in NUMBERS:
@@ -101,7 +101,7 @@ def _as_decimal(value: Any) -> Decimal | None:
 
 
 def _as_sized(value: Any, name: str, size: int) -> int | float | Decimal | None:
-    """Return a number for a type of `size` bits (decimal: digits), or None if it does not fit."""
+    """Return a number for a type with `size` bits or decimal digits, or None if it does not fit."""
     if name == "float":
         double = _as_float(value)
         with np.errstate(over="ignore"):

@@ -44,7 +44,7 @@ EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
 
 
 def _read_fraction(text: str) -> Fraction:
-    """Parse a Fraction; exponents are rejected, because they could make its integers huge."""
+    """Parse a fraction such as "1/3"; reject exponents, which could need too much memory."""
     if not re.fullmatch(r"-?[0-9]+(/[0-9]+)?", text):
         raise ValueError(f"a fraction must have the form '1/3', got {shown(text)}")
     return Fraction(text)
@@ -74,14 +74,16 @@ def to_json(value: Any) -> Json:
 
 
 def from_json(source: Json) -> Any:
-    """Return the scalar whose JSON form, a result of `to_json`, is `source`."""
+    """Return the scalar that `to_json` converted to `source`."""
     if isinstance(source, list):
         raise TypeError(f"expected a scalar, got a list: {shown(source)}")
     if not isinstance(source, dict):
         return _same_nan(source)
     tag = next(iter(source), "")
     if tag not in EXACT and tag not in READERS:
-        raise ValueError(f"{shown(tag)} is not the tag of a scalar: {shown(source)}")
+        raise ValueError(
+            f"the first key must name a type, e.g. 'date', got {shown(tag)} in {shown(source)}"
+        )
     for key, value in source.items():
         if key not in LINEAR and isinstance(value, str) and len(value) > MAX_LETTERS:
             raise ValueError(

@@ -26,7 +26,7 @@ cnp.import_array()
 
 @cython.final
 cdef class Strings:
-    """Strings or bytes, concatenated in one buffer; immutable.
+    """Immutable strings or bytes, concatenated in one buffer.
 
     Offsets are int64: the start of each item in `data` (uint8), followed by the end of the last item. Lone
     surrogates are stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
@@ -54,7 +54,7 @@ cdef class Strings:
 
     @staticmethod
     def from_objects(values, is_text=None):
-        """Return Strings of ``str`` or ``bytes``; `is_text` defaults to the type of the first value."""
+        """Return Strings of ``str`` (`is_text`) or ``bytes``; by default the first value decides."""
         cdef list parts = list(values)
         cdef Py_ssize_t i, n = len(parts)
         cdef cnp.ndarray offsets = np.zeros(n + 1, np.int64)

@@ -27,7 +27,7 @@ class CodedColumn:
     shifted_luts: dict[int, Lut] = field(default_factory=dict)  # the cache of `lut_from`
 
     def lut_from(self, first: int) -> Lut:
-        """Return the look-up table with `first` added to the output columns."""
+        """Return the look-up table with `first` added to each entry, except negative entries."""
         if self.lut is None:
             lut = np.arange(first, first + self.n_outputs + 1, dtype=np.int32)
             lut[-1] = -1

@@ -1,6 +1,6 @@
 """The output columns of one input column: their categories and their names.
 
-The options and the learned categories decide the output columns; the rows to encode do not.
+The options and the learned categories determine the output columns. The rows to encode do not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNKNOWN = -2  # the output column of an unknown category; a dropped category has
 
 
 class Special(enum.Enum):
-    """The meanings of an output column or a decoded value that is not a single category.
+    """The meaning of an output column, or of a decoded value, that is not a single category.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class ColumnSchema:
     def declared(cls, categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
         """Return the schema of a column with these categories; feature names have no prefix.
 
-        Any other value becomes a row of zeros.
+        A value that is not one of the categories becomes a row of zeros.
         """
         declared = declared_categories(categories, "categories")
         if declared is None:
@@ -92,9 +92,9 @@ class ColumnSchema:
         is_infrequent: Flags,
         is_dropped: Flags,
     ) -> ColumnSchema:
-        """Return the schema of a column, whose infrequent and dropped categories are flagged.
+        """Return the schema of a column, given flags for infrequent and for dropped categories.
 
-        Each other category has an output column. The columns of `specials` follow.
+        Each category without a flag has its own output column. The columns of `specials` follow.
         """
         is_own = ~(is_infrequent | is_dropped)
         n_own = int(is_own.sum())
@@ -124,9 +124,9 @@ class ColumnSchema:
         )
 
     def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
-        """Return the output column of each category, followed by that of a missing value.
+        """Return the output column of each category and, as the last entry, of a missing value.
 
-        A dropped category has -1; an unknown category has `UNKNOWN`.
+        The number is -1 for a dropped category, and `UNKNOWN` for an unknown category.
         """
         if not isinstance(categories, Categories):
             categories = Categories.of(categories)
@@ -144,7 +144,7 @@ class ColumnSchema:
 
     @property
     def types(self) -> frozenset[str]:
-        """The types that the columns had in `fit`, as `Table.type_of` writes them."""
+        """The types of the column in the tables that `fit` read, as results of `Table.type_of`."""
         return self.learned.types
 
     @cached_property
@@ -154,7 +154,7 @@ class ColumnSchema:
 
     @cached_property
     def category_of_feature(self) -> npt.NDArray[np.int64]:
-        """The position in `known` of the category of each output column that has one category."""
+        """For each output column of a single category, the position of the category in `known`."""
         return np.flatnonzero((self.outputs >= 0) & ~self.is_infrequent)
 
     @cached_property
@@ -182,7 +182,7 @@ class ColumnSchema:
 
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
-        """The output column of each category, then of an unknown value and a missing value."""
+        """The output column of each category, and last of an unknown and a missing value."""
         last = [self.unknown_output, self.missing_output]
         return np.concatenate([self.outputs, np.array(last, np.int32)])
 
@@ -193,7 +193,7 @@ class ColumnSchema:
 
     @cached_property
     def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
-        """A list of one tuple: the last `Column.shared`, its look-up table, and shifted copies."""
+        """The last look-up table, cached as ``[(Column.shared, lut, shifted_luts)]``."""
         return [(None, None, {})]
 
     @cached_property
@@ -203,12 +203,12 @@ class ColumnSchema:
 
     @property
     def missing_output(self) -> int:
-        """The output column of a missing value, or -1."""
+        """The output column of a missing value, or -1 if it has none."""
         return self.specials.get(Special.MISSING, -1)
 
     @property
     def unknown_output(self) -> int:
-        """The output column of an unknown value, or -1."""
+        """The output column of an unknown value, or -1 if it has none."""
         rule = self.options.handle_unknown
         label = Special.INFREQUENT if rule == "infrequent" else Special.UNKNOWN
         return self.specials.get(label, -1)
@@ -227,7 +227,7 @@ class ColumnSchema:
 def column_schema(
     name: Hashable, options: ColumnOptions, learned: ColumnStatistics, n_rows: int
 ) -> ColumnSchema:
-    """Return the schema of a column for its options and its statistics."""
+    """Return the schema of a column from its options and its statistics."""
     ordered = learned.ordered(options.categories)
     is_rare = infrequent(ordered.counts, n_rows, options.min_frequency, options.max_categories)
     is_dropped = dropped_categories(name, options.drop, ordered, is_rare)
@@ -239,7 +239,8 @@ def infrequent(
 ) -> Flags:
     """Tell which categories are infrequent, by the rules of scikit-learn's OneHotEncoder.
 
-    `max_categories` includes the feature for infrequent categories, even if there are none.
+    `max_categories` counts one feature for infrequent categories, even if `min_frequency` makes no
+    category infrequent.
     Among equally frequent categories, the last in order is kept.
     """
     least = 0.0 if min_frequency is None else min_frequency
@@ -256,7 +257,7 @@ def infrequent(
 def dropped_categories(
     name: Hashable, drop: str | DropValue | None, learned: ColumnStatistics, is_rare: Flags
 ) -> Flags:
-    """Tell which categories are dropped. The infrequent categories count as one last category."""
+    """Tell which categories are dropped; all infrequent ones together count as the last one."""
     is_dropped = np.zeros(len(is_rare), np.bool_)
     frequent = np.flatnonzero(~is_rare)
     counts = learned.counts[frequent]
@@ -281,7 +282,10 @@ def _frequent_position(name: Hashable, value: Any, known: Categories, is_rare: F
             f"drop[{name!r}] must be one of the categories {shortened(known)}, got {value!r}"
         )
     if is_rare[position]:
-        raise ValueError(f"drop[{name!r}] must be a frequent category, got {value!r}")
+        raise ValueError(
+            f"drop[{name!r}] must be a frequent category, got {value!r}, which is infrequent; drop"
+            " another category, or change min_frequency= or max_categories="
+        )
     return position
 
 

@@ -1,7 +1,7 @@
-"""Conditions for the features of a column, for engines that encode without this library.
+"""Conditions that compute the features of a column in an engine, such as a SQL database.
 
-This module applies the options for dropped, infrequent, unknown and missing values. An engine only
-translates the abstract methods of `FeatureWriter` into its own language.
+This module applies the options for dropped, infrequent, unknown and missing values. Each engine has
+a subclass of `FeatureWriter`, whose methods write the expressions in the engine's language.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ Expression = TypeVar("Expression")
 
 
 class FeatureWriter(ABC, Generic[Expression]):
-    """Write the features of one column in the language of an engine.
+    """A writer of the features of one column as expressions in the language of an engine.
 
-    A condition is an expression that is true or false. Null counts as false. `literals` has each
-    category as a literal of the engine, or None if its column cannot contain the category.
+    A condition is an expression that is true or false. Null counts as false. `literals` has one
+    entry for each category: the category as a literal in the language of the engine, or None if the
+    engine's column cannot contain the category.
     """
 
     def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:
@@ -47,17 +48,22 @@ class FeatureWriter(ABC, Generic[Expression]):
     def feature(self, condition: Expression, errors: dict[str, Expression]) -> Expression:
         """Return an expression that is one where the condition is true, else zero.
 
-        The query must fail where a condition of `errors` is true; the message depends on the key,
-        "missing" or "unknown". If ``column.propagates_missing``, a missing value must become NaN.
+        `errors` maps "missing" or "unknown" to a condition. Where this condition is true, the query
+        must fail with an error message for a missing or an unknown value. If
+        ``column.propagates_missing`` is true, a missing value must become NaN.
         """
 
     def features(self) -> list[Expression]:
-        """Return an expression for each feature; the first expression also raises the errors."""
+        """Return an expression for each feature.
+
+        The first expression also makes the query fail if the options reject a value.
+        """
         column, errors = self.column, self._errors()
         if errors and not column.n_outputs:
             raise ValueError(
-                f"column {column.name!r} has no features, so the query cannot reject its values;"
-                " use set_params(handle_unknown='ignore', handle_missing='ignore')"
+                f"column {column.name!r} has no features, but only the expression of a feature can"
+                " raise an error for a missing or unknown value; to accept such values, use"
+                " set_params(handle_unknown='ignore', handle_missing='ignore')"
             )
         groups = [[i] for i in column.category_of_feature.tolist()]
         rare = np.flatnonzero(column.is_infrequent).tolist()
@@ -75,7 +81,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         return errors
 
     def _condition(self, output: int, positions: list[int]) -> Expression:
-        """Return the condition that an output is 1; `positions` are those of its categories."""
+        """Return the condition that feature `output` is one; its categories are at `positions`."""
         if output == self.column.missing_output:
             return self.is_missing()
         if output == self.column.unknown_output:
@@ -83,7 +89,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         return self.is_among(self._chosen(positions))
 
     def _is_unknown_or(self, positions: list[int]) -> Expression:
-        """Return the condition that the value is unknown or one of some categories."""
+        """Return the condition that the value is unknown or a category at one of `positions`."""
         others = np.delete(np.arange(len(self.column.known)), positions)
         return self.is_other(self._chosen(others.tolist()))
 

@@ -1,7 +1,8 @@
 """Learn the columns of a table for `fit`, look up their values for `transform`, or check them.
 
-The options are applied to each category once, not to each row: the look-up table of a column (see
-`CodedColumn`) maps each code to an output column. Its last entry is for missing values.
+The options are applied once to each category, not to each row. The result is the look-up table of a
+column (see `CodedColumn`), which maps each code to an output column. Its last entry is for missing
+values.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> Col
 
 
 def schema_of(state: TableStatistics, options: Options) -> Schema:
-    """Return the schema for the statistics of a table."""
+    """Return the schema that follows from the statistics of a table and the options."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
     names = None if state.input is None else state.input.names
@@ -171,7 +172,7 @@ def _warn_of_unknown(
     pairs: Iterable[tuple[ColumnSchema, CodedColumn]],
     read: Callable[[ColumnSchema], Column | Values],
 ) -> None:
-    """Emit one warning about the unknown values of all columns with the option "warn"."""
+    """Emit one warning about the unknown values of all columns with ``handle_unknown="warn"``."""
     unseen = [
         reports.unseen_values(schema, read(schema))
         for schema, coded in pairs
@@ -200,9 +201,10 @@ def _code_column(
 def _luts_of(
     schema: ColumnSchema, column: Column, outputs: npt.NDArray[np.int64] | None
 ) -> tuple[Lut, dict[int, Lut]]:
-    """Return the look-up table of a column, and the cache of its shifted copies.
+    """Return the look-up table of a column, and the cache of `CodedColumn.lut_from`.
 
-    If all categories are known, a small table is cached for the next column that shares them.
+    A small look-up table of known categories is reused if the next column has the same
+    `Column.shared`.
     """
     shared, *luts = schema.last_luts[0]
     if column.shared is not None and column.shared is shared:
@@ -238,7 +240,7 @@ def read_named(table: Table, name: Hashable) -> Column | Values:
 
 
 def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:
-    """Return the coded column for `found`, the result of `Values.lookup`.
+    """Return a column whose codes are `found`, the result of `Values.lookup`.
 
     Return None if `found` is None or the options reject a value. `found` is changed in place.
     """
@@ -256,7 +258,7 @@ def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> Code
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:
-    """Raise an error if a code is negative; the error names the row of the first missing value."""
+    """Raise an error for the first missing value, which has a negative code."""
     if codes.dtype.kind == "i" and codes.size and codes.min() < 0:
         row = int(np.argmax(codes < 0))
         raise ValueError(
@@ -285,5 +287,5 @@ def check_known(
 
 
 def _place(name: Any, row: int) -> str:
-    """Return the place of a value as text: its column and, if the table is whole, its row."""
+    """Return the column of a value as text, and its row unless the table is part of another."""
     return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"

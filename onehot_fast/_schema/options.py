@@ -30,7 +30,7 @@ MISSING_RULES: tuple[HandleMissing, ...] = get_args(HandleMissing)
 # Values of these types are never missing and are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
 REMAINDERS = ("passthrough", "drop")
-UNIQUE_HINT = "for the values of a column, pass .dropna().unique() (polars: .drop_nulls().unique())"
+UNIQUE_HINT = "pass distinct values, e.g. column.dropna().unique() (polars: .drop_nulls().unique())"
 UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 
@@ -62,7 +62,7 @@ DEFAULTS: dict[str, Any] = {**vars(ColumnOptions()), "remainder": "passthrough"}
 
 @dataclass(frozen=True)
 class Options:
-    """The checked options of a table by name: a value, or a dict from columns to values."""
+    """The checked options by name. Each is one value, or a dict from columns to values."""
 
     values: dict[str, Any]
 
@@ -88,7 +88,7 @@ class Options:
                 yield option, value
 
     def identity(self) -> Iterator[Hashable]:
-        """Yield the chosen options as hashable objects that differ for 1 and 1.0."""
+        """Yield the chosen options as hashable objects, which differ if only types differ."""
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}
@@ -186,8 +186,8 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     for i, item in enumerate(items):
         if is_missing(item):
             raise ValueError(
-                f"{where}[{i}] must not be a missing value, got {item!r}; {UNIQUE_HINT}, and"
-                " handle_missing='indicator' for a feature of missing values"
+                f"{where}[{i}] must not be a missing value, got {item!r}; {UNIQUE_HINT};"
+                " to get a feature for missing values, use handle_missing='indicator'"
             )
         first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
         if first != i:
@@ -213,7 +213,7 @@ def _hashable(value: Any, where: str) -> Hashable:
 
 
 def _drop(value: Any, where: str) -> str | DropValue | None:
-    """Return a rule or a `DropValue`; ``["first"]`` is the category "first"."""
+    """Return a rule, such as "first", or the `DropValue` of a category, such as ``["first"]``."""
     if value is None or (isinstance(value, str) and value in DROP_RULES):
         return value
     is_list = isinstance(value, list | tuple) and len(value)

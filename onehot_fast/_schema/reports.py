@@ -115,7 +115,7 @@ def vocabulary_listing(schema: Schema) -> Listing:
 
 
 def _meanings(schema: Schema) -> dict[str, Objects]:
-    """Return the column name, the kind and the category (or None) of each output."""
+    """Return the column name, the kind and the category (or None) of each output column."""
     names = as_objects([column.name for column in schema.columns])
     kinds = np.full(schema.n_features, "category", object)
     categories = np.empty(schema.n_features, object)
@@ -129,7 +129,7 @@ def _meanings(schema: Schema) -> dict[str, Objects]:
 
 
 def _counts(column: ColumnSchema, n_rows: int) -> Counts:
-    """Return the number of rows in `fit` for each feature, or -1 if it is unknown."""
+    """Return the number of rows in `fit` in which each feature was one; -1 if it is not known."""
     counts = column.learned.counts
     # With declared categories, unknown and missing values are not counted separately.
     only_missing = column.options.categories is None or column.options.handle_unknown == "error"
@@ -301,7 +301,7 @@ def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
 
 
 def check_of(unseen: Iterable[UnseenValues], n_rows: int) -> Check:
-    """Return the report on a table of `n_rows` rows."""
+    """Return the report of `Encoder.check` on a table of `n_rows` rows."""
     found = [(each.name, kind, getattr(each, kind)) for each in unseen for kind in CHECK_KINDS]
     counts = [values.counts for *_, values in found]
     lengths = [*map(len, counts)]
@@ -322,7 +322,7 @@ def with_all_unknown(
     columns: Iterable[ColumnSchema],
     read: Callable[[ColumnSchema], Column | Values],
 ) -> UnknownValueError:
-    """Return the error with a longer message, which names the unknown values of all columns."""
+    """Return a copy of an error whose message also names the unknown values of all columns."""
     checked = (column for column in columns if column.options.handle_unknown == "error")
     unseen = [unseen_values(column, read(column)) for column in checked]
     return UnknownValueError(f"{error}; unknown values of all columns: {_some_columns(unseen)}")

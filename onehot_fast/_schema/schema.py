@@ -1,4 +1,4 @@
-"""The order, names and dtypes of the output columns of a table, and schemas of codes."""
+"""The order, names and dtypes of the output columns of a table, for each output format."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ MAX_CACHED_NAMES = 1 << 14
 
 @dataclass(frozen=True)
 class ColumnOrder:
-    """The columns of a table in the order of the encoded table.
+    """The order in which the columns of a table appear in the encoded table.
 
-    Columns seen in `fit` are in the fitted order, followed by columns not seen in `fit`. If only
-    the encoded columns of `fit` are known, the columns keep the order of the table.
+    Columns seen in `fit` come first, in the order of `fit`. Columns not seen in `fit` follow. If
+    the encoder knows only the encoded columns, the others keep their positions in the table.
     """
 
     positions: list[int]  # in the table to encode
@@ -40,15 +40,15 @@ class ColumnOrder:
         """Raise an error if the table lacks a column that a matrix must have."""
         if self.absent:
             raise ValueError(
-                f"the table lacks {_listed(self.absent)}, which fit saw and the matrix must have:"
-                " add the values, or use encoder.set_params(remainder='drop') to return only the"
-                " features"
+                f"the table lacks {_listed(self.absent)}, but a matrix must have all columns that"
+                " fit saw; add them to the table, or use encoder.set_params(remainder='drop') to"
+                " return only the features"
             )
 
     def warn_if_absent(self) -> None:
         """Warn if the table, and therefore the result, lacks columns seen in `fit`.
 
-        A part of a table does not warn: the engine warns once, when it plans the whole table.
+        For a part of a table, do not warn: the engine (e.g. Dask) warns once for the whole table.
         """
         if self.absent and not is_part_of_table():
             warn(f"the table, and thus the result, lacks {_listed(self.absent)}, which fit saw")
@@ -61,7 +61,7 @@ def _listed(names: Sequence[Hashable]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """The output columns of all input columns, and the table that was passed to `fit`."""
+    """The output columns of all encoded columns, and the names of all columns seen in `fit`."""
 
     columns: tuple[ColumnSchema, ...]
     remainder: str = "passthrough"  # or "drop": without the columns that are not encoded
@@ -83,7 +83,7 @@ class Schema:
         return {}
 
     def cached_for(self, names: tuple[Hashable, ...], make: Callable[[Schema, Any], Made]) -> Made:
-        """Return ``make(schema, names)``, cached by `make` and the names of a table.
+        """Return ``make(self, names)``, and cache the result for the same `make` and `names`.
 
         The cache needs no invalidation, because a schema is immutable.
         """
@@ -109,7 +109,7 @@ class Schema:
 
     @cached_property
     def of_codes(self) -> Schema:
-        """A copy of the schema whose look-up tables contain the codes of the output "codes"."""
+        """A copy of the schema for the output "codes", whose look-up tables contain these codes."""
         return dataclasses.replace(self, columns=tuple(map(_with_codes, self.columns)))
 
     @cached_property
@@ -128,11 +128,11 @@ class Schema:
             return (named or self.columns)[0]
         known = [column.name for column in self.columns]
         raise ValueError(
-            f"the name of the column must be one of {known!r}, got {name!r}: rename the column"
+            f"the name of the column must be one of {known!r}, got {name!r}; rename the column"
         )
 
     def column_order(self, names: Sequence[Hashable]) -> ColumnOrder:
-        """Return the columns of the encoded table, for a table with these names."""
+        """Return the order of the columns in the encoded table, for a table with these names."""
         encoded = self.positions_in(names)
         if self.remainder == "drop":
             return ColumnOrder(encoded, set(), [])
@@ -176,9 +176,10 @@ class Schema:
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
 
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
-        """Raise an error if two output columns, including kept columns, have the same name.
+        """Raise an error if two output columns have the same name.
 
-        The names are generated only if two of them could be equal.
+        `kept` has the names of the output columns that are not encoded. The names of the features
+        are generated only if two names could be equal.
         """
         others = set(kept)
         prefixes = [column.prefix for column in self.columns]
@@ -235,7 +236,7 @@ def _as_categorical(column: ColumnSchema) -> ColumnSchema:
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
     """Return the categories of a column of `Schema.of_categories`.
 
-    They are text if `as_text`, or if the column has a feature that is not a category.
+    They are strings if `as_text` is true, or if a feature is not a single category.
     """
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))

@@ -1,4 +1,4 @@
-"""Convert an encoder to and from JSON: its options and its statistics."""
+"""Convert the options and the learned statistics of an encoder to and from JSON."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class NotJSONError(ValueError):
 
 
 class NotAnEncoderError(ValueError):
-    """A JSON document is not a valid encoder; the message names the place in the document."""
+    """A JSON document is not a valid encoder. The message names the invalid part."""
 
 
 @contextlib.contextmanager
 def reading(where: str) -> Iterator[None]:
-    """Convert errors in the block to NotAnEncoderError, and add the place in the document."""
+    """Convert errors in a `with` block to NotAnEncoderError. The message includes `where`."""
     try:
         yield
     except NotAnEncoderError:
@@ -64,7 +64,7 @@ def reading(where: str) -> Iterator[None]:
 def dumps(
     encoded: tuple[Hashable, ...] | None, options: Options, state: TableStatistics | None
 ) -> str:
-    """Return an encoder as JSON text."""
+    """Return an encoder of the columns `encoded` as JSON; `state` is None if it is not fitted."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -89,10 +89,10 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         is_command = isinstance(document, dict) and document.get("format") == COMMAND_FORMAT
-        hint = "; only the onehot-fast command reads an encoder of several labels a row"
+        hint = "; only the onehot-fast command reads an encoder for rows of several labels"
         raise ValueError(
-            "the text must be a result of Encoder.to_json: its 'format' is not"
-            f" {FORMAT!r}{hint if is_command else ''}"
+            f"the text must be a result of Encoder.to_json, with the 'format' {FORMAT!r}, got"
+            f" {text[:40]!r}{hint if is_command else ''}"
         )
     version = document.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
@@ -107,7 +107,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
 def loads(
     text: str | bytes,
 ) -> tuple[list[Hashable] | None, dict[str, Any], TableStatistics | None]:
-    """Return the arguments `columns` and options of `Encoder`, and the statistics of `fit`."""
+    """Return the columns and the options for `Encoder`, and the statistics of `fit`, if any."""
     document = _read_document(text)
     with reading("the document"):
         encoded, chosen, fitted = document["columns"], document["options"], document["fitted"]
@@ -141,7 +141,7 @@ def _names_from_json(source: list[Json]) -> list[Hashable]:
     """Return the names of columns; raise an error if a name appears twice."""
     names = [_name_from_json(name) for name in source]
     if len(set(names)) < len(names):
-        raise ValueError("a name appears twice")
+        raise ValueError(f"column names must differ from each other, got {shown(names)}")
     return names
 
 
@@ -156,7 +156,7 @@ def _name_from_json(source: Json) -> Hashable:
 
 
 def _option_to_json(option: str, value: Any) -> Json:
-    """Return the JSON form of an option, which may have a value per column."""
+    """Return the JSON form of the value of an option, or of a mapping from columns to values."""
     if isinstance(value, Mapping):
         pairs = [[to_json(name), _option_to_json(option, one)] for name, one in value.items()]
         return {"per column": pairs}
@@ -182,12 +182,12 @@ def _value_from_json(option: str, source: Json) -> Any:
             raise ValueError(f"drop must be a list of one category, got {shown(source)}")
         return [from_json(item) for item in source]
     if isinstance(source, dict):
-        raise TypeError(f"the value of an option must not be a dict, got {shown(source)}")
+        raise TypeError(f"the value for a column must not be a dict, got {shown(source)}")
     return _name_from_json(source) if option in ("prefix", "prefix_sep") else source
 
 
 def drop_as_passed(value: str | DropValue | None) -> Any:
-    """Return `drop` as the user passes it; a category that looks like a rule is in a list."""
+    """Return `drop` as the user passes it, e.g. the rule "first", or the category ``["first"]``."""
     if not isinstance(value, DropValue):
         return value
     is_plain = value.value not in (*DROP_RULES, None) and not isinstance(value.value, list)
@@ -206,7 +206,7 @@ def _state_to_json(state: TableStatistics) -> Json:
 
 
 def _learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
-    """Return the statistics of one column as JSON, the declared categories first."""
+    """Return the statistics of one column as JSON, with the declared categories first."""
     learned = learned.sorted_after(learned.n_declared or 0)
     categories, items = learned.categories, learned.categories.tolist()
     is_plain = set(map(type, items)) <= AS_THEY_ARE
@@ -242,7 +242,7 @@ def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None
     names = [from_json(name) for name in _list(source["columns"])]
     known = {*encoded}
     if [name for name in names if name in known] != encoded:
-        raise ValueError("the columns of 'input' must contain the encoded columns in their order")
+        raise ValueError("'input' must list all encoded columns, in the same order as 'fitted'")
     if type(source["named"]) is not bool:
         raise TypeError(f"'named' must be true or false, got {shown(source['named'])}")
     return InputTable(tuple(names), source["named"])
@@ -262,7 +262,7 @@ def _learned_from_json(source: Json) -> ColumnStatistics:
         categories = Categories.empty(source["type"])
     counts = np.array([*map(_count, _list(source["counts"]))], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
-        raise ValueError("the categories must be distinct and have one count each")
+        raise ValueError("'categories' must be distinct, and 'counts' must have one count each")
     n_declared, conflict = source["declared"], source["conflict"]
     if type(conflict) is not bool:
         raise TypeError(f"'conflict' must be true or false, got {shown(conflict)}")
@@ -271,7 +271,9 @@ def _learned_from_json(source: Json) -> ColumnStatistics:
     types = _list(source.get("types", []))
     for name in types:
         if not isinstance(name, str) or len(name) > MAX_QUOTED:
-            raise ValueError(f"the name of a type must be a short str, got {shown(name)}")
+            raise ValueError(
+                f"a type name must be a str of at most {MAX_QUOTED} letters, got {shown(name)}"
+            )
     return ColumnStatistics(categories, counts, n_declared, conflict, types=frozenset(types))
 
 

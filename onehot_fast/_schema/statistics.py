@@ -1,7 +1,7 @@
 """What `fit` learns about each column: its categories and their counts.
 
-The result of merging does not depend on the order or grouping of the parts: counts are added, and
-the union of the categories is sorted at the end.
+The rows of a table can be learned in parts, whose statistics are merged. The result does not depend
+on the order or grouping of the parts, because the union of the categories is sorted at the end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ColumnStatistics:
 
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
-        """Return the statistics of the rows of all parts; there must be at least one part."""
+        """Merge the statistics of the parts of a column; `parts` must not be empty."""
         # Sort parts with declared categories first, as their categories must precede the others.
         parts = sorted(parts, key=lambda part: part.n_declared is None)
         categories, positions = Categories.union([part.categories for part in parts])
@@ -71,15 +71,16 @@ class ColumnStatistics:
         return self.take(np.argsort(-self.counts, kind="stable")[:n])
 
     def sorted_after(self, n: int) -> ColumnStatistics:
-        """Return the first `n` categories followed by the sorted others."""
+        """Return the statistics with the categories sorted, except the first `n`, which stay."""
         others = self.categories.take(np.arange(n, len(self.categories)))
         return self.take(np.append(np.arange(n), n + others.argsort()))
 
     def ordered(self, declared: Sequence[Any] | None = None) -> ColumnStatistics:
-        """Return the categories in the order of the schema; `declared` is the option `categories`.
+        """Return the statistics with the categories in the order of the output columns.
 
-        Without the option, the declared order of the data is kept if all declarations are equal and
-        no other value occurs; otherwise the categories are sorted.
+        `declared`, the value of the option `categories`, sets the order. If it is None, the order
+        of a categorical dtype is kept, provided that all parts of the data have the same dtype and
+        all categories are declared in it. Otherwise, the categories are sorted.
         """
         if declared is None:
             is_ordered = self.is_in_schema_order or self.n_declared == len(self.categories)
@@ -89,7 +90,10 @@ class ColumnStatistics:
         positions = known.find(self.categories)
         if (positions < 0).any():  # possible only in a JSON document
             other = self.categories.take([int(np.argmax(positions < 0))]).tolist()[0]
-            raise ValueError(f"the learned category {shown(other)} must be a declared category")
+            raise ValueError(
+                "the option 'categories' must include all categories of 'fitted', but lacks"
+                f" {shown(other)}"
+            )
         counts[positions] = self.counts
         return replace(self, categories=known, counts=counts)
 
@@ -160,8 +164,8 @@ class TableStatistics:
     def in_schema_order(self) -> TableStatistics:
         """Return a copy with the categories in the order that `ordered` returns.
 
-        The schema then shares their memory. A column is unchanged if only some of its categories
-        are declared.
+        A schema made from the copy shares the memory of its categories. A column is unchanged if
+        only some of its categories are declared.
         """
         columns = (
             column.ordered() if column.n_declared in (None, len(column.categories)) else column
@@ -178,7 +182,7 @@ class TableStatistics:
 
 
 def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
-    """Return the first known input table; raise an error if the tables' columns differ."""
+    """Return the first `input` that is not None; raise an error if two have different columns."""
     known = [state.input for state in states if state.input is not None]
     if not known:
         return None
@@ -187,15 +191,15 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
         different = [*(counts[0] - other), *(other - counts[0])]
         if different:
             raise ValueError(
-                f"the encoders must be fitted to tables with the same columns, but only some have"
-                f" {different!r}; fit them to the same columns, or to the encoded columns"
-                f" {list(states[0].names)!r} alone"
+                f"the encoders must be fitted to tables with the same columns, but only some tables"
+                f" have the columns {different!r}; fit all encoders to the same columns, or to the"
+                f" encoded columns {list(states[0].names)!r} alone"
             )
     return known[0]
 
 
 def learn(column: Column) -> ColumnStatistics:
-    """Return the statistics of one column; undeclared categories without rows are left out."""
+    """Return the statistics of one column; skip undeclared categories that do not occur."""
     found = counted(column)
     if column.is_conflicting:
         return replace(found, conflict=True)
@@ -226,9 +230,9 @@ def counted(column: Column) -> ColumnStatistics:
 def learn_known(
     column: Column, known: Categories
 ) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
-    """Return the statistics of the values that are in `known`, and positions in `known`.
+    """Return the statistics of the values in `known`, and each category's position in `known`.
 
-    The positions are those of all categories of the column, or -1 if a category is unknown.
+    A category of `column` that is not in `known` has position -1.
     """
     found = counted(column)
     positions = known.find(found.categories)

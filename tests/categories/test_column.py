@@ -82,7 +82,7 @@ def test_integers_of_any_range(dtype, n, seed, is_narrow):
 
 def test_a_nan_decimal_is_missing_and_a_signaling_one_an_error():
     assert values_of(read_column([Decimal("NaN"), Decimal("1.5")])) == [None, Decimal("1.5")]
-    with pytest.raises(TypeError, match="row 0 holds a Decimal: Cannot hash a signaling NaN"):
+    with pytest.raises(TypeError, match=r"row 0 must be .* a Decimal \(Cannot hash a signaling"):
         read_column([Decimal("sNaN")])
 
 
@@ -111,8 +111,8 @@ def test_missing_values_of_numpy(make, expected, names):
     [
         (np.zeros((2, 2)), ValueError, r"must have one dimension, got shape \(2, 2\)"),
         (np.zeros(2, "V3"), TypeError, r"got \|V3"),
-        ([*range(5000), []], TypeError, "row 5000 holds a list"),
-        ([1, [2]], TypeError, "row 1 holds a list: unhashable type: 'list'; use multi_hot"),
+        ([*range(5000), []], TypeError, "row 5000 must be hashable, got a list"),
+        ([1, [2]], TypeError, r"row 1 must be .* a list \(unhashable type: 'list'\); use mul"),
         ("text", TypeError, "a column must be .* got a str"),
         (3, TypeError, "a column must be .* got an int"),
     ],
@@ -205,7 +205,7 @@ def test_fields_of_a_structured_array():
             r"of 'a', 'c' are scalars.* one row, pass 'a': \[3\]",
         ),
         ({"a": np.zeros((2, 2), "U1")}, ValueError, "column 'a': a column must have one"),
-        ({"a": ["x", {}]}, TypeError, "column 'a': row 1 holds a dict"),
+        ({"a": ["x", {}]}, TypeError, "column 'a': the value in row 1 must .* got a dict"),
     ],
 )
 def test_tables_that_cannot_be_read(source, error, message):

@@ -59,7 +59,7 @@ def test_columns_come_out_in_the_order_of_fit(library, form):
 def test_a_matrix_needs_the_columns_that_fit_saw(library, form):
     table = library.table(reordered("plan", "age", "kind"))
 
-    with pytest.raises(ValueError, match="lacks the column 'n', which fit saw and the mat"):
+    with pytest.raises(ValueError, match="lacks the column 'n', but a matrix must have"):
         fitted(library).transform(table, form)
     assert fitted(library, remainder="drop").transform(table, form).shape == (3, 4)
     with pytest.raises(ValueError, match="no column 'plan'"):
@@ -231,7 +231,7 @@ def test_merge_keeps_the_other_columns(library):
 
     assert unknown.merge(fitted(library)).get_feature_names_out().tolist() == NAMES
     assert fitted(library).merge(unknown).get_feature_names_out().tolist() == NAMES
-    with pytest.raises(ValueError, match=r"the same columns, but only some have \['age'\]"):
+    with pytest.raises(ValueError, match=r"the same columns, but only some .* \['age'\]"):
         fitted(library).merge(other)
     more = fitted(library).partial_fit(library.table(reordered("kind", "plan")))
     assert more.get_feature_names_out().tolist() == NAMES

@@ -244,7 +244,7 @@ NEWER = (
 DEEP = '{"tuple": [' * 500 + "1" + "]}" * 500
 UNREADABLE = [
     ("[]", "must be a result of Encoder.to_json"),
-    ("{}", r"must be a result of Encoder.to_json: .* 'onehot_fast.Encoder'$"),
+    ("{}", r"must be a result of Encoder.to_json, .* 'onehot_fast.Encoder', got '\{\}'$"),
     ('{"format": "onehot_fast.command"}', "only the onehot-fast command reads .* several labels"),
     ("nothing", "must be JSON .Expecting value"),
     ("[" * 200_000, "must be JSON .maximum recursion"),
@@ -252,7 +252,7 @@ UNREADABLE = [
     (HEAD + '"version": 9, "written by": "onehot_fast 8.1"}', NEWER),
     (HEAD + '"version": "2"}', "got '2', written by an unknown release"),
     (HEAD + '"version": 1}', "not a complete encoder"),
-    (HEAD + f'"version": 1, {PICKLE}', "'pickle' is not the tag"),
+    (HEAD + f'"version": 1, {PICKLE}', "the first key must name a type, .* got 'pickle'"),
     *((document(f"[{value}, 1]"), "column 'c'") for value in (
         '{"fraction": "1e1000000000"}', '{"fraction": "1/0"}', '{"fraction": 1}',
         '{"decimal": "x"}', '{"datetime": "2020-01-01", "zone": "' + "A" * 5000 + '"}',
@@ -273,7 +273,7 @@ UNREADABLE = [
     (document(conflict=0), "'conflict' must be true or false, got 0"),
     (document(rows=None), "'fitted': a count must be .* got None"),
     (document(name=[1]), "'fitted'.*expected a scalar, got a list"),
-    (document(columns=["c", "c"]), "'columns': a name appears twice"),
+    (document(columns=["c", "c"]), "'columns': column names must differ from each other"),
     (document(columns=5), "'columns': expected a list, got an int: 5"),
     (document(options={"self": 1}), "'options': option 'self' does not exist"),
     (document(options={"drop": {"per column": 3}}), "option 'drop'"),
@@ -309,7 +309,7 @@ def test_an_option_without_equal_equals_itself(value):
 def test_impossible_statistics_are_rejected():
     encoder = Encoder.from_json(document(options={"categories": ["a"]}))
 
-    with pytest.raises(ValueError, match="the learned category 'b' must be a declared"):
+    with pytest.raises(ValueError, match=r"must include all .* but lacks 'b'"):
         encoder.get_feature_names_out()
 
 

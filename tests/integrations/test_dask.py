@@ -103,7 +103,7 @@ def test_columns_have_the_order_of_fit(frame):
     for form in ("numpy", "csr", "csr_matrix"):
         computed = encoder.transform(other, form).compute()
         assert dense(computed).tolist() == dense(encoder.transform(rows, form)).tolist()
-    with pytest.raises(ValueError, match="lacks the column 'n', which fit saw"):
+    with pytest.raises(ValueError, match="lacks the column 'n', but a matrix"):
         encoder.transform(frame[["a", "c"]], "csr")
 
 

@@ -160,7 +160,7 @@ def test_rows_of_many_kinds(dtype):
         ({"rows": ["a"], "sep": 1, "categories": []}, TypeError, "sep must be a str, got 1"),
         ({"rows": [[0]], "depth": 1, "categories": [0]}, ValueError, "cannot be combined"),
         ({"rows": [["a"]], "categories": "auto"}, ValueError, "pass distinct_labels"),
-        ({"rows": [[{}]], "categories": [1]}, TypeError, "row 0 holds a dict"),
+        ({"rows": [[{}]], "categories": [1]}, TypeError, "row 0 must be hashable, got a dict"),
         ({"rows": [[]]}, ValueError, "depth=None needs an index"),
         ({"rows": [[0, 2**70]], "depth": 1}, ValueError, "labels must fit into int64, or"),
         ({"rows": [[0]], "depth": -1}, ValueError, "depth must be in \\[0, 2\\*\\*63\\), got -1"),
