@@ -26,7 +26,7 @@ FOREIGN_OPTION_NAMES = {
     "cols": "columns=",
     "variables": "columns=",
     "subset": "columns=",
-    "top_categories": "max_categories=, which includes the column of infrequent categories",
+    "top_categories": "max_categories=, which also counts the feature of infrequent categories",
     "dtype": "dtype= of Encoder: Encoder(dtype=...) or encoder.set_params(dtype=...)",
     "dim": "axis=",
     "num_classes": "depth=",
@@ -39,7 +39,7 @@ FOREIGN_OUTPUT_NAMES = {"sparse": "csr", "dense": "numpy", "array": "numpy", "py
 
 
 def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
-    """Return a value that is one of the choices, or raise an error."""
+    """Return `value` if it is one of `choices`, or raise an error."""
     if isinstance(value, str) and value in choices:
         return str(value)
     error = ValueError if isinstance(value, str) else TypeError
@@ -50,7 +50,7 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_options(options: Iterable[str], accepted: Collection[str] | None) -> None:
-    """Raise TypeError if an option is not in `accepted`; None accepts no option."""
+    """Raise TypeError if an option is not in `accepted`; if that is None, reject every option."""
     for name in options:
         if accepted is None:
             raise TypeError(

@@ -2,9 +2,8 @@
 """The fast path of small calls.
 
 For 32 indices the kernel takes tens of nanoseconds, and checking arguments in Python takes twenty times as
-long. This module handles common small calls. For all other calls, `one_hot_small` returns None, and
-``tensor.py`` checks the arguments and raises the errors: this module never raises an error for an invalid
-argument.
+long. This module handles common small calls. For all other calls, also those with an invalid argument,
+`one_hot_small` returns None. Then ``tensor.py`` checks the arguments and raises the errors.
 """
 
 cimport numpy as cnp
@@ -46,7 +45,7 @@ cdef unsigned char zero[8]
 
 
 def _fill_tables():
-    """Fill ``kinds``, ``ones`` and ``has_one`` from NumPy's dtypes, for any byte order and width."""
+    """Fill ``kinds``, ``ones`` and ``has_one`` for this machine's byte order and type widths."""
     for number in range(TYPES):
         kinds[number] = -1
         has_one[number] = False
@@ -95,8 +94,9 @@ cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, cons
 def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dtype, out):
     """Return the one-hot encoding, or None if the call is not both common and small.
 
-    A common call has contiguous native indices, int depth and axis, the values 1 and 0, no label smoothing,
-    a native numeric dtype and default policies. A small call has a result of at most 1 MiB.
+    A common call has contiguous indices in native byte order, int depth and axis, the values 1 and 0, no label
+    smoothing, and a numeric or Boolean dtype in native byte order. The caller checks that all other options of
+    `one_hot` have their defaults. A small call has a result of at most 1 MiB.
     """
     cdef cnp.ndarray source, result
     cdef cnp.dtype element

@@ -40,7 +40,8 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         array = np.asarray(source)
     except ValueError as error:  # nested sequences of different lengths
         raise ValueError(
-            f"{name} cannot form an array: {error} (multi_hot accepts rows of any length)"
+            f"{name} cannot be converted to an array: {error} (multi_hot accepts rows of any"
+            " length)"
         ) from error
     if array.size == 0 and isinstance(source, list | tuple | range):
         # NumPy converts an empty sequence to float64.
@@ -118,10 +119,10 @@ def int64_or_uint64(items: Any, what: str) -> npt.NDArray[Any]:
 def mark_ignored(
     indices: npt.NDArray[Any], ignore_index: object
 ) -> tuple[npt.NDArray[Any], int | None]:
-    """Return the indices, and the index that the kernels must ignore, or None.
+    """Return the indices, and the one index that the kernels must ignore (None: no index).
 
-    Kernels ignore only one index. If `ignore_index` contains several indices of the array, the
-    result is a copy in which the first of them replaces the others.
+    Kernels can ignore only one index. If the array contains several of the indices to ignore, the
+    result is a copy of the array in which the first of them replaces the others.
     """
     if ignore_index is None:
         return indices, None

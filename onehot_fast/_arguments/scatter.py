@@ -1,7 +1,7 @@
-"""Check `out`, and encode and decode with NumPy the arrays that the kernels cannot process.
+"""Checks of `out`, and NumPy code for the arrays that the kernels cannot encode or decode.
 
-The kernels copy and compare bytes in contiguous memory. This module handles references (object,
-StringDType), structures, padding and strides.
+The kernels copy and compare bytes in contiguous memory. This module handles dtypes of references
+(object, StringDType), structured dtypes, elements with padding bytes, and strided arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from onehot_fast._runtime import dispatch, parallel
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# The limit of NumPy's search for shared bytes; a search that exceeds the limit counts as a find.
+# If NumPy's search for shared bytes exceeds this limit, the arrays are assumed to share memory.
 _OVERLAP_WORK = 100_000
 
 
@@ -38,7 +38,10 @@ def check_out(
     if _share_memory(cells, source):
         raise ValueError("out overlaps the memory of the indices: pass another array")
     if _overlaps_itself(cells):
-        raise ValueError(f"elements of out overlap, got strides {cells.strides} for shape {shape}")
+        raise ValueError(
+            f"elements of out overlap in memory, got strides {cells.strides} for shape {shape}:"
+            " pass a contiguous array, e.g. numpy.empty(shape, dtype)"
+        )
     return cells
 
 
@@ -97,9 +100,9 @@ def _is_readable(cube: AnyArray) -> bool:
 def decode(
     cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the class of each row of a contiguous tensor of shape (outer, depth, inner).
+    """Return the class of each row ``cube[i, :, k]``, and the numbers of three invalid rows.
 
-    The three other results are the numbers of the first invalid rows, as in `dispatch.decode`.
+    `cube` is contiguous. `dispatch.decode` explains the three row numbers.
     """
     threads = parallel.resolve(None, cube.nbytes)
     if _is_readable(cube):
@@ -116,7 +119,7 @@ def decode(
 
 
 def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
-    """Return a mask of the elements that equal `on`; all but objects must have the same bits."""
+    """Return a mask of the elements equal to `on`; compare objects with ==, others by bits."""
     dtype = cells.dtype
     if dtype.names is not None:
         equal = np.ones(cells.shape, dtype=np.bool_)

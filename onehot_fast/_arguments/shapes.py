@@ -23,7 +23,10 @@ T = TypeVar("T")
 
 
 def normalize_axis(axis: int, n_axes: int, of: str, rank: int) -> int:
-    """Return `axis` counted from the front; `of` and `rank` describe the array in the error."""
+    """Return `axis` as a position in [0, `n_axes`), or raise an error.
+
+    `of` (e.g. "indices") and `rank` describe the array in the error message.
+    """
     position = as_integer(axis, "axis")
     if not -n_axes <= position < n_axes:
         raise ValueError(
@@ -109,7 +112,7 @@ def infer_shape(
 
 
 def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
-    """Return a shape of known (int >= 0), symbolic (str) and unknown (None) dimensions."""
+    """Return `shape` as a tuple; raise an error unless each item is an int >= 0, a str or None."""
     if isinstance(shape, str) or not isinstance(shape, Iterable):
         raise TypeError(
             f"indices_shape must be None or a sequence of int, str or None, got {shown(shape)}"

@@ -1,8 +1,9 @@
 """Conversion of on_value, off_value and dtype to two elements of one dtype.
 
-A value is *typed* if it has a dtype (a NumPy scalar or a 0-D array): its dtype is binding and its
-bits are copied. Every other value is a plain Python value, which is converted to the dtype of the
-result. A float may be rounded; any other change of a value raises an error.
+A value is *typed* if it has a dtype (a NumPy scalar or a 0-D array). The bits of a typed value are
+copied, so the result must have its dtype. Every other value is a plain Python value, which is
+converted to the dtype of the result. The conversion may round a float. It raises an error if it
+would change any other value.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def resolve_values(
 ) -> tuple[Dtype, Element, Element]:
     """Return the dtype of the result and its two elements as 0-D arrays of that dtype.
 
-    `default` is used if neither `dtype` nor a typed value determines the dtype.
+    `default` is used if `dtype` is None and neither value is a NumPy scalar or a 0-D array.
     """
     if type(on_value) is int and type(off_value) is int:
         chosen = default if dtype is None else _numpy_dtype(dtype)
@@ -69,7 +70,7 @@ def _resolve_integers(
     """Return the cached result of `_resolve` for two Python integers.
 
     Floats are not cached, because a cache would confuse 0.0 and -0.0. `char` is the letter of the
-    dtype: NumPy has equal dtypes for two C types, such as long and long long.
+    dtype. It belongs to the cache key, because the dtypes of long and long long can be equal.
     """
     result = _resolve(on, off, dtype, None)
     for element in result[1:]:
@@ -101,7 +102,7 @@ def _resolve(
 def smoothed_values(
     smoothing: object, depth: int, dtype: Dtype, on_value: object, off_value: object
 ) -> tuple[Element, Element]:
-    """Return the two elements that replace 1 and 0 if labels are smoothed."""
+    """Return the two elements that replace 1 and 0 after label smoothing."""
     if isinstance(smoothing, bool) or not isinstance(smoothing, int | float | np.floating):
         raise TypeError(f"label_smoothing must be a float, got {shown(smoothing)}")
     share = float(smoothing)
@@ -123,14 +124,14 @@ def require_bytes(dtype: Dtype) -> None:
 
 
 def _agreed(on: Element | None, off: Element | None) -> Dtype | None:
-    """Return the common dtype of the typed values, or None if neither value is typed."""
+    """Return the common dtype of the arrays that are not None, or None if both are None."""
     if on is None or off is None:
         only = off if on is None else on
         return None if only is None else _open(only.dtype)
     if not agree(on.dtype, off.dtype):
         raise TypeError(
-            "on_value and off_value must have the same dtype, because typed values are never"
-            f" promoted, got {on.dtype} and {off.dtype}"
+            f"on_value and off_value must have the same dtype, got {on.dtype} and {off.dtype}:"
+            " convert one of them, because NumPy values are never promoted"
         )
     return _open(off.dtype if is_unitless(on.dtype) else on.dtype)
 
@@ -155,7 +156,7 @@ def _plain_dtype(on: object, off: object) -> Dtype:
 
 
 def _completed(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return `dtype`; if its width or unit is missing, take it from the values."""
+    """Return `dtype`, after filling in a missing width or unit of time from the values."""
     if is_unitless(dtype):
         return _with_unit(dtype, values, arrays)
     if dtype.itemsize == 0 and dtype.kind in "SUV" and dtype.names is None:
@@ -174,7 +175,7 @@ def _width(value: object, array: Element | None) -> int:
 
 
 def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return a time dtype with the unit of a typed value, else with the unit NumPy infers."""
+    """Return a time dtype with the unit of the first array that has one, or an inferred unit."""
     for array in arrays:
         if array is not None and array.dtype.kind == dtype.kind and not is_unitless(array.dtype):
             return native(array.dtype)
@@ -196,8 +197,8 @@ def as_element(value: object, dtype: Dtype, name: str) -> Element:
 def significant_bytes(cells: Element) -> npt.NDArray[np.uint8] | None:
     """Return the bytes of extended floats without padding, or None for other dtypes.
 
-    x86 stores its 80-bit float in 12 or 16 bytes; the remaining bytes are arbitrary. The shape is
-    (*cells.shape, n_parts, 10); a complex number has two parts, all others have one.
+    x86 stores its 80-bit float in 12 or 16 bytes, and all but ten of them are padding. The shape of
+    the result is (*cells.shape, n_parts, 10). A complex number has two parts, a real number one.
     """
     if cells.dtype.char not in "gG" or np.finfo(np.longdouble).nmant != BITS_OF_X87:
         return None
@@ -232,8 +233,8 @@ def _as_element(value: object, dtype: Dtype, name: str) -> Element:
         return _convert(value, dtype, name)
     if not agree(array.dtype, dtype):
         raise TypeError(
-            f"{name} must have dtype {dtype}, because typed values are never promoted, got"
-            f" {array.dtype}"
+            f"{name} must have dtype {dtype}, got {array.dtype}: convert it, because NumPy values"
+            " are never promoted"
         )
     if dtype.kind in "SU":
         require_width(array.item(), dtype, name)
@@ -290,7 +291,7 @@ def _convert(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _does_not_fit(value: object, dtype: Dtype, name: str) -> ValueError:
-    """Return the error for a value that the dtype would change."""
+    """Return the error for a value that the dtype cannot represent."""
     return ValueError(f"{name} = {shown(value)} does not fit dtype {dtype}")
 
 
@@ -366,7 +367,7 @@ def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _to_text(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a str or bytes; a str dtype also accepts ASCII bytes, a bytes dtype ASCII str."""
+    """Convert a str or bytes to a str or bytes dtype; only ASCII can change its type."""
     require_width(value, dtype, name)
     try:
         return np.array(value).astype(dtype)
@@ -402,7 +403,7 @@ def _to_structure(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _fill_field(cells: Element, value: Any, name: str) -> None:
-    """Fill one field with a value; fill a field that is an array with one value or a list."""
+    """Fill a field with a value; an array field accepts a list, or one value for all elements."""
     if cells.ndim == 0:
         cells[...] = as_element(value, cells.dtype, name)
         return

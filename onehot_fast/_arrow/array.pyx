@@ -1,8 +1,9 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Import and export of arrays through the Arrow C data interface: `read` and `ArrowBlock`.
 
-``for array in read(source): array.codes()`` returns the integers or dictionary indices of any Arrow library.
-Arrays of all types can be exported again. The module uses only C structures and imports no Arrow library.
+In ``for array in read(source)``, ``source`` comes from any Arrow library, and ``array.codes()`` returns the
+integers or dictionary indices of one chunk. Arrays of all types can be exported again. The module uses only C
+structures and imports no Arrow library.
 """
 
 cimport cython
@@ -54,9 +55,9 @@ cdef tuple NUMBERS = ("boolean", "integer", "float")
 
 @cython.final
 cdef class Array(Imported):
-    """One chunk of a source; it reads the memory of the library that produced it, and keeps it alive.
+    """A chunk of Arrow data: a view of the producer's memory, which the view keeps alive.
 
-    Any library can import it again through ``__arrow_c_array__``, without a copy and any number of times.
+    Any Arrow library can import the chunk through ``__arrow_c_array__``, without a copy and any number of times.
     """
 
     def __dealloc__(self):
@@ -93,7 +94,7 @@ cdef class Array(Imported):
         return rows + identity_of(self.schema, self.node)
 
     def child(self, Py_ssize_t position):
-        """Return one column of a struct (or record batch), with the rows and the nulls of the struct."""
+        """Return a column of a struct or record batch, with null where the struct is null."""
         cdef const ArrowArray *node
         cdef Array column
         if self.schema.kind != "struct":
@@ -114,8 +115,8 @@ cdef class Array(Imported):
         """Return the integers, Booleans (as 0 and 1) or dictionary indices, with -1 for nulls.
 
         The array is contiguous, aligned and in native byte order. Integers and indices without nulls are a
-        read-only view of the producer's memory. With nulls, the result is a copy of a signed dtype, of twice the
-        width if needed.
+        read-only view of the producer's memory. With nulls, the result is a copy of a signed dtype that
+        fits all valid values (int64 for uint64).
         """
         if self.schema.kind == "boolean":
             return self.code_booleans()
@@ -127,7 +128,7 @@ cdef class Array(Imported):
         return self.code_integers(self.schema.dtype)
 
     def block(self, positions):
-        """Return some columns of a struct as the rows of a new matrix.
+        """Return the columns at ``positions`` of a struct as the rows of a new matrix.
 
         Return None unless all columns are numbers or Booleans of the same type, without nulls.
         """
@@ -171,14 +172,17 @@ cdef class Array(Imported):
         return found
 
     def __arrow_c_schema__(self):
-        """Return an Arrow schema capsule of the type."""
+        """Return the type of the array as an Arrow schema capsule."""
         return self.schema.__arrow_c_schema__()
 
     def __arrow_c_array__(self, requested_schema=None):
-        """Return capsules of the type and of the array; the requested type is ignored."""
+        """Return the capsules (arrow_schema, arrow_array); ``requested_schema`` is ignored."""
         cdef ArrowArray *to
         if self.mask is not None and not self.schema.has_validity:
-            raise TypeError(f"{self.schema.where()} has no validity bitmap to store the nulls of its struct")
+            raise TypeError(
+                f"{self.schema.where()} has no validity bitmap to store the nulls of its struct: "
+                "fill the nulls of the struct first"
+            )
         capsule = new_array_capsule(&to)
         if not ohf_arrow_share(self.owner, self.node, to):
             raise MemoryError("cannot allocate an Arrow array")
@@ -193,7 +197,7 @@ cdef class Array(Imported):
         return self.schema.__arrow_c_schema__(), capsule
 
     cdef int cover(self, cnp.ndarray valid) except -1:
-        """Also mark rows as null where ``valid`` is False, because they are null in the parent struct."""
+        """Also mark the rows as null that are null in the parent struct (``valid`` is False)."""
         cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
         if self.schema.kind == "null":
             return 0
@@ -288,7 +292,7 @@ cdef class Array(Imported):
 
 
 cdef object new_array_capsule(ArrowArray **array):
-    """Return a capsule of a new, empty C structure, and set ``array[0]`` to its address."""
+    """Return a capsule of a new structure of zeros; set ``array[0]`` to the structure's address."""
     array[0] = <ArrowArray *> PyMem_RawCalloc(1, sizeof(ArrowArray))
     if array[0] == NULL:
         raise MemoryError("cannot allocate an Arrow array")
@@ -296,7 +300,7 @@ cdef object new_array_capsule(ArrowArray **array):
 
 
 cdef void destroy_array(object capsule) noexcept:
-    """Free the array of a capsule that is deleted; release it first if no library has imported it."""
+    """Free a deleted capsule's structure; first release its array if no library imported it."""
     cdef ArrowArray *array
     if PyCapsule_IsValid(capsule, "arrow_array"):
         array = <ArrowArray *> PyCapsule_GetPointer(capsule, "arrow_array")
@@ -313,7 +317,10 @@ cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
 cdef Array make_array(
     ohf_arrow_owner *owner, const ArrowArray *node, ArrowField schema, int64_t offset, int64_t length,
 ):
-    """Return an `Array` of ``length`` rows of a node from ``offset``; it shares ownership of the memory."""
+    """Return an `Array` of ``length`` rows of ``node``, from row ``offset`` on.
+
+    The `Array` keeps ``owner``, the owner of the memory, alive.
+    """
     cdef Array array = Array.__new__(Array, MAKER)
     ohf_arrow_keep(owner)
     array.owner = owner
@@ -343,7 +350,7 @@ cdef Array take_array(ArrowArray *source, ArrowField schema):
 
 
 cdef tuple identity_of(ArrowField schema, const ArrowArray *array):
-    """Return the identity of a whole array with its children and its dictionary."""
+    """Return the cache key of a whole array, with its children and its dictionary."""
     cdef int64_t i
     buffers = [<uintptr_t> array.buffers[i] for i in range(array.n_buffers)]
     children = [identity_of(schema.children[i], array.children[i]) for i in range(array.n_children)]
@@ -457,7 +464,7 @@ cdef void *pointer_in(object capsule, const char *name) except NULL:
 
 
 cdef Stream read_pair(object pair):
-    """Return a `Stream` of the one array in a pair of capsules."""
+    """Return a `Stream` of the array in a pair of capsules (arrow_schema, arrow_array)."""
     cdef Stream stream = Stream.__new__(Stream, MAKER)
     cdef ArrowSchema *schema
     if not (isinstance(pair, tuple) and len(pair) == 2):
@@ -492,10 +499,12 @@ cdef Stream read_stream(object capsule):
 
 
 def read(source):
-    """Return a `Stream` of the chunks of an object with the Arrow C data interface, or of its capsules.
+    """Return a `Stream` of the chunks of ``source``.
 
-    If `source` has both methods, ``__arrow_c_stream__`` is called only if ``__arrow_c_array__`` raises an
-    error (e.g. for several chunks). A capsule is consumed. A producer's error is raised as an OSError.
+    ``source`` is an object with the Arrow C data interface, a stream capsule, or a pair of capsules (arrow_schema,
+    arrow_array). An array or stream capsule can be read only once. If an object has both ``__arrow_c_array__`` and
+    ``__arrow_c_stream__``, the stream is read only if ``__arrow_c_array__`` raises an error (e.g. for several
+    chunks). A producer's error is raised as an OSError.
     """
     if PyCapsule_CheckExact(source):
         return read_stream(source)
@@ -521,7 +530,10 @@ def read(source):
 # ---- Export of a block of memory ----
 
 cdef void release(ArrowArray *array) noexcept nogil:
-    """Release an array from any thread: drop its reference to a Python object, if Python still runs."""
+    """Release an array and, if Python still runs, its reference to a Python object.
+
+    Any thread may call this function.
+    """
     if Py_IsInitialized():
         with gil:
             Py_DECREF(<object> array.private_data)
@@ -554,7 +566,7 @@ cdef class ArrowBlock:
         # Use Python integers, which do not overflow.
         row_bytes = (<object> n_rows * n_bits + 7) // 8
         if n_rows < 0 or n_bits < 1 or block.nbytes < len(block) * row_bytes:
-            raise ValueError(f"ArrowBlock: block must have room for {n_rows} rows")
+            raise ValueError(f"ArrowBlock: each row of block must have room for {n_rows} values of {n_bits} bits")
         # Store the pointers now, because Python code can change the shape and strides of an array later.
         columns_memory = np.zeros((n, sizeof(ArrowArray)), np.uint8)
         pointers_memory = np.zeros(3 * n + 1, np.uintp)
@@ -579,9 +591,9 @@ cdef class ArrowBlock:
             ohf_arrow_let_go(owner)
 
     def __arrow_c_schema__(self):
-        """Return an Arrow schema capsule of the type."""
+        """Return the type of the array as an Arrow schema capsule."""
         return self.struct.__arrow_c_schema__()
 
     def __arrow_c_array__(self, requested_schema=None):
-        """Return the capsules of the type and of the array; the requested type is ignored."""
+        """Return the capsules (arrow_schema, arrow_array); ``requested_schema`` is ignored."""
         return self.struct.__arrow_c_array__()

@@ -105,11 +105,12 @@ cdef int32_t read_count(const char **at) except -1:
 
 
 cdef bytes pack_metadata(const char *metadata):
-    """Return a copy of the metadata, whose length is only known after reading all entries."""
+    """Return a copy of the metadata of a field, or None for NULL."""
     cdef const char *at = metadata
     cdef int32_t _i
     if metadata == NULL:
         return None
+    # The length of the metadata is known only after all entries are read.
     for _i in range(read_count(&at)):
         at += read_count(&at)
         at += read_count(&at)
@@ -136,7 +137,7 @@ cdef class ArrowField(Imported):
 
     @property
     def dtype(self):
-        """The dtype of the values (or the indices) in memory, or None if NumPy has no such dtype."""
+        """The dtype of the values (or dictionary indices) in memory, or None if NumPy has none."""
         return DTYPES.get("ts" if self.format.startswith("ts") else self.format)
 
     def __repr__(self):
@@ -152,7 +153,7 @@ cdef class ArrowField(Imported):
 
 
 cdef object new_schema_capsule(ArrowSchema **schema):
-    """Return a capsule of a new, empty C structure, and set ``schema[0]`` to its address."""
+    """Return a capsule of a new structure of zeros; set ``schema[0]`` to the structure's address."""
     schema[0] = <ArrowSchema *> PyMem_RawCalloc(1, sizeof(ArrowSchema))
     if schema[0] == NULL:
         raise MemoryError("cannot allocate an Arrow schema")
@@ -160,7 +161,7 @@ cdef object new_schema_capsule(ArrowSchema **schema):
 
 
 cdef void destroy_schema(object capsule) noexcept:
-    """Free the schema of a capsule that is deleted; release it first if no library has imported it."""
+    """Free a deleted capsule's structure; first release its schema if no library imported it."""
     cdef ArrowSchema *schema
     if PyCapsule_IsValid(capsule, "arrow_schema"):
         schema = <ArrowSchema *> PyCapsule_GetPointer(capsule, "arrow_schema")
@@ -170,7 +171,10 @@ cdef void destroy_schema(object capsule) noexcept:
 
 
 cdef int write_schema(ArrowField schema, ArrowSchema *to) except -1:
-    """Write a field with its children and dictionary; after an error, the capsule releases the written parts."""
+    """Write a field with its children and dictionary to ``to``.
+
+    If an error occurs, the capsule that contains ``to`` releases what has been written.
+    """
     cdef bytes format = schema.format.encode(), name = schema.name.encode()
     cdef const char *metadata = NULL
     cdef Py_ssize_t n_metadata = 0, i
@@ -250,7 +254,7 @@ cdef int check(ArrowField schema, const ArrowArray *array, int64_t min_rows) exc
         )
     if array.length < min_rows:
         raise ValueError(
-            f"{schema.where()}: length must be at least {min_rows} for its parent, got {array.length}"
+            f"{schema.where()}: the parent array requires a length of at least {min_rows}, got {array.length}"
         )
     if not -1 <= array.null_count <= array.length:
         raise ValueError(f"{schema.where()}: null_count must be in [-1, {array.length}], got {array.null_count}")
@@ -260,7 +264,7 @@ cdef int check(ArrowField schema, const ArrowArray *array, int64_t min_rows) exc
 
 
 cdef int check_buffers(ArrowField schema, const ArrowArray *array) except -1:
-    """Raise an error unless an array has the buffers of its layout."""
+    """Raise an error unless an array has the buffers that its layout requires."""
     cdef bint is_variable = schema.n_buffers < 0
     cdef int64_t n_min = 3 if is_variable else schema.n_buffers
     cdef int64_t n_max = MAX_BUFFERS if is_variable else schema.n_buffers
@@ -274,7 +278,7 @@ cdef int check_buffers(ArrowField schema, const ArrowArray *array) except -1:
         if schema.required >> i & 1 and array.length > 0 and array.buffers[i] == NULL:
             raise ValueError(f"{schema.where()}: length is {array.length}, but buffer {i} is NULL")
     if is_variable and array.n_buffers > 3 and array.buffers[array.n_buffers - 1] == NULL:
-        raise ValueError(f"{schema.where()} must have a last buffer with the lengths of its data buffers")
+        raise ValueError(f"{schema.where()}: the last buffer (lengths of the data buffers) must not be NULL")
     if schema.has_validity and array.null_count > 0 and array.buffers[0] == NULL:
         raise ValueError(f"{schema.where()}: null_count is {array.null_count}, but there is no validity bitmap")
     return 0

@@ -86,12 +86,12 @@ def max_threads():
 
 
 def spinning_workers():
-    """Return how many threads of the last team may still be spinning."""
+    """Return how many threads of the last team may still be spinning (waiting without sleep)."""
     return ohf_last_team_workers() if ohf_seconds() - ohf_last_team_end() < SPIN_SECONDS else 0
 
 
 def was_stalled():
-    """Tell whether the first thread of a team had to wait too long within the last second."""
+    """Tell whether the first thread of a team waited too long for the others in the last second."""
     return ohf_seconds() < ohf_stalled_until()
 
 

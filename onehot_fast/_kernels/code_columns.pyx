@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Columns of codes and their tables, checked and stored as the C structures that kernels read.
+"""Columns of codes and their look-up tables, checked and stored as C structures for the kernels.
 
 `recode` replaces the codes of one column by the entries of its table.
 """
@@ -34,12 +34,15 @@ cdef int index_kind(cnp.ndarray indices) except -1:
     """Return the position in `INDEX_DTYPES` of the dtype of a contiguous array of indices."""
     kind = _KINDS.get(indices.dtype)
     if kind is None or not cnp.PyArray_IS_C_CONTIGUOUS(indices):
-        raise ValueError(f"kernels cannot read indices of {indices.dtype} and shape {(<object> indices).shape}")
+        raise ValueError(
+            "indices must be C-contiguous integers, float32 or float64, "
+            f"got {indices.dtype} of shape {(<object> indices).shape}"
+        )
     return kind
 
 
 cdef Output output_of(cnp.ndarray out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *:
-    """Return pointers to ``out`` and to the elements ``on`` and ``off``; raise an error if the sizes differ."""
+    """Return pointers to ``out``, ``on`` and ``off``, or raise an error if their sizes differ."""
     cdef Output output = Output(
         data=<unsigned char *> cnp.PyArray_DATA(out), n_bytes=cnp.PyArray_NBYTES(out),
         width=cnp.PyArray_NBYTES(on), on=<const unsigned char *> cnp.PyArray_DATA(on),
@@ -64,17 +67,20 @@ cdef bint only_adds(const int32_t *entries, Py_ssize_t n) noexcept nogil:
 cdef class CodeColumns:
 
     def __cinit__(self, list codes, list tables, int code_bytes):
-        """Check columns of codes (1-D, contiguous, of equal length) with a table (int32) or None for each column.
+        """Check the codes (1-D, contiguous, equally long) and table (int32 or None) of each column.
 
-        ``code_bytes``, 1 or 4, is the width of the codes that the kernel reads. Without a table, a code is its
-        own class, and a negative code has no class.
+        A table maps codes to classes. Without a table, a code is its own class, and a negative code has no class.
+        The kernel reads the classes as integers of ``code_bytes`` (1 or 4) bytes.
         """
         cdef Py_ssize_t i
         self.code_bytes = code_bytes
         self.policy = policy_of(INT64_MAX, False, None)
         self.n_columns = len(codes)
         if self.n_columns == 0 or len(tables) != self.n_columns:
-            raise ValueError(f"there must be one table per column ({len(codes)}), got {len(tables)}")
+            raise ValueError(
+                "there must be at least one column, and one table for each column, "
+                f"got {len(codes)} columns and {len(tables)} tables"
+            )
         self.n_rows = len(codes[0])
         self.keep = (codes, tables)
         self.items = <CodeSource *> calloc(self.n_columns, sizeof(CodeSource))
@@ -93,7 +99,10 @@ cdef class CodeColumns:
         cdef const ohf_microkernels *variant = microkernels()
         cdef int kind = index_kind(codes)
         if kind >= OHF_F32 or codes.ndim != 1 or codes.shape[0] != self.n_rows:
-            raise ValueError(f"column {i}: {codes.dtype} {(<object> codes).shape}, not {self.n_rows} integers")
+            raise ValueError(
+                f"column {i}: codes must be {self.n_rows} integers, "
+                f"got {codes.dtype} of shape {(<object> codes).shape}"
+            )
         self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
         self.items[i].index_bytes = kind_bytes(kind)
         self.items[i].kind = kind
@@ -109,7 +118,7 @@ cdef class CodeColumns:
         if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
             raise ValueError(f"column {i}: the table must be a contiguous int32 array of at least one entry")
         if table.shape[0] > UINT32_MAX:
-            raise ValueError(f"column {i}: the table has too many entries, {table.shape[0]}")
+            raise ValueError(f"column {i}: the table must have fewer than 2**32 entries, got {table.shape[0]}")
         self.tables[i].entries = <const int32_t *> cnp.PyArray_DATA(table)
         self.tables[i].n_codes = table.shape[0] - 1
         # Check only tables shorter than the column, so that the check costs less time than it saves.
@@ -160,7 +169,7 @@ def recode(cnp.ndarray codes, cnp.ndarray table, code_t[::1] out, Py_ssize_t spa
     cdef Job job
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)
     if out.shape[0] != columns.n_rows:
-        raise ValueError("recode: the lengths differ")
+        raise ValueError(f"recode: out must have {columns.n_rows} elements, got {out.shape[0]}")
     if span > <Py_ssize_t> 1 << (8 * sizeof(code_t) - 1):
         raise ValueError(f"recode: codes below {span} do not fit {sizeof(code_t)} bytes")
     if columns.n_rows == 0:

@@ -2,11 +2,11 @@
 """Decoding of one-hot elements to indices.
 
 An element is hot if its bits, read as an integer, equal the bits of ``on``. One vectorised reduction over a
-row computes the number of hot elements and the sum of their positions, which is the position if the number is
-1. If it is larger, a second pass finds the first hot element; it stops at the end of the row, because another
-thread may have changed the row. If the classes are not in the last dimension, a tile of positions stays in the
-first-level cache while the loop passes over the classes. Rows without a hot element are read again while they
-are cached: their elements must all be equal, otherwise the row contains scores.
+row computes the number of hot elements and the sum of their positions. If the number is 1, the sum is the
+position. If the number is larger, a second pass finds the first hot element. The pass stops at the end of the
+row, because another thread may have changed the row. If the classes are not in the last dimension, a tile of
+positions stays in the first-level cache while the loop passes over the classes. A row without a hot element is
+read again while it is cached, because it contains scores unless all its elements are equal.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -81,7 +81,7 @@ cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noe
 
 
 cdef inline bint differ(word_t a, word_t b) noexcept nogil:
-    """Tell whether two elements differ; SSE2 cannot compare 64 bits at once."""
+    """Tell whether two elements differ, without a 64-bit comparison, which SSE2 lacks."""
     cdef word_t rest = a ^ b
     if word_t is uint64_t:
         return (<uint32_t> rest | <uint32_t> (rest >> 32)) != 0
@@ -92,7 +92,7 @@ cdef inline bint differ(word_t a, word_t b) noexcept nogil:
 cdef void mark_plane(
     const word_t *plane, Py_ssize_t n, word_t on, uint8_t label, uint8_t *first, uint8_t *several,
 ) noexcept nogil:
-    """Where the class ``label`` is hot, write it to ``first`` if this is still 0, else set ``several``."""
+    """At each hot element, write ``label`` to ``first`` if that is 0, else set ``several``."""
     cdef Py_ssize_t i
     cdef uint8_t hit, seen
     for i in range(n):
@@ -103,7 +103,7 @@ cdef void mark_plane(
 
 
 cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, uint8_t *unequal) noexcept nogil:
-    """Set ``unequal`` to 1 where the elements of two classes differ."""
+    """Set ``unequal`` to 1 where the elements of ``plane`` and ``first`` differ."""
     cdef Py_ssize_t i
     for i in range(n):
         unequal[i] |= differ(plane[i], first[i])
@@ -122,7 +122,7 @@ cdef void mark_window(
     const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t label, int64_t *position,
     uint8_t *empty, uint8_t *several,
 ) noexcept nogil:
-    """Find the hot elements of ``n`` rows in the next 255 classes from ``label`` on (fewer at the end)."""
+    """Find the hot elements of ``n`` rows in up to 255 classes, from class ``label`` on."""
     cdef uint8_t first[TILE]
     cdef Py_ssize_t i, n_labels = min(job.depth - label, <Py_ssize_t> WINDOW)
     cdef word_t on
@@ -144,7 +144,10 @@ cdef void mark_window(
 
 
 cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
-    """Tell whether a row of the tile has the fault; store the first such row unless an earlier one is stored."""
+    """Tell whether any of ``n`` rows has a fault.
+
+    If ``first`` is still -1, set it to the number of the first such row. The ``n`` rows begin at row ``at``.
+    """
     cdef uint8_t found = 0
     cdef Py_ssize_t i
     for i in range(n):     # the compiler vectorises this reduction
@@ -160,7 +163,7 @@ cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssi
 cdef void decode_tile(
     const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t at, int64_t *faults,
 ) noexcept nogil:
-    """Decode the ``n`` rows from ``at`` on, which are adjacent in one group of planes."""
+    """Decode ``n`` adjacent rows of one group, from row number ``at`` on."""
     cdef uint8_t empty[TILE]
     cdef uint8_t several[TILE]
     cdef uint8_t uneven[TILE]

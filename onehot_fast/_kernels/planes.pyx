@@ -6,10 +6,10 @@ first-level cache. Then each class is compared with the codes and written, vecto
 is split into segments of 255 classes. The tile is narrowed again for each segment, which adds only 1/255 to
 the reads of the comparison.
 
-`encode_bits` writes bit-packed Boolean planes, as Arrow stores them. For each half of a code and each
-value of this half, a mask marks the rows of a tile that have it; the bits of a class are two
-masks combined by AND. The lowest bit is the first row, and the bits after the last row are 0 (Arrow columnar
-format, "Validity bitmaps": least-significant bit numbering).
+`encode_bits` writes bit-packed Boolean planes, as Arrow stores them. It splits each code into high bits and
+low bits. For each value of the high bits, a mask marks the rows of a tile that have this value, and likewise for
+the low bits. The bits of a class are the AND of two such masks. The lowest bit is the first row, and the bits
+after the last row are 0 (Arrow columnar format, "Validity bitmaps": least-significant bit numbering).
 """
 
 from libc.stdint cimport uint8_t, uintptr_t
@@ -41,7 +41,7 @@ cdef struct Job:
 
 
 cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize_t segment) noexcept nogil:
-    """Write one segment of classes for one tile of positions."""
+    """Write one segment (up to 255 classes) of one tile (up to 4096 positions)."""
     cdef uint8_t codes[TILE + OHF_PAD]
     cdef Py_ssize_t begin = tile * TILE, count = min(job.inner - begin, <Py_ssize_t> TILE)
     cdef Py_ssize_t base = segment * OHF_SPAN8, depth = job.fill.depth
@@ -54,7 +54,7 @@ cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Write a range of (outer, segment, tile) items, in which the tile varies fastest."""
+    """Write the tiles [begin, end), numbered in the C order of (outer, segment, tile)."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t item, rest
     for item in range(begin, end):
@@ -133,11 +133,11 @@ cdef void run_bit_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) n
 
 
 def encode_bits(codes, table, unsigned char[:, ::1] out, int num_threads=1, Py_ssize_t result_bytes=0):
-    """Write one bit per code to each row of ``out`` (columns, bytes); the lowest bit is the first.
+    """Write the one-hot encoding of one column of codes to ``out`` (classes, bytes), as bits.
 
-    If a row has more bytes than its bits need, the others keep their values. ``result_bytes`` is the size of
-    the whole result if ``out`` is a part of it. Rows of a large result bypass the caches if they begin at a
-    cache line.
+    The lowest bit of a byte belongs to the first code. If a row of ``out`` has more bytes than its bits need, the
+    extra bytes keep their values. If ``out`` is a part of a larger result, ``result_bytes`` is the size of the
+    whole result. If the result is large and the rows begin at cache lines, the stores bypass the caches.
     """
     cdef BitsJob job
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)

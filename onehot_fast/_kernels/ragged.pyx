@@ -37,7 +37,9 @@ cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1
         raise ValueError(f"the offsets must be in [0, {n_codes}]")
     for i in range(1, offsets.shape[0]):
         if offsets[i] < offsets[i - 1]:
-            raise ValueError(f"offsets[{i}] = {offsets[i]} is less than the previous offset, {offsets[i - 1]}")
+            raise ValueError(
+                f"offsets[{i}] must be at least the previous offset, {offsets[i - 1]}, got {offsets[i]}"
+            )
     return 0
 
 
@@ -63,7 +65,10 @@ cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexc
 def multi_hot(
     const int64_t[::1] offsets, codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1,
 ):
-    """Fill ``out`` (rows, columns) with ``off``, and write ``on`` at the columns that ``table`` has for the codes."""
+    """Write ``on`` to ``out[row, column]`` for each code of each row, and ``off`` elsewhere.
+
+    ``table`` maps codes to columns.
+    """
     cdef Job job
     cdef ohf_fill fill
     cdef Output to
@@ -90,7 +95,7 @@ def multi_hot_count(const int64_t[::1] offsets, codes, table, index_t[:, ::1] ou
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
     check_offsets(offsets, columns.n_rows)
     if out.shape[0] != offsets.shape[0] - 1:
-        raise ValueError("ragged.multi_hot_count: the lengths do not agree")
+        raise ValueError(f"ragged.multi_hot_count: out must have {offsets.shape[0] - 1} rows, got {out.shape[0]}")
     with nogil:
         for row in range(out.shape[0]):
             at = offsets[row]
@@ -126,7 +131,7 @@ cdef void sort_row(int32_t *columns, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t drop_negative(int32_t *columns, Py_ssize_t n) noexcept nogil:
-    """Keep the columns of a row that are not negative, and return their number."""
+    """Move the columns of a row that are not negative to its start, and return their number."""
     cdef Py_ssize_t i, n_kept = 0
     for i in range(n):
         columns[n_kept] = columns[i]
@@ -135,7 +140,7 @@ cdef Py_ssize_t drop_negative(int32_t *columns, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexcept nogil:
-    """Keep the distinct columns of a sorted row, count each, and return the number of distinct columns."""
+    """Move the distinct columns of a sorted row to its start, count each, return their number."""
     cdef Py_ssize_t i, n_distinct = 0
     for i in range(n):
         if i > 0 and columns[i] == columns[i - 1]:
@@ -162,7 +167,9 @@ def csr(
         indptr.shape[0] != offsets.shape[0]
         or room < offsets[offsets.shape[0] - 1] - offsets[0] or counts.shape[0] < room
     ):
-        raise ValueError("ragged.csr: the lengths do not agree")
+        raise ValueError(
+            "ragged.csr: indptr must be as long as offsets, and indices and counts must have one element per code"
+        )
     indptr[0] = 0
     with nogil:
         for row in range(offsets.shape[0] - 1):

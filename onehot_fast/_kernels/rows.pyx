@@ -114,7 +114,7 @@ cdef void write_chunk(const void *any_job, Py_ssize_t group, Py_ssize_t end) noe
 cdef ohf_rows choose(
     const Job *job, const ohf_fill *fill, Py_ssize_t n_groups, bint is_cleared,
 ) noexcept nogil:
-    """Return the fastest writer for groups of this width, or NULL to expand."""
+    """Return the fastest function that writes groups of this width; NULL means `expand_chunk`."""
     cdef const ohf_microkernels *kernels = job.microkernels
     if is_cleared and job.group_bytes >= SPARSE_BYTES and fill.off_is_byte and fill.off[0] == 0:
         return kernels.rows_scatter
@@ -297,7 +297,7 @@ def encode_matrix(
     if to.n_bytes == 0:
         return
     if depth > 0x7fffffff:
-        raise ValueError(f"rows.encode_matrix: {depth} columns exceed the range of int32 tables")
+        raise ValueError(f"rows.encode_matrix: out must have fewer than 2**31 columns, got {depth}")
     fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job = MatrixJob(
         microkernels=microkernels(), sources=columns.items, fill=&fill, out=to.data, n_columns=columns.n_columns,

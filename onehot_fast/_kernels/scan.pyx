@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Scans of the indices: the first index that a policy rejects, and counts.
+"""Scans of indices: the search for the first index out of range, and the counts of all indices.
 
 Each scan reads the indices once, without a copy and without the GIL. A vectorised reduction finds the first block
-with a rejected index, and only this block is searched.
+with an index out of range, and only this block is searched.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -28,7 +28,7 @@ cdef struct Limits:
 
 
 cdef inline bint offends(index_t index, const Limits *limits) noexcept nogil:
-    """Tell whether one index is outside the limits."""
+    """Tell whether one index is outside the limits and not the ignored index."""
     cdef uint64_t bits
     if index_t is float or index_t is double:
         if not (index >= -TWO_63 and index < TWO_63):
@@ -40,7 +40,7 @@ cdef inline bint offends(index_t index, const Limits *limits) noexcept nogil:
 
 
 cdef bint any_offends(const index_t *indices, Py_ssize_t n, const Limits *limits) noexcept nogil:
-    """Tell whether any index of a block is outside the limits."""
+    """Tell whether `offends` is true for any of ``n`` indices."""
     cdef bint found = False
     cdef Py_ssize_t i
     for i in range(n):
@@ -82,11 +82,10 @@ cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept
 
 
 def count(const index_t[::1] indices, Py_ssize_t n_codes):
-    """Return how often each integer in [0, ``n_codes``) occurs.
-
-    Adjacent integers are counted in different rows of ``counts``, and other integers in its last column. From 4096
-    codes on there is one row, because adding up four rows takes longer than they save.
-    """
+    """Return how often each integer in [0, ``n_codes``) occurs; other integers are not counted."""
+    # Four adjacent integers are counted in four rows of `counts`. Integers out of range are counted in the last
+    # column, which is dropped. From 4096 codes on there is one row, because adding up four rows takes longer than
+    # they save.
     cdef Py_ssize_t n = indices.shape[0], i, step = 0 if n_codes >= 4096 else n_codes + 1
     cdef uint64_t last = n_codes
     cdef int64_t[:, ::1] counts = np.zeros((4 if step else 1, n_codes + 1), np.int64)

@@ -3,7 +3,7 @@
 
 At import, the best variant that the processor supports is chosen. ``ONEHOT_FAST_SIMD`` selects another variant,
 and ``ONEHOT_FAST_STREAM_BYTES`` sets the size above which stores bypass the caches (default: half the last-level
-cache, at most 16 MiB). `activate` and `set_stream_bytes` change both in a process, for tests and measurements.
+cache, at most 16 MiB). For tests and measurements, `activate` and `set_stream_bytes` change them at run time.
 """
 
 import os

@@ -57,7 +57,7 @@ cdef struct Job:
 
 
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
-    """Describe a column if its outputs are its codes plus a constant; return False for other columns."""
+    """Describe a column whose outputs are its codes plus a constant; return False for others."""
     cdef const ohf_table *table = source.table
     if source.kind not in (OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32, OHF_U32):
         return False
@@ -75,7 +75,7 @@ cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shift
 
 
 cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
-    """Describe all columns; return False if one of them needs its look-up table."""
+    """Describe all columns in ``shifted``; return False if one of them needs its look-up table."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         if not shift_of(&job.sources[column], job.span, &shifted[column]):
@@ -100,7 +100,7 @@ cdef Py_ssize_t write_block(
     const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
     position_t *ends, Py_ssize_t place,
 ) noexcept nogil:
-    """Write rows from ``codes``, of ``step`` elements per column; return the end of the written positions."""
+    """Write rows from ``codes`` (``step`` elements per column); return the next free place."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
     cdef const unsigned char *at
@@ -122,7 +122,7 @@ cdef Py_ssize_t write_block(
 cdef Py_ssize_t write_rows(
     const Job *job, Py_ssize_t begin, Py_ssize_t end, position_t *indices, position_t *indptr,
 ) noexcept nogil:
-    """Write the columns of rows [begin, end); return the end of the written positions."""
+    """Write the columns of the rows [begin, end); return the next free place in ``indices``."""
     cdef int32_t codes[CODES]
     cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
     cdef Py_ssize_t place = begin * n_columns, row = begin, count, column
@@ -189,7 +189,10 @@ def csr(
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t total
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
-        raise ValueError("sparse.csr: the lengths differ")
+        raise ValueError(
+            f"sparse.csr: indptr must have {columns.n_rows + 1} elements and indices must have "
+            f"{columns.n_rows * columns.n_columns}, got {indptr.shape[0]} and {indices.shape[0]}"
+        )
     indptr[0] = 0
     if columns.n_rows == 0:
         return 0
@@ -226,7 +229,10 @@ cdef inline void take(
     int32_t code, position_t row, Py_ssize_t stride, position_t *places, position_t *indices,
     size_t n_indices, bint is_far,
 ) noexcept nogil:
-    """Count a row in its column; unless ``indices`` is NULL, write its number to the column's next position."""
+    """Write ``row`` to ``indices`` at the next position of column ``code``; advance the position.
+
+    If ``indices`` is NULL, only advance the position, which is then a count of rows. Ignore negative codes.
+    """
     cdef position_t place
     if code >= 0:
         place = places[<Py_ssize_t> code * stride]
@@ -272,11 +278,11 @@ cdef void walk_source(
     const PartsJob *job, const CodeSource *source, Py_ssize_t part, int lanes, position_t *places,
     position_t *indices,
 ) noexcept nogil:
-    """Call `take` for the rows of ``lanes`` parts of one column of codes, in turns between the parts.
+    """Call `take` for the rows of ``lanes`` parts of one column, alternating between the parts.
 
     The position of a column is loaded, incremented and stored. If a load follows a store to the same address, the
-    processor delays all later loads until the addresses of the stores are known. Consecutive rows of one part then
-    take 3 ns each; rows of 4 or 8 parts in turns take 1 ns each.
+    processor delays all later loads until the addresses of the stores are known. Because of this delay,
+    consecutive rows of one part take 3 ns each. Rows that alternate between 4 or 8 parts take 1 ns each.
     """
     cdef int32_t codes[LANES * LANE_CODES]
     cdef position_t rows[LANES]
@@ -344,7 +350,7 @@ cdef int run_groups(
     CodeColumns columns, position_t[:, :, ::1] places, position_t *indices, Py_ssize_t n_indices,
     int num_threads,
 ) except -1:
-    """Count the rows of all groups (``indices`` is NULL) or write their numbers, in parallel."""
+    """Write the row numbers of all groups or, if ``indices`` is NULL, only count the rows."""
     cdef PartsJob job
     if places.shape[2] not in (1, LANES):
         raise ValueError(f"sparse.csc: a group must have 1 or {LANES} parts, got {places.shape[2]}")
@@ -371,6 +377,10 @@ def csc_counts(list codes, list tables, position_t[:, :, ::1] counts, int num_th
 def csc_rows(
     list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads,
 ):
-    """Write the row numbers of each column to ``indices``; advance ``places`` to the end of each part."""
+    """Write the row numbers of each column to ``indices``.
+
+    ``places`` (groups, columns, parts of a group) has the position in ``indices`` where each part of each column
+    begins. The positions are replaced by those where the parts end.
+    """
     if indices.shape[0] and places.shape[0] and places.shape[1]:
         run_groups(CodeColumns(codes, tables, 4), places, &indices[0], indices.shape[0], num_threads)

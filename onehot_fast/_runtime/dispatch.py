@@ -1,4 +1,4 @@
-"""The kernels for all other modules, and a description of this build.
+"""The functions that call the kernels for all other modules, and a description of this build.
 
 Kernels do not know the dtype of a result, only the width of its elements in bytes.
 """
@@ -31,7 +31,10 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 
 
 def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
-    """Return the largest index that is not ignored and fits int64; return None if none is left."""
+    """Return the largest index other than `ignore_index`, or None if there is no such index.
+
+    Floats that do not fit int64 are skipped.
+    """
     if not indices.size:
         return None
     largest, limit = indices.max(), 2.0**63
@@ -53,7 +56,11 @@ def csr(
     data_dtype: npt.DTypeLike,
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSR format."""
+    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSR format.
+
+    Each item of `tables` maps the codes of one column to columns of the matrix (see
+    `encode_matrix`).
+    """
     room = len(codes) * len(codes[0])
     position = _position_dtype(room, n_columns)
     indices, _ = memory.allocate((room,), position)
@@ -70,7 +77,11 @@ def csc(
     data_dtype: npt.DTypeLike,
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSC format."""
+    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSC format.
+
+    Each item of `tables` maps the codes of one column to columns of the matrix (see
+    `encode_matrix`).
+    """
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
     groups, parts = _groups(len(codes[0]), n_columns, num_threads)
     counts = np.zeros((groups, n_columns, parts), position)
@@ -108,7 +119,10 @@ def multi_hot_csr(
     data_dtype: npt.DTypeLike,
     count: bool,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the CSR matrix: ones or, if `count`, counts."""
+    """Return ``(data, indices, indptr)`` of the multi-hot matrix in CSR format.
+
+    The data are ones. If `count` is true, they are how often each column occurs in its row.
+    """
     # Clip the size only to allocate memory: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
@@ -135,7 +149,7 @@ def _position_dtype(*largest: int) -> np.dtype[Any]:
 
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
-    """Return an array of ``n`` ones; bypass the caches if the result is large."""
+    """Return an array of ``n`` ones; if `result_bytes` is large, stores bypass the CPU caches."""
     ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
     one = np.ones(1, dtype)
     is_large = result_bytes > simd.get_stream_bytes() and not is_fresh

@@ -4,12 +4,13 @@
 Fresh memory is expensive: the operating system maps it page by page (4 - 9 GB/s), more slowly than
 the kernels write (28 - 75 GB/s). A large block is therefore kept when its array is deleted, and reused:
 
-- At most a sixteenth of the machine's memory, or ``ONEHOT_FAST_CACHE_MB``, is kept; the block that was idle
-  longest is unmapped first. Every later call unmaps the blocks that were idle for 10 seconds.
-- The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block in steady use: a
-  reused block that was idle for less than a second at the last check. At most 1 GiB is in steady use.
-  Steady use avoids ``MADV_FREE``, which takes 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB if a second
-  thread runs on another processor of a virtual machine.
+- The kept blocks have at most ``ONEHOT_FAST_CACHE_MB`` MiB (by default, a sixteenth of the machine's memory).
+  Above this limit, the block that was idle longest is unmapped first. Every later call unmaps the blocks that
+  were idle for 10 seconds.
+- The operating system may reclaim a kept block at any time (``MADV_FREE``), unless the block is in steady use.
+  A block is in steady use if it was reused, and was idle for less than a second at the last check. At most
+  1 GiB is in steady use. Blocks in steady use save the time of ``MADV_FREE``: 0.1 ms for 40 MB on one thread,
+  and 3 ms for 400 MB if a second thread runs on another processor of a virtual machine.
 
 No background thread unmaps blocks, because CPython 3.12 and later warn if a process with several threads
 forks, even if the user started none of them.
@@ -76,7 +77,7 @@ cdef struct FreeBlock:
 
 
 cdef class Cache:
-    """The free blocks, the longest idle first. Callers of the ``nogil`` methods must hold the lock."""
+    """The free blocks, longest idle first. Callers of ``nogil`` methods must hold the lock."""
 
     cdef FreeBlock blocks[MAX_BLOCKS]
     cdef Py_ssize_t n_blocks, live, hits, misses
@@ -96,9 +97,10 @@ cdef class Cache:
         memmove(&self.blocks[at], &self.blocks[at + 1], (self.n_blocks - at) * sizeof(FreeBlock))
 
     cdef Py_ssize_t best_fit(self, size_t size) noexcept nogil:
-        """Return the index of the smallest free block that fits, or -1; of equally large blocks, the latest.
+        """Return the index of the smallest free block that fits, or -1.
 
-        A block fits if it is up to a quarter larger than ``size``: nothing else limits the wasted memory.
+        A block fits if it has ``size`` bytes or up to a quarter more. A larger block would waste memory. Among
+        blocks of the same size, the one that became free last is used.
         """
         cdef Py_ssize_t i, best = -1
         for i in range(self.n_blocks):
@@ -108,7 +110,10 @@ cdef class Cache:
         return best
 
     cdef void keep(self, void *address, size_t size, bint was_reused) noexcept nogil:
-        """Keep a block, and unmap the oldest until all fit the limit; unmap a block that exceeds it alone."""
+        """Add a free block, and first unmap the oldest blocks until all fit the limit.
+
+        If the block alone exceeds the limit, unmap only this block.
+        """
         cdef double now = ohf_seconds()
         self.age(now)
         if size > self.limit:
@@ -136,7 +141,7 @@ cdef class Cache:
                 self.blocks[at].is_steady = False
 
     cdef size_t drop_older(self, double moment) noexcept nogil:
-        """Unmap all blocks that became free before ``moment``; return their size in bytes."""
+        """Unmap all blocks that became free before ``moment``; return their total size in bytes."""
         cdef size_t before = self.n_bytes
         while self.n_blocks > 0 and self.blocks[0].since <= moment:
             self.drop(0)
@@ -179,13 +184,13 @@ cdef Block small_block(size_t n_bytes):
 
 
 cdef size_t mapped_size(size_t n_bytes) noexcept:
-    """Round a size up to whole pages, or to whole huge pages if there are at least eight."""
+    """Round a size up to whole pages, or to whole huge pages from eight huge pages on."""
     cdef size_t page = OHF_HUGE_PAGE if n_bytes >= 8 * OHF_HUGE_PAGE else PAGE
     return (n_bytes + page - 1) // page * page
 
 
 cdef Block large_block(size_t n_bytes):
-    """Return a block of reused memory, or of fresh memory, which is all zeros."""
+    """Return a free block that fits or, if there is none, a block of fresh memory (all zeros)."""
     cdef Block block = Block.__new__(Block)
     cdef size_t size = mapped_size(n_bytes)
     cdef Py_ssize_t place
@@ -337,7 +342,7 @@ def empty_cache():
 
 
 def set_limit(size_t n_bytes):
-    """Set the limit of kept bytes, unmap the blocks above it, and return the previous limit."""
+    """Set the limit of kept bytes, unmap blocks that exceed it, and return the previous limit."""
     cdef size_t before
     ohf_lock()
     before = cache.limit
@@ -349,7 +354,10 @@ def set_limit(size_t n_bytes):
 
 
 def set_idle_seconds(double seconds, double steady_seconds=1.0):
-    """Set how long an idle block is kept and stays in steady use; return the previous ``seconds``."""
+    """Set how long an idle block is kept (``seconds``), and return the previous value.
+
+    ``steady_seconds`` is how long an idle block stays in steady use.
+    """
     global IDLE_SECONDS, STEADY_SECONDS
     before = IDLE_SECONDS
     IDLE_SECONDS, STEADY_SECONDS = seconds, steady_seconds
@@ -357,12 +365,12 @@ def set_idle_seconds(double seconds, double steady_seconds=1.0):
 
 
 def _default_limit():
-    """Return the limit in ``ONEHOT_FAST_CACHE_MB``, or a sixteenth of the machine's memory."""
+    """Return ``ONEHOT_FAST_CACHE_MB`` in bytes, by default a sixteenth of the machine's memory."""
     text = os.environ.get("ONEHOT_FAST_CACHE_MB")
     if not text:
         return min((system.total_memory() or 0) // 16, SIZE_MAX)
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise ValueError(f"ONEHOT_FAST_CACHE_MB must be a whole number of MiB (0 for none), got {text!r}")
+        raise ValueError(f"ONEHOT_FAST_CACHE_MB must be a whole number of MiB (0 keeps no memory), got {text!r}")
     return int(text) << 20
 
 

@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # For smaller outputs, a second thread costs more than it saves: one thread writes 8 MiB in 0.2 ms,
-# reading the load takes 0.01 ms, and waking a thread takes up to 0.05 ms.
+# reading the load of the machine takes 0.01 ms, and waking a thread takes up to 0.05 ms.
 WORTH_THREADS = 8 << 20
 
 # More threads are never useful, and GNU OpenMP crashes if the system cannot start a thread.
@@ -40,8 +40,8 @@ _is_part = ContextVar("is_part", default=False)
 def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
     """Return a context manager for code that processes only a part of a table.
 
-    Messages then omit row numbers and counts. If `one_thread`, calls without `num_threads` use one
-    thread, because an engine (Dask or Spark) already runs one thread for each processor.
+    In the context, messages omit row numbers and counts. If `one_thread` is true, calls without
+    `num_threads` use one thread, because Dask or Spark already runs one thread for each processor.
     """
     tokens = _is_part.set(True), _is_single_threaded.set(one_thread)
     try:
@@ -52,7 +52,7 @@ def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
 
 
 def is_part_of_table() -> bool:
-    """Tell whether this context sees only a part of a table, so that row numbers mean nothing."""
+    """Tell whether the caller runs in a `part_of_table` context."""
     return _is_part.get()
 
 
@@ -85,7 +85,7 @@ def _idle_threads(requested: int) -> int:
 
 
 def resolve(num_threads: int | None, n_bytes: int) -> int:
-    """Return the checked `num_threads`; if it is None, the default for an output of `n_bytes`."""
+    """Return `num_threads` if it is valid or, for None, the default for an output of `n_bytes`."""
     if num_threads is None:
         is_one = n_bytes < WORTH_THREADS or _is_single_threaded.get()
         requested = 1 if is_one else available()
@@ -105,7 +105,8 @@ def parallel_map(
 ) -> list[Result]:
     """Return ``work(item)`` for each item; use several threads if ``n_bytes`` is large.
 
-    Use this for work that releases the GIL. The error of the first item that fails is raised.
+    Use this for work that releases the GIL. If several items fail, the first error in the order of
+    the items is raised.
     """
     items = [*items]
     threads = min(resolve(None, n_bytes), len(items))

@@ -12,7 +12,7 @@ PACKAGE = "onehot_fast.integrations"
 
 # The integration that reads the tables of each library.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars", "narwhals": "narwhals"}
-# The integration of each engine: a library whose tables are split into parts.
+# The integration of each engine. An engine is a library that splits its tables into partitions.
 ENGINES = {"dask": "dask", "pyspark": "spark"}
 # The extra and the oldest tested version of each library.
 REQUIRED = {
@@ -60,7 +60,10 @@ def require(name: str, least: str | None = None, what: str | None = None) -> Mod
 
 
 def library(name: str, what: str) -> ModuleType:
-    """Import and return a module; an error says that `what`, a method or option, needs it."""
+    """Import and return a module, or raise an error that says what to install.
+
+    The error names `what`, the method or option that needs the module.
+    """
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -88,14 +91,14 @@ def reader_of(source: object) -> str | None:
 
 
 def engine_of(source: object) -> ModuleType | None:
-    """Return the integration module of the engine of a Dask or Spark table, else None."""
+    """Return the integration module for a Dask or Spark table, or None for other objects."""
     name = _reader_and_engine(type(source))[1]  # type: ignore[arg-type]
     return None if name is None else integration(name)
 
 
 @lru_cache(maxsize=256)
 def _reader_and_engine(source: type) -> tuple[str | None, str | None]:
-    """Return the names of the integrations in `READERS` and in `ENGINES`; each can be None."""
+    """Return the names of a type's integrations in `READERS` and in `ENGINES`, or None for each."""
     name, engine = _named_in(READERS, source), _named_in(ENGINES, source)
     has_arrow_capsule = any(hasattr(source, method) for method in ARROW_METHODS)
     if name is None and engine is None and has_arrow_capsule and exists("arrow"):
@@ -114,7 +117,7 @@ def _named_in(integrations: dict[str, str], source: type) -> str | None:
 
 @cache
 def exists(name: str) -> bool:
-    """Tell whether the integration is installed, even if the library that it supports is not."""
+    """Tell whether an integration module exists; the library that it supports may be missing."""
     return find_spec(f"{PACKAGE}.{name}") is not None
 
 

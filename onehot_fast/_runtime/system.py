@@ -18,8 +18,8 @@ UNLIMITED = 2**60  # in version 1, a number just below 2**63 means "no limit"
 def available_memory(root: str = "") -> int | None:
     """Return the free memory in bytes, or None if unknown.
 
-    On Linux, this is ``MemAvailable`` plus ``SwapFree``, or the room that is left in a control
-    group (v2 or v1) if it is smaller. On other systems, it is the physical memory.
+    On Linux, this is ``MemAvailable`` plus ``SwapFree``, or the memory that a control group (v2 or
+    v1) leaves to the process, if that is less. On other systems, it is the physical memory.
     """
     return min([*_machine_rooms(root), *_cgroup_rooms(root)], default=None)
 
@@ -66,7 +66,7 @@ def _cgroup_limits(root: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
 
 
 def _cpu_quotas(root: str) -> Iterator[tuple[int, int]]:
-    """Yield quota and period, in microseconds, of each control group with a quota."""
+    """Yield (CPU quota, period), in microseconds, of each control group with a quota."""
     for version, folder in _cgroup_folders(root, "cpu"):
         if version == 1:
             fields = [f"{_number(f'{folder}/cpu.cfs_{name}_us')}" for name in ("quota", "period")]

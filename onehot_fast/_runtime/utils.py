@@ -18,8 +18,8 @@ else:
     class cached_property(functools.cached_property):
         """`functools.cached_property` without the lock of Python 3.11.
 
-        In Python 3.11, all instances share one lock: threads would wait for each other's encoders,
-        and a child process that is forked while a thread holds the lock would wait forever.
+        In Python 3.11, all instances share one lock. With this lock, threads would wait for each
+        other's encoders, and a child process forked while a thread holds it would wait forever.
         """
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -93,10 +93,10 @@ def test_users_keep_the_block():
         (["a"], np.zeros(4, "u1"), 4, "one contiguous row for each name"),
         (["a"], np.zeros((2, 4), "u1"), 4, "one contiguous row for each name"),
         (["a"], np.zeros((1, 8), "u1")[:, ::2], 4, "one contiguous row for each name"),
-        (["a"], np.zeros((1, 4), "u1"), 5, "must have room for 5 rows"),
-        (["a"], np.zeros((1, 4), "u1"), -1, "must have room for -1 rows"),
+        (["a"], np.zeros((1, 4), "u1"), 5, "must have room for 5 values of 8 bits"),
+        (["a"], np.zeros((1, 4), "u1"), -1, "must have room for -1 values"),
         # The number of bits is beyond 64-bit integers.
-        (["a"], np.zeros((1, 4), "u1"), 2**62, f"must have room for {2**62} rows"),
+        (["a"], np.zeros((1, 4), "u1"), 2**62, f"must have room for {2**62} values"),
     ],
 )
 def test_blocks_of_a_wrong_size_are_rejected(names, block, n_rows, message):
