@@ -238,7 +238,7 @@ cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexc
 def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, int num_threads):
     """Return the position of each row's first hot element (else ``default``), and three row numbers.
 
-    A row is ``cube[i, :, k]``, and an element is hot if its bytes equal ``on``. The row numbers are, in this order:
+    A row is ``cube[i, :, k]``, and an element is hot if its bytes equal ``on``. The row numbers are, in order:
 
     - the first row without a hot element,
     - the first row with several hot elements,

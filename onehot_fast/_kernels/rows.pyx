@@ -282,7 +282,8 @@ cdef Py_ssize_t whole_lines(Py_ssize_t n_bytes) noexcept nogil:
 
 
 def encode_matrix(
-    list codes, list tables, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1, bint zeroed=False,
+    list codes, list tables, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off,
+    int num_threads=1, bint zeroed=False,
 ):
     """Encode several columns of codes into ``out`` (rows, columns), in one pass.
 

@@ -5,7 +5,7 @@ Each scan reads the indices once, without a copy and without the GIL. A vectoris
 with an index out of range, and only this block is searched.
 """
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
 
@@ -51,8 +51,8 @@ cdef bint any_offends(const index_t *indices, Py_ssize_t n, const Limits *limits
 def first_invalid(const index_t[::1] indices, lowest, stop, ignored):
     """Return the position of the first index outside [lowest, stop), or -1.
 
-    A limit that is None has no effect. ``ignored`` is an index that is always valid, or None. A float that does not
-    fit int64 is rejected if ``stop`` is not None.
+    A limit that is None has no effect. ``ignored`` is an index that is always valid, or None. A float that does
+    not fit int64 is rejected if ``stop`` is not None.
     """
     cdef Limits limits
     cdef Py_ssize_t n = indices.shape[0], begin = 0, i, found = -1
