@@ -15,7 +15,7 @@ cdef extern from "once.h":
 cdef enum:
     BLOCK = 1024
 
-ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
+cdef object ALL_BITS = 0xFFFF_FFFF_FFFF_FFFF
 
 cdef double TWO_63 = 9223372036854775808.0
 
