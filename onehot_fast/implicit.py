@@ -480,7 +480,9 @@ class TransposedOneHotMatrix:
         """Show the matrix that is transposed, followed by ``.T``."""
         return f"{self.T!r}.T"
 
-    __array__ = OneHotMatrix.__array__
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        """Raise the error of `OneHotMatrix.__array__`."""
+        return self.T.__array__(dtype, copy)
 
     def __matmul__(self, y: npt.ArrayLike) -> Floats:
         """Return the product of the transpose with a vector or a matrix."""

@@ -107,7 +107,8 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         """Learn the classes; return the coded labels, or None if scikit-learn had to read them."""
         with suppress(SklearnFallback):
             column, dtype = self._read(y)
-            self.classes_, rows = learn_labels(column)
+            classes, rows = learn_labels(column)
+            self.classes_: AnyArray = classes
             self.y_type_: str = "multiclass" if len(self.classes_) > 2 else "binary"
             self.sparse_input_ = False
             return rows, dtype

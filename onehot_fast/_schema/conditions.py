@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
 
-    kind_of = staticmethod(literal_kind)
+    kind_of: ClassVar[staticmethod[[Any], str | None]] = staticmethod(literal_kind)
 
     @abstractmethod
     def is_missing(self) -> Expression:

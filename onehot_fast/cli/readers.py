@@ -84,7 +84,10 @@ class Reader(ABC):
     share: float = 0.0  # how much of the file has been read
 
     def __init__(self, place: Place, name: str, form: Format, spec: Input) -> None:
-        self.place, self.name, self.format, self.spec = place, name, form, spec
+        self.place: Place = place
+        self.name: str = name
+        self.format: Format = form
+        self.spec: Input = spec
         self.n_bytes: int = place.n_bytes
         self._describe()
 
@@ -180,7 +183,7 @@ class ParquetReader(Reader):
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
         with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
-                self.share += batch.num_rows / max(1, self.n_rows)
+                self.share: float = self.share + batch.num_rows / max(1, self.n_rows)
                 yield batch
 
 
