@@ -174,7 +174,10 @@ def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(encoder, me
         ({"min_frequency": 2, "handle_missing": "indicator"}, "places the feature"),
         ({}, r"set_params\(handle_missing='error'\) with handle_unknown='error'"),
         ({"handle_unknown": {"k": "ignore"}}, "handle_missing"),
-        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "of all columns, of no column"),
+        (
+            {"handle_unknown": "ignore", "drop": {"m": "x"}},
+            "in every column, in every binary column",
+        ),
         ({"handle_unknown": "ignore", "categories": {"k": []}}, "has no categories"),
         (
             {"handle_unknown": "ignore", "drop": "last", "min_frequency": 2},
