@@ -28,22 +28,22 @@ ORIGINALS = {"OneHotEncoder"}
 
 # The largest value that each number may have.
 LIMITS = {
-    "lines of the package (.py, .pyx)": 31_200,
-    "lines of the core without cli": 16_000,
-    "lines of cli": 4_350,
-    "lines of integrations": 10_900,
-    "lines of code in the package": 20_550,
+    "lines of the package (.py, .pyx)": 30_750,
+    "lines of the core without cli": 15_700,
+    "lines of cli": 4_220,
+    "lines of integrations": 10_840,
+    "lines of code in the package": 19_930,
     "lines of C": 4_300,
-    "modules": 147,
-    "lines of tests (.py, .c)": 29_300,
+    "modules": 143,
+    "lines of tests (.py, .c)": 27_500,
     "units of the core in an import cycle": 0,
     "names of the adapter that integrations use": 42,
     "public classes with the same name": 0,
-    "lines of integrations/sklearn": 1_620,
+    "lines of integrations/sklearn": 1_605,
     "modules of integrations/sklearn": 10,
-    "modules of cli": 20,
+    "modules of cli": 17,
     "test files that import private modules": 14,
-    "words of docs/design.md": 1_800,
+    "words of docs/design.md": 1_750,
 }
 
 

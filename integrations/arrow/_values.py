@@ -129,9 +129,9 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
 def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
     """Return the categories in an Arrow type to which a column can be cast for a comparison.
 
-    If the conversion is exact, numbers and Booleans become float64, and timestamps and durations
-    get the unit nanosecond. pyarrow raises an error if a cast would change a value of the column.
-    Few values change in a cast to these types.
+    Numbers and Booleans become float64, and timestamps and durations get the unit nanosecond, if
+    this changes no category. pyarrow refuses a cast that would change a value of the column; a cast
+    to these types rarely does.
     """
     values = common_values(categories, owner)
     kind = values.type

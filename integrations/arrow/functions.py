@@ -220,7 +220,7 @@ class _Function:
 def _column(encoder: Any, column: Any) -> ColumnSchema:
     if not isinstance(encoder, Encoder):
         if column is not None:
-            raise TypeError(f"column must be None without an Encoder, got {column!r}")
+            raise TypeError(f"column can only be given with an Encoder, got column={column!r}")
         is_arrow = isinstance(encoder, pa.Array | pa.ChunkedArray)
         return ColumnSchema.declared(
             encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8)

@@ -131,7 +131,7 @@ def _agreed(on: Element | None, off: Element | None) -> Dtype | None:
     if not agree(on.dtype, off.dtype):
         raise TypeError(
             f"on_value and off_value must have the same dtype, got {on.dtype} and {off.dtype}:"
-            " convert one of them, because NumPy values are never promoted"
+            " convert one of them, because this library does not promote dtypes"
         )
     return _open(off.dtype if is_unitless(on.dtype) else on.dtype)
 
@@ -183,7 +183,7 @@ def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element
         return np.array(values, dtype=dtype).dtype
     except (ValueError, TypeError) as error:
         raise ValueError(
-            f"dtype must have a unit, for example {dtype}[s], got {dtype} and values {values!r}"
+            f"dtype must have a unit, for example {dtype}[s], got {dtype} for the values {values!r}"
         ) from error
 
 
@@ -233,8 +233,8 @@ def _as_element(value: object, dtype: Dtype, name: str) -> Element:
         return _convert(value, dtype, name)
     if not agree(array.dtype, dtype):
         raise TypeError(
-            f"{name} must have dtype {dtype}, got {array.dtype}: convert it, because NumPy values"
-            " are never promoted"
+            f"{name} must have dtype {dtype}, got {array.dtype}: convert it, because this library"
+            " does not promote dtypes"
         )
     if dtype.kind in "SU":
         require_width(array.item(), dtype, name)

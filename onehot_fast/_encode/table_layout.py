@@ -169,7 +169,7 @@ class EncodedLayout:
         return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
-        """Return the columns of the encoded table, before any feature is written to memory."""
+        """Describe each column of the encoded table; no feature is computed yet."""
         return [
             part
             if isinstance(part, PassThrough)

@@ -61,8 +61,8 @@ class FeatureWriter(ABC, Generic[Expression]):
         column, errors = self.column, self._errors()
         if errors and not column.n_outputs:
             raise ValueError(
-                f"column {column.name!r} has no features, but only the expression of a feature can"
-                " raise an error for a missing or unknown value; to accept such values, use"
+                f"column {column.name!r} has no features, and without them no expression can"
+                " raise the error for missing or unknown values; to accept such values, use"
                 " set_params(handle_unknown='ignore', handle_missing='ignore')"
             )
         groups = [[i] for i in column.category_of_feature.tolist()]

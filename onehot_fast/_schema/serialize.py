@@ -262,7 +262,7 @@ def _learned_from_json(source: Json) -> ColumnStatistics:
         categories = Categories.empty(source["type"])
     counts = np.array([*map(_count, _list(source["counts"]))], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
-        raise ValueError("'categories' must be distinct, and 'counts' must have one count each")
+        raise ValueError("'categories' must be distinct, with one of 'counts' for each category")
     n_declared, conflict = source["declared"], source["conflict"]
     if type(conflict) is not bool:
         raise TypeError(f"'conflict' must be true or false, got {shown(conflict)}")

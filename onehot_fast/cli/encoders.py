@@ -257,7 +257,7 @@ def _parsed(text: bytes) -> Encoders:
 
 
 def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
-    """Return a column of labels from the values in its JSON."""
+    """Return a column of labels; the arguments are its entries in the JSON of a saved encoder."""
     made = Encoder.from_json(json.dumps(encoder))
     if list(made.columns or ()) != [column] or not isinstance(column, str):
         raise ValueError(

@@ -228,7 +228,7 @@ def test_the_length_of_a_batch_is_checked():
             ValueError,
             "one of the encoder's .*, got None",
         ),
-        ({"encoder": ["a"], "column": "size"}, TypeError, "must be None without an Encoder"),
+        ({"encoder": ["a"], "column": "size"}, TypeError, "can only be given with an Encoder"),
         ({"layout": "columns"}, ValueError, "layout must be one of .*, got 'columns'"),
         ({"name": 7}, TypeError, "name must be a str, got 7"),
     ],
