@@ -265,7 +265,9 @@ def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, i
     out = classes
     job.out = &out[0]
     job.on = <const unsigned char *> cnp.PyArray_DATA(on)
-    job.off = NULL if off is None else <const unsigned char *> cnp.PyArray_DATA(off)
+    job.off = NULL
+    if off is not None:
+        job.off = <const unsigned char *> cnp.PyArray_DATA(off)
     job.default = default
     group_bytes = job.depth * job.inner * width
     job.chunk_groups = max(CHUNK_BYTES // group_bytes, <Py_ssize_t> 1)
