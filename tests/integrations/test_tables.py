@@ -176,10 +176,13 @@ def test_values_come_back(library, data, n_rows):
     assert plain(library.columns(decoded)["c"]) == drawn.values
     if library.name == "arrow":  # which has no type for nulls alone, and distinguishes -0.0
         kind, has_values = drawn.column.type, any(value is not None for value in drawn.values)
-        assert decoded["c"].type == kind or pa.types.is_run_end_encoded(kind) or not has_values
+        # Run-end encoded columns and dictionaries of views come back as their values.
+        is_other = pa.types.is_run_end_encoded(kind) or "_view" in str(kind)
+        assert decoded["c"].type == kind or is_other or not has_values
     else:
-        is_other = re.match(OTHER_TYPES.get(library.name, "none"), str(drawn.column.dtype))
-        assert is_other or equal(decoded, table)
+        kind = drawn.column.dtype
+        is_other = re.match(OTHER_TYPES.get(library.name, "none"), str(kind))
+        assert is_other or decoded["c"].dtype == kind
     matrix = copy.transform(table, "numpy")
     values = copy.inverse_transform(matrix)["c"]
     missing = [value is None for value in drawn.values]
