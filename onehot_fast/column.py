@@ -15,12 +15,8 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.categories import (
-    Categories,
-    Factorized,
-    concatenated,
-    factorize_chunks,
-)
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 from onehot_fast._runtime.utils import cached_property

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, max_positional, number_dtype
 from onehot_fast._arguments.indices import as_indices, resolve_depth
-from onehot_fast._categories.categories import Categories, Factorized
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.factorize import Factorized
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows
 from onehot_fast._encode import write

@@ -28,13 +28,13 @@ ORIGINALS = {"OneHotEncoder"}
 
 # The largest value that each number may have.
 LIMITS = {
-    "lines of the package (.py, .pyx)": 30_750,
-    "lines of the core without cli": 15_700,
+    "lines of the package (.py, .pyx)": 30_770,
+    "lines of the core without cli": 15_720,
     "lines of cli": 4_220,
     "lines of integrations": 10_840,
-    "lines of code in the package": 19_930,
+    "lines of code in the package": 19_940,
     "lines of C": 4_300,
-    "modules": 143,
+    "modules": 144,
     "lines of tests (.py, .c)": 27_500,
     "units of the core in an import cycle": 0,
     "names of the adapter that integrations use": 42,
