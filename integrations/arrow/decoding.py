@@ -215,8 +215,9 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
     """Return the class of each row of a column that was encoded with layout="dictionary"."""
     rows = read_column(storage(values)).encode()
     classes = labels.outputs_of(rows.stored)[rows.codes.astype(np.int64)]
-    # A null is a row of zeros.
-    is_unknown = (classes < 0) & ((rows.codes >= 0) | (not column.zero_row_labels))
+    # A null is a row of zeros, or of NaN.
+    is_null_encoded = column.zero_row_labels or column.options.handle_missing == "propagate"
+    is_unknown = (classes < 0) & ((rows.codes >= 0) | (not is_null_encoded))
     if is_unknown.any():
         row = int(np.argmax(is_unknown))
         found = f"{values[row].as_py()!r} is not the label of a feature"

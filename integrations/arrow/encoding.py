@@ -59,7 +59,8 @@ def encode(
         encoded column keeps its name and position. It becomes a struct of its features, a list of
         fixed size ("array"), a one-dimensional tensor of fixed shape, or a dictionary array whose
         values are the labels of the features. If the dtype is bool, columns and structs are
-        bit-packed, and lists and tensors hold uint8. A row of zeros is null in a dictionary array.
+        bit-packed, and lists and tensors hold uint8. A row of zeros or NaN is null in a
+        dictionary array.
     num_threads : int, optional
         The number of threads; by default it depends on the size of the result.
 

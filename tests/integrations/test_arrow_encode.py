@@ -96,6 +96,7 @@ PROPAGATE = {"handle_missing": "propagate", "dtype": "float32"}
     drawn=Drawn(pa.array(["x", None]), ["x", None]), layout="tensor", options={"drop": "first"}
 )
 @example(drawn=Drawn(pa.array(["x", None]), ["x", None]), layout="columns", options=PROPAGATE)
+@example(drawn=Drawn(pa.array(["x", None]), ["x", None]), layout="dictionary", options=PROPAGATE)
 def test_encoded_tables_are_decoded(drawn, layout, options):
     """Features take the place of their column, or have its name; there may be none."""
     n = pa.array(range(len(drawn.values)))
