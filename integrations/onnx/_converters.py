@@ -49,9 +49,7 @@ def _infer_output(operator: Any) -> None:
 
 def _output_names(encoder: Any) -> Any:
     """Return the names of the columns that the encoder passes to the next pipeline step."""
-    if isinstance(encoder, Encoder):
-        return encoder.get_feature_names_out(input_names(encoder))
-    return encoder.get_feature_names_out()
+    return encoder.get_feature_names_out(input_names(encoder))
 
 
 def _dtype(encoder: Any) -> np.dtype[Any]:
@@ -93,7 +91,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
                 parts.append(keep(str(names[part.position])))
             else:
                 parts += map(encode, plans[part.columns])
-    graph.name_output(graph.node("Concat", parts, axis=1), operator.outputs[0].full_name)
+    joined = graph.node("Concat", parts, axis=1)
+    graph.rename_outputs({joined: operator.outputs[0].full_name})
     for node in graph.nodes:
         attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
         version = ml_version(node) if node.domain else None

@@ -68,10 +68,10 @@ class Graph:
         self.constants.append(numpy_helper.from_array(np.asarray(values), name))
         return name
 
-    def name_output(self, tensor: str, name: str) -> None:
-        """Rename the output `tensor` of a node; no other node may use it as an input."""
-        node = next(node for node in reversed(self.nodes) if tensor in node.output)
-        node.output[0] = name
+    def rename_outputs(self, names: dict[str, str]) -> None:
+        """Rename outputs of nodes from old to new names; no node may use them as inputs."""
+        for node in self.nodes:
+            node.output[0] = names.get(node.output[0], node.output[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +82,7 @@ class Plan:
     """
 
     name: str
-    keys: list[Any]  # the categories: strings or numbers
-    outputs: list[int]  # the encoding of each category: a position, or ZEROS
+    outputs: dict[Any, int]  # the encoding of each category: a position, or ZEROS
     unknown: int  # the encoding of unknown values: a position, ZEROS or ERROR
     missing: int  # the encoding of missing values: a position, ZEROS, NAN or ERROR
     n_outputs: int  # the number of features
@@ -110,7 +109,7 @@ class Plan:
         """The input value that means missing, as text for messages, or None if there is none."""
         if self.kind in FLOATS:
             return "NaN"
-        return "''" if self.kind == TensorProto.STRING and "" not in self.keys else None
+        return "''" if self.kind == TensorProto.STRING and "" not in self.outputs else None
 
 
 def plan_encoder(encoder: Any) -> list[Plan]:
@@ -155,7 +154,8 @@ def _plan_column(column: ColumnSchema) -> Plan:
         missing = NAN
     needs_missing = column.propagates_missing or column.missing_output >= 0
     kind = _kind_of(name, column.known, needs_missing)
-    return Plan(name, column.known.tolist(), outputs, unknown, missing, column.n_outputs, kind)
+    of_key = dict(zip(column.known.tolist(), outputs, strict=True))
+    return Plan(name, of_key, unknown, missing, column.n_outputs, kind)
 
 
 def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
@@ -164,9 +164,8 @@ def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
     `Encoder.from_sklearn` is not used, because it rejects some encoders with infrequent categories.
     """
     categories = encoder.categories_[i]
-    items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
     rare = encoder._infrequent_indices[i] if encoder._infrequent_enabled else None
-    outputs = np.arange(len(items))
+    outputs = np.arange(len(categories))
     if rare is not None:
         outputs = encoder._default_to_infrequent_mappings[i]
     drops = encoder._drop_idx_after_grouping
@@ -175,18 +174,17 @@ def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
     unknown = ERROR if rule == "error" else ZEROS
     if rule not in ("error", "ignore") and rare is not None:
         unknown = int(outputs[rare[0]])
-    is_missing = read_values(items).encode().codes < 0
+    is_missing = read_values(categories).encode().codes < 0
     missing = {*outputs[is_missing].tolist()} or {unknown}
     if len(missing) > 1:
         raise ValueError(
             f"column {name!r}: the encoder encodes None and NaN differently, but ONNX cannot tell"
             " them apart: replace None by NaN before fit"
         )
-    known = Categories.of([items[i] for i in np.flatnonzero(~is_missing)])
+    known = Categories.of(categories[~is_missing])
     kind = _kind_of(name, known, bool(is_missing.any()))
-    keys, outputs = known.tolist(), outputs[~is_missing]
-    n_outputs = int(encoder._n_features_outs[i])
-    return Plan(name, keys, outputs.tolist(), unknown, missing.pop(), n_outputs, kind)
+    of_key = dict(zip(known.tolist(), outputs[~is_missing].tolist(), strict=True))
+    return Plan(name, of_key, unknown, missing.pop(), int(encoder._n_features_outs[i]), kind)
 
 
 def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
@@ -198,7 +196,13 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
             " column out of columns="
         )
     if known.family == "string":
-        return _kind_of_texts(name, keys, needs_missing)
+        if needs_missing and "" in keys:
+            raise ValueError(
+                f"column {name!r}: ONNX represents a missing string as '', but '' is also a"
+                " category: replace the empty strings or the missing values before fit"
+            )
+        check_utf8("".join(keys), f"a category of column {name!r}")
+        return TensorProto.STRING
     if known.dtype is not None and known.family == "number":
         if known.dtype.kind == "f" or not needs_missing:
             return int(helper.np_dtype_to_tensor_dtype(known.dtype))
@@ -233,16 +237,6 @@ def check_utf8(text: str, what: str) -> None:
         ) from None
 
 
-def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
-    if needs_missing and "" in keys:
-        raise ValueError(
-            f"column {name!r}: ONNX represents a missing string as '', but '' is also a category:"
-            " replace the empty strings or the missing values before fit"
-        )
-    check_utf8("".join(keys), f"a category of column {name!r}")
-    return TensorProto.STRING
-
-
 def _is_exact(key: Any) -> bool:
     """Tell whether a number is exact as float64 and no other integer rounds to the same float64."""
     is_float = isinstance(key, float | np.floating)
@@ -257,87 +251,80 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
             f"column {plan.name!r}: the input must hold strings, integers, floats or Booleans, got"
             f" {_name(kind)}"
         )
-    pairs = list(zip(plan.keys, plan.outputs, strict=True))
-    if not all(isinstance(key, str) == is_text for key in plan.keys):
+    codes = {key: plan.code(output) for key, output in plan.outputs.items()}
+    unknown, missing = plan.code(plan.unknown), plan.code(plan.missing)
+    if not all(isinstance(key, str) == is_text for key in codes):
         raise TypeError(
             f"the input of column {plan.name!r} must be declared as {_name(plan.kind)}, because the"
-            f" column has categories such as {plan.keys[0]!r}; got {_name(kind)}"
+            f" column has categories such as {next(iter(codes))!r}; got {_name(kind)}"
         )
     if is_text:
-        missing = [("", plan.missing)] if plan.missing_value else []
-        return _look_up(graph, values, "string", pairs + missing, plan)
+        if plan.missing_value:
+            codes[""] = missing
+        return _look_up(graph, values, "string", codes, unknown)
     if kind not in FLOATS:
         if kind != TensorProto.INT64:  # the cast of uint64 keeps all bits; see `_integers`
             values = graph.node("Cast", [values], to=TensorProto.INT64)
-        return _look_up(graph, values, "int64", _integers(pairs, kind), plan)
+        return _look_up(graph, values, "int64", _integers(codes, kind), unknown)
     if kind == TensorProto.FLOAT16:
         values = graph.node("Cast", [values], to=TensorProto.FLOAT)
-    codes = _look_up_floats(graph, values, kind, pairs, plan)
-    if plan.missing == plan.unknown:
-        return codes  # because NaN equals no key
-    missing_code = graph.constant(np.int64(plan.code(plan.missing)))
-    return graph.node("Where", [graph.node("IsNaN", [values]), missing_code, codes])
+    found = _look_up_floats(graph, values, kind, codes, plan)
+    if missing == unknown:
+        return found  # because NaN equals no key
+    is_nan = graph.node("IsNaN", [values])
+    return graph.node("Where", [is_nan, graph.constant(np.int64(missing)), found])
 
 
-def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
-    """Return the (category, output) pairs whose category fits the input type `kind`.
+def _integers(codes: dict[Any, int], kind: int) -> dict[int, int]:
+    """Return the codes of the categories that fit the input type `kind`.
 
     A category that only uint64 can hold becomes the int64 with the same bits.
     """
     low, high = 0, 1
     if kind in INTEGERS:
         low, high = np.iinfo(INTEGERS[kind]).min, np.iinfo(INTEGERS[kind]).max
-    known = [(int(key), output) for key, output in pairs if low <= key <= high and key == int(key)]
-    return [(key if key < 2**63 else key - 2**64, output) for key, output in known]
+    known = {int(key): codes[key] for key in codes if low <= key <= high and key == int(key)}
+    return {key if key < 2**63 else key - 2**64: code for key, code in known.items()}
 
 
-def _look_up_floats(
-    graph: Graph, values: str, kind: int, pairs: list[tuple[Any, int]], plan: Plan
-) -> str:
+def _look_up_floats(graph: Graph, values: str, kind: int, codes: dict[Any, int], plan: Plan) -> str:
     """Add the nodes that map floats to codes.
 
     Floats are looked up as float32 if possible: LabelEncoder supports float64 only since opset 4.
     """
-    keys = np.array([float(key) for key, _ in pairs])
+    keys, unknown = np.array([*map(float, codes)]), plan.code(plan.unknown)
     with np.errstate(over="ignore"):
-        narrow = keys.astype(np.float32)
-    is_distinct = len(np.unique(narrow)) == len(keys)
+        narrow = dict(zip(keys.astype(np.float32).tolist(), codes.values(), strict=True))
+    is_distinct = len(narrow) == len(keys)
     if kind != TensorProto.DOUBLE:
         if not is_distinct:
             raise ValueError(
                 f"column {plan.name!r} has several categories that are equal as float32: declare"
                 " the input as float64"
             )
-        outputs = [output for _, output in pairs]
-        return _look_up(graph, values, "float", [*zip(narrow.tolist(), outputs, strict=True)], plan)
-    codes = np.array([plan.code(output) for _, output in pairs], np.int64)
-    unknown = np.array([plan.code(plan.unknown)])
+        return _look_up(graph, values, "float", narrow, unknown)
+    of_position = np.array([*codes.values(), unknown])
     if not is_distinct:
-        tensors = {"keys": keys, "values": codes, "default": unknown}
+        tensors = {"keys": keys, "values": of_position[:-1], "default": of_position[-1:]}
         as_tensors = {f"{k}_tensor": numpy_helper.from_array(v) for k, v in tensors.items()}
         return graph.node("LabelEncoder", [values], domain=ML, **as_tensors)
-    position = graph.node(
-        "LabelEncoder",
-        [graph.node("Cast", [values], to=TensorProto.FLOAT)],
-        domain=ML,
-        keys_floats=[*narrow.tolist(), np.nan],
-        values_int64s=[*range(len(keys) + 1)],
-        default_int64=len(keys),
-    )
+    # Several float64 values round to the same float32 value, but only one of them equals the key.
+    rounded = graph.node("Cast", [values], to=TensorProto.FLOAT)
+    positions = dict(zip(narrow, range(len(keys)), strict=True))
+    position = _look_up(graph, rounded, "float", positions, len(keys))
     key = graph.node("Gather", [graph.constant(np.append(keys, np.nan)), position])
-    code = graph.node("Gather", [graph.constant(np.append(codes, unknown)), position])
+    code = graph.node("Gather", [graph.constant(of_position), position])
     is_same = graph.node("Equal", [key, values])
-    return graph.node("Where", [is_same, code, graph.constant(unknown)])
+    return graph.node("Where", [is_same, code, graph.constant(of_position[-1:])])
 
 
-def _look_up(graph: Graph, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Add a LabelEncoder that maps keys to codes; omit keys with the encoding of unknown values."""
-    known = [(key, plan.code(output)) for key, output in pairs if output != plan.unknown]
-    unknown = plan.code(plan.unknown)
-    known = known or [(EMPTY_KEYS[kind], unknown)]  # at least one key is needed
-    keys, codes = map(list, zip(*known, strict=True))
-    attributes = {f"keys_{kind}s": keys, "values_int64s": codes, "default_int64": unknown}
-    return graph.node("LabelEncoder", [values], domain=ML, **attributes)
+def _look_up(graph: Graph, values: str, kind: str, codes: dict[Any, int], unknown: int) -> str:
+    """Add a LabelEncoder that maps keys to codes, and other values to the code `unknown`."""
+    # Keys with the code `unknown` can be omitted, but at least one key is needed.
+    known = {key: code for key, code in codes.items() if code != unknown}
+    known = known or {EMPTY_KEYS[kind]: unknown}
+    attributes = {f"keys_{kind}s": [*known], "values_int64s": [*known.values()]}
+    return graph.node("LabelEncoder", [values], domain=ML, **attributes, default_int64=unknown)
 
 
 def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
 from itertools import count
 from typing import Any, Literal
 
@@ -104,8 +103,7 @@ def to_onnx(
             names = features[len(made) : len(made) + plan.n_outputs]
             declared += [_value_info(name, dtype, [dimension]) for name in names]
             made += encode_columns(graph, code, plan, dtype)
-    for tensor, name in zip(made, outputs, strict=True):
-        graph.name_output(tensor, name)
+    graph.rename_outputs(dict(zip(made, outputs, strict=True)))
     needed = [_input_info(plan, dimension) for plan in plans]
     body = helper.make_graph(graph.nodes, OUTPUT, needed, declared, graph.constants)
     return _model(body, version, features)
@@ -148,7 +146,8 @@ def input_feed(model: onnx.ModelProto, table: Any) -> dict[str, AnyArray]:
     for needed in model.graph.input:
         if needed.name in constants:
             continue
-        name = _name_in(source.names, needed.name)
+        # A column whose name is not a string is found by its name as text.
+        name = next((name for name in source.names if str(name) == needed.name), needed.name)
         values = _as_input(needed, source.read(source.position(name)).encode())
         has_rows = len(needed.type.tensor_type.shape.dim) == 2
         feed[needed.name] = values[:, np.newaxis] if has_rows else values
@@ -218,11 +217,6 @@ def _model(graph: onnx.GraphProto, opset: int, features: list[str]) -> onnx.Mode
     helper.set_model_props(model, {FEATURE_NAMES: json.dumps(features, ensure_ascii=False)})
     onnx.checker.check_model(model, full_check=True)
     return model
-
-
-def _name_in(names: Sequence[Hashable], wanted: str) -> Hashable:
-    """Return the name that `str` converts to `wanted`, or `wanted` if there is no such name."""
-    return next((name for name in names if str(name) == wanted), wanted)
 
 
 def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
