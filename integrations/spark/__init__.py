@@ -21,11 +21,7 @@ from typing import TYPE_CHECKING, Any
 from onehot_fast.adapter import require
 
 if TYPE_CHECKING:
-    from .encoding import count_rows as count_rows
     from .encoding import encode
-    from .encoding import inverse_transform as inverse_transform
-    from .encoding import learn as learn
-    from .encoding import transform as transform
     from .ml import OneHotEncoder, OneHotEncoderModel
 
 require("pyspark")

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import from_arrow_type
 
-from onehot_fast import Column, Encoder, Special
+from onehot_fast import Column, Encoder
 from onehot_fast.adapter import ColumnSchema, Schema, Strings, Table, check_choice, with_article
 
 from ._workers import Output, element
@@ -36,8 +36,6 @@ ENCODABLE = {
 NEAREST = {"uint8": "int8", "uint16": "int16", "uint32": "int32", "uint64": "int64"} | {
     "float16": "float32"
 }
-# The meanings of the codes 0, 1 and 2 in every column.
-RESERVED = Special.MISSING, Special.UNKNOWN, Special.INFREQUENT
 # The maximum number of names in the metadata, because every query plan contains the metadata.
 MAX_NAMES = 100_000
 
@@ -61,15 +59,14 @@ class SparkTable(Table):
 
     def __init__(self, frame: DataFrame, n_rows: int = 0) -> None:
         super().__init__(frame.columns, n_rows, frame)
-        self._types = [field.dataType for field in frame.schema.fields]
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column contains strings or bytes."""
-        return type(self._types[position]).__name__ in TEXTS
+        return type(self.source.schema[position].dataType).__name__ in TEXTS
 
     def read(self, position: int) -> Column:
         """Return a column of missing values, or raise an error if its type cannot be encoded."""
-        kind = self._types[position]
+        kind = self.source.schema[position].dataType
         if type(kind).__name__ not in ENCODABLE:
             raise TypeError(
                 "the Spark type must be a string, binary, Boolean, number, date, timestamp, time or"
@@ -170,6 +167,7 @@ def new_fields(
             )
         return [*map(_feature_fields, columns), []]
     if output in CODES:
+        columns = schema.of_codes.columns
         names = [str(column.name) for column in columns] if names is None else names
     elif names is None or isinstance(names, str):
         group = _group_metadata(schema.names)
@@ -220,16 +218,13 @@ def _group_metadata(names: Sequence[str]) -> dict[str, Any]:
 
 def _codes_metadata(column: ColumnSchema) -> dict[str, Any]:
     """Return the metadata from which Spark ML reads the category of each code of a column."""
-    reserved = [f"({each.value})" for each in RESERVED]
-    own = column.known.take(np.flatnonzero(~column.is_infrequent))
-    n_codes = len(reserved) + len(own)
-    attribute: dict[str, Any] = {"name": str(column.name), "type": "nominal", "num_vals": n_codes}
-    if n_codes <= MAX_NAMES:
-        texts = reserved + own.text_labels()
-        if len(set(texts)) == n_codes:  # Spark rejects duplicates
-            del attribute["num_vals"]
-            attribute["vals"] = texts
-    return {"ml_attr": attribute}
+    attribute: dict[str, Any] = {"name": str(column.name), "type": "nominal"}
+    if column.n_outputs <= MAX_NAMES:
+        *own, missing, unknown, infrequent = column.text_labels
+        texts = [missing, unknown, infrequent, *own]  # in the order of the codes
+        if len(set(texts)) == len(texts):  # Spark rejects duplicates
+            return {"ml_attr": attribute | {"vals": texts}}
+    return {"ml_attr": attribute | {"num_vals": column.n_outputs}}
 
 
 def order_of(schema: Schema, names: Sequence[str], n_new: Sequence[int], keep: bool) -> list[int]:

@@ -84,10 +84,9 @@ def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _state(encoder: Encoder) -> pa.RecordBatch:
     """Return the pickled encoder as the only row of a batch."""
-    payload = pickle.dumps(encoder, 5)
-    ends = np.array([0, len(payload)], np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(payload)]
-    return pa.RecordBatch.from_arrays([pa.Array.from_buffers(pa.binary(), 1, buffers)], ["state"])
+    payload = pa.py_buffer(pickle.dumps(encoder, 5))
+    state = pa.Array.from_buffers(pa.binary(payload.size), 1, [None, payload])
+    return pa.RecordBatch.from_arrays([state.cast(pa.binary())], ["state"])
 
 
 def with_row_context(work: Callable[[], Any], first_row: int) -> Any:
@@ -155,7 +154,9 @@ def encode_batch(
         if output == "vector" or dtype.kind == "f":  # Java converts vectors to arrays of floats
             arrays.append(vectors(columns, batch.num_rows, num_threads))
         else:
-            arrays.append(lists(columns, batch.num_rows, dtype, num_threads))
+            matrix = write.rows(columns, dtype, n_rows=batch.num_rows, num_threads=num_threads)
+            ends = np.arange(batch.num_rows + 1) * matrix.shape[1]
+            arrays.append(_lists(ends, matrix.reshape(-1)))
     return arrays
 
 
@@ -181,7 +182,7 @@ def decode_batch(
         encoded = _matrix(batch.column(inputs[0]), encoder.n_features)
     decoded = encoder.inverse_transform(encoded, **substitutes)
     columns = zip(encoder.schema.columns, types, strict=True)
-    return [_typed(decoded[column.name], kind) for column, kind in columns]
+    return [pa.array(decoded[column.name], kind) for column, kind in columns]
 
 
 def element(dtypes: Iterable[np.dtype[Any]]) -> np.dtype[Any]:
@@ -197,16 +198,7 @@ def _numbers(values: AnyArray) -> pa.Array:
 
 
 def _lists(ends: AnyArray, elements: AnyArray) -> pa.ListArray:
-    return pa.ListArray.from_arrays(_numbers(ends), _numbers(elements))
-
-
-def lists(
-    columns: Sequence[CodedColumn], n_rows: int, dtype: np.dtype[Any], num_threads: int | None
-) -> pa.ListArray:
-    """Return the features of several columns as an array with one list per row."""
-    matrix = write.rows(columns, dtype, n_rows=n_rows, num_threads=num_threads)
-    ends = np.arange(n_rows + 1, dtype=np.int32) * np.int32(matrix.shape[1])
-    return _lists(ends, matrix.reshape(-1))
+    return pa.ListArray.from_arrays(_numbers(ends.astype(np.int32)), _numbers(elements))
 
 
 def vectors(columns: Sequence[CodedColumn], n_rows: int, num_threads: int | None) -> pa.StructArray:
@@ -221,41 +213,33 @@ def vectors(columns: Sequence[CodedColumn], n_rows: int, num_threads: int | None
         values, indices, ends = write.sparse_parts(
             "csr", columns, "float64", n_rows=n_rows, num_threads=num_threads
         )
-    ends, indices = ends.astype(np.int32, copy=False), indices.astype(np.int32, copy=False)
     fields = {
         "type": _numbers(np.zeros(n_rows, np.int8)),
         "size": _numbers(np.full(n_rows, n_features, np.int32)),
-        "indices": _lists(ends, indices),
+        "indices": _lists(ends, indices.astype(np.int32, copy=False)),
         "values": _lists(ends, values),
     }
     return pa.StructArray.from_arrays([*fields.values()], [*fields])
-
-
-def _typed(values: AnyArray, kind: pa.DataType) -> pa.Array:
-    """Return decoded values as an Arrow array of the given type."""
-    if values.dtype == object:
-        return pa.array(values.tolist(), kind)
-    return pa.array(values).cast(kind)
 
 
 def _matrix(column: pa.Array, n_features: int) -> AnyArray:
     """Return a column of arrays or vectors as a matrix (n_rows, n_features)."""
     if column.null_count:
         raise ValueError("each row must hold an array or vector of features, but a row is null")
-    n_rows = len(column)
     is_vector = pa.types.is_struct(column.type)
     values = column.field("values") if is_vector else column
     lengths = values.value_lengths().to_numpy()
     elements = values.flatten().to_numpy(zero_copy_only=False)
-    places = np.arange(len(elements)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    rows = np.repeat(np.arange(len(column)), lengths)
+    places = np.arange(len(elements)) - (np.cumsum(lengths) - lengths)[rows]
     sizes = lengths
     if is_vector:
         is_sparse = column.field("type").to_numpy() == 0
         sizes = np.where(is_sparse, column.field("size").fill_null(0).to_numpy(), lengths)
-        places[np.repeat(is_sparse, lengths)] = column.field("indices").flatten().to_numpy()
+        places[is_sparse[rows]] = column.field("indices").flatten().to_numpy()
     if (sizes != n_features).any():
         row = int(np.argmax(sizes != n_features))
         raise ValueError(f"row {row} must have {n_features} features, got {sizes[row]}")
-    matrix = np.zeros((n_rows, n_features), elements.dtype)
-    matrix[np.repeat(np.arange(n_rows), lengths), places] = elements
+    matrix = np.zeros((len(column), n_features), elements.dtype)
+    matrix[rows, places] = elements
     return matrix

@@ -135,8 +135,7 @@ def encode(
     new = new_fields(encoder, output, names)
     order = order_of(encoder.schema, frame.columns, [*map(len, new)], keep)
     source, inputs, order, fields = _planned(frame, inputs, order, [*chain(*new)])
-    is_joined = names is None or isinstance(names, str)
-    groups = [[*range(len(columns))]] if is_joined else [[i] for i in range(len(columns))]
+    groups = [[*range(len(columns))]] if new[-1] else [[i] for i in range(len(columns))]
     if without_python:
         expressions = new_columns(source, encoder, inputs, output, groups)
         selected = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]

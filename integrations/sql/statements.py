@@ -150,12 +150,11 @@ class _Writer(FeatureWriter[str]):
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
     """Return the kind of all categories, e.g. "text"; raise ValueError if no SQL type fits."""
-    every = [(FeatureWriter.kind_of(item), item) for item in items]
-    kinds = {kind: item for kind, item in every if kind in SUPPORTED}
-    unsupported = next((item for kind, item in every if kind not in SUPPORTED), None)
-    if unsupported is not None:
-        kind = type(unsupported).__name__
-        raise _unsupported(name, dialect, f"has no type for values like {unsupported!r} ({kind})")
+    kinds = {FeatureWriter.kind_of(item): item for item in items}
+    for kind, item in kinds.items():
+        if kind not in SUPPORTED:
+            what = f"{item!r} ({type(item).__name__})"
+            raise _unsupported(name, dialect, f"has no type for values like {what}")
     if dialect.mixes_kinds and "zoned" in kinds:
         raise _unsupported(name, dialect, "has no type for times with a time zone")
     if len(kinds) > 1 and not kinds.keys() <= (STORED if dialect.mixes_kinds else {*NUMBERS}):

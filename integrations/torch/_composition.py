@@ -138,7 +138,6 @@ def decode(
     Elements are compared bit by bit. A row without `on_value` is invalid if `default` is None or if
     the elements of the row differ.
     """
-    shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
     if tensor.dtype.is_complex:
         is_hot = is_hot.all(-1)
@@ -149,7 +148,7 @@ def decode(
     torch._assert_async(is_valid.all(), NO_CLASS)
     filler = -1 if default is None else default
     if tensor.shape[axis] == 0:
-        return torch.full(shape, filler, dtype=torch.int64, device=tensor.device)
+        return torch.full_like(n_hot, filler)
     return torch.where(n_hot > 0, is_hot.to(torch.uint8).argmax(axis), filler)
 
 

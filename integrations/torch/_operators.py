@@ -62,8 +62,7 @@ def _encode(
 
 
 def _allocate_by_kernel(tensor: Any, num_classes: int, dtype: Any, *policies: Any) -> torch.Tensor:
-    encoded = torch.from_numpy(_encode(tensor, num_classes, dtype, *policies))
-    return encoded if encoded.dtype == dtype else encoded.view(dtype)
+    return torch.from_numpy(_encode(tensor, num_classes, dtype, *policies)).view(dtype)
 
 
 def _fill_by_kernel(tensor: Any, num_classes: int, *policies_and_out: Any) -> None:

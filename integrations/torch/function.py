@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
@@ -141,10 +141,9 @@ def one_hot(
     classes = _num_classes(num_classes, tensor, ignored, negative_indices)
     policies = axis, ignored, negative_indices, out_of_range, smoothing
     is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
-    encode: Any = encode_by_torch if is_traced else ALLOCATING
+    encode: Callable[..., torch.Tensor] = encode_by_torch if is_traced else ALLOCATING
     if out is None:
-        result: torch.Tensor = encode(tensor, classes, dtype, *policies)
-        return result
+        return encode(tensor, classes, dtype, *policies)
     _check_out(out, tensor, [*tensor.shape[:axis], classes, *tensor.shape[axis:]])
     if is_traced:
         return out.copy_(encode(tensor, classes, dtype, *policies))
@@ -230,9 +229,8 @@ def decode(
     else:
         filler = _whole(default, "default")
     is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
-    decoded: Any = decode_by_torch if is_traced else DECODING
-    labels: torch.Tensor = decoded(tensor, axis, on_value, filler, multiple)
-    return labels
+    labels: Callable[..., torch.Tensor] = decode_by_torch if is_traced else DECODING
+    return labels(tensor, axis, on_value, filler, multiple)
 
 
 def _whole(value: Any, name: str) -> int:
