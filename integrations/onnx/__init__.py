@@ -16,19 +16,15 @@ imported, in any order, skl2onnx converts `onehot_fast.Encoder` and the classes 
 `onehot_fast.integrations.sklearn`.
 """
 
-from functools import partial
-from importlib import import_module
-
 from onehot_fast.adapter import require
 
 require("onnx")
 
-from ._imports import after_import
+from ._imports import register_converters
 from .exporting import input_feed, to_onnx
 from .reference import OneHot
 
-# The import registers the converters with skl2onnx.
-after_import("skl2onnx", partial(import_module, "._converters", __name__))
+register_converters()
 
 __all__ = ["OneHot", "input_feed", "to_onnx"]
 

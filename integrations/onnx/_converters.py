@@ -25,15 +25,10 @@ def _register() -> None:
         alias = f"OnehotFast{kind.__name__}"
         skl2onnx.update_registered_converter(kind, alias, _infer_output, _convert)
     # The converters of scikit-learn's classes need only attributes that our classes have, too.
-    for kind in (
-        ours.KBinsDiscretizer,
-        ours.LabelBinarizer,
-        ours.OrdinalEncoder,
-        ours.TargetEncoder,
-    ):
-        original = getattr(preprocessing, kind.__name__)
+    for name in ("KBinsDiscretizer", "LabelBinarizer", "OrdinalEncoder", "TargetEncoder"):
+        original = getattr(preprocessing, name)
         if original in sklearn_operator_name_map:  # older skl2onnx does not convert TargetEncoder
-            sklearn_operator_name_map[kind] = sklearn_operator_name_map[original]
+            sklearn_operator_name_map[getattr(ours, name)] = sklearn_operator_name_map[original]
     # Otherwise a ColumnTransformer would merge the columns into one tensor of one type.
     if Encoder not in _parse.do_not_merge_columns:
         _parse.do_not_merge_columns += (Encoder,)

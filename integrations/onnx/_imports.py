@@ -1,33 +1,31 @@
-"""Run an action when a module is imported."""
+"""Register the converters for skl2onnx when skl2onnx is imported."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 
-def after_import(name: str, action: Callable[[], object]) -> None:
-    """Call the action after a module is imported, or now if it is already imported."""
-    if sys.modules.get(name) is not None:
-        action()
+def register_converters() -> None:
+    """Register the converters now if skl2onnx is already imported, otherwise after its import."""
+    if sys.modules.get("skl2onnx") is not None:
+        import_module("._converters", __package__)
     else:
-        sys.meta_path.insert(0, _Finder(name, action))
+        sys.meta_path.insert(0, _Finder())
 
 
 class _Finder(MetaPathFinder):
-    """An import hook that runs an action after the module `name` is imported."""
-
-    def __init__(self, name: str, action: Callable[[], object]) -> None:
-        self._name, self._action = name, action
+    """An import hook that registers the converters after skl2onnx is imported."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != self._name:
+        if name != "skl2onnx":
             return None
         others = (each for each in sys.meta_path if each is not self)
         specs = (each.find_spec(name, path, target) for each in others)
@@ -41,4 +39,4 @@ class _Finder(MetaPathFinder):
         execute(module)
         if self in sys.meta_path:
             sys.meta_path.remove(self)
-            self._action()
+            register_converters()

@@ -30,10 +30,7 @@ ZEROS, NAN, ERROR = -1, -2, -3
 MAX_TABLE_BYTES = 1 << 20
 EMPTY_KEYS = {"string": "", "int64": 0, "float": 0.0}
 FLOATS = {TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE}
-INTEGERS: dict[int, np.dtype[Any]] = {
-    kind: helper.tensor_dtype_to_np_dtype(kind)
-    for kind in map(helper.np_dtype_to_tensor_dtype, map(np.dtype, "bBhHiIlL"))
-}
+INTEGERS = {*map(helper.np_dtype_to_tensor_dtype, map(np.dtype, "bBhHiIlL"))}
 # The dtypes that every operator used here supports.
 DTYPES = {
     *("bool", "float16", "bfloat16", "float32", "float64"),
@@ -282,7 +279,8 @@ def _integers(codes: dict[Any, int], kind: int) -> dict[int, int]:
     """
     low, high = 0, 1
     if kind in INTEGERS:
-        low, high = np.iinfo(INTEGERS[kind]).min, np.iinfo(INTEGERS[kind]).max
+        limits = np.iinfo(helper.tensor_dtype_to_np_dtype(kind))
+        low, high = limits.min, limits.max
     known = {int(key): codes[key] for key in codes if low <= key <= high and key == int(key)}
     return {key if key < 2**63 else key - 2**64: code for key, code in known.items()}
 
@@ -354,8 +352,7 @@ def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
 
 def _gather(graph: Graph, of_code: AnyArray, codes: str, plan: Plan) -> str:
     """Add a node that looks up each code in the array `of_code`, and fails for rejected values."""
-    named = {"name": plan.error} if plan.error else {}
-    return graph.node("Gather", [graph.constant(of_code), codes], **named)
+    return graph.node("Gather", [graph.constant(of_code), codes], name=plan.error)
 
 
 def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> list[str]:

@@ -123,12 +123,12 @@ def replace_columns(
 
 
 def encode_batch(
-    batch: pa.RecordBatch,
     cached: CachedEncoder,
     inputs: Sequence[int],
     output: Output,
     groups: Sequence[Sequence[int]],
     num_threads: int | None,
+    batch: pa.RecordBatch,
 ) -> Sequence[pa.Array]:
     """Return the new columns of a batch; `inputs` has the positions of the columns to encode.
 
@@ -161,12 +161,12 @@ def encode_batch(
 
 
 def decode_batch(
-    batch: pa.RecordBatch,
     cached: CachedEncoder,
     inputs: Sequence[int],
+    is_joined: bool,
     types: Sequence[pa.DataType],
     substitutes: dict[str, Any],
-    is_joined: bool,
+    batch: pa.RecordBatch,
 ) -> list[pa.Array]:
     """Return the decoded columns, of the given types, for the rows of a batch.
 

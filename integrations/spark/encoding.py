@@ -143,14 +143,7 @@ def encode(
     if output not in CODES:
         dtypes: Any = {column.name: spark_dtype(column) for column in columns}
         encoder = copy.copy(encoder).set_params(dtype=dtypes, remainder="drop")
-    work = partial(
-        encode_batch,
-        cached=CachedEncoder(encoder),
-        inputs=inputs,
-        output=output,
-        groups=groups,
-        num_threads=num_threads,
-    )
+    work = partial(encode_batch, CachedEncoder(encoder), inputs, output, groups, num_threads)
     is_dense = output in ("columns", "array")
     row_bytes = encoder.n_features * encoder.schema.dtype.itemsize if is_dense else 0
     kinds = [
@@ -207,12 +200,7 @@ def inverse_transform(
         order = [*range(in_one), *new_positions, *range(in_one + 1, len(frame.columns))]
     source, inputs, order, fields = _planned(frame, inputs, order, new)
     work = partial(
-        decode_batch,
-        cached=CachedEncoder(encoder),
-        inputs=inputs,
-        types=types,
-        substitutes=substitutes,
-        is_joined=in_one is not None,
+        decode_batch, CachedEncoder(encoder), inputs, in_one is not None, types, substitutes
     )
     return _mapped(source, work, 8 * encoder.n_features, order, fields)
 

@@ -62,8 +62,6 @@ class Dialect:
     }  # fmt: skip
     boolean_type, double_type, string_type = "BOOLEAN", "DOUBLE", "VARCHAR"
     zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
-    # The type of the literals 1 and 0 if features of this type need no cast, otherwise "".
-    literal_type = ""
     true, false, nan = "TRUE", "FALSE", "CAST('NaN' AS DOUBLE)"
     second_digits = 9  # after the decimal point
     # Other integers are written as decimals.
@@ -310,7 +308,8 @@ class SQLite(Dialect):
     types = dict.fromkeys(Dialect.types, "INTEGER") | dict.fromkeys(
         ("float16", "float32", "float64"), "REAL"
     )
-    literal_type = "INTEGER"
+    # The values of a condition are the integers 1 and 0.
+    boolean_type = "INTEGER"
     true, false, nan = "1", "0", "NULL"
     integers = INT64
     bytes_literal = "X'{}'"

@@ -144,8 +144,7 @@ class _Writer(FeatureWriter[str]):
             branches.append(f"WHEN {self.is_missing()} THEN {dialect.nan}")
         branches.append(f"WHEN {condition} THEN {one}")
         value = f"CASE {' '.join(branches)} ELSE {zero} END"
-        is_typed = is_boolean or self.element == dialect.literal_type
-        return value if is_typed else f"CAST({value} AS {self.element})"
+        return value if is_boolean else f"CAST({value} AS {self.element})"
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:

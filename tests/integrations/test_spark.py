@@ -431,8 +431,8 @@ def test_a_worker_imports_no_large_library():
     works = [partial(_workers.learn_batches, Encoder(["word"]))]
     for output in ("columns", "codes", "vector", "array"):
         names = ["c0", "c1"] if output == "columns" else ["c0"]
-        given = {"inputs": [0], "output": output, "groups": [[0]], "num_threads": None}
-        work = partial(_workers.encode_batch, cached=_workers.CachedEncoder(encoder), **given)
+        cached = _workers.CachedEncoder(encoder)
+        work = partial(_workers.encode_batch, cached, [0], output, [[0]], None)
         order = [~i for i in range(len(names))]
         works.append(
             partial(_workers.replace_columns, work=work, row_bytes=0, order=order, names=names)
