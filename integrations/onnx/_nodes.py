@@ -143,12 +143,8 @@ def check_dtype(dtype: Any) -> np.dtype[Any]:
 def _plan_column(column: ColumnSchema) -> Plan:
     *outputs, unknown, missing = column.lut.tolist()
     options, name = column.options, str(column.name)
-    if options.handle_unknown == "error":
-        unknown = ERROR
-    if options.handle_missing == "error":
-        missing = ERROR
-    if column.propagates_missing:
-        missing = NAN
+    unknown = {"error": ERROR}.get(options.handle_unknown, unknown)
+    missing = {"error": ERROR, "propagate": NAN}.get(options.handle_missing, missing)
     needs_missing = column.propagates_missing or column.missing_output >= 0
     kind = _kind_of(name, column.known, needs_missing)
     of_key = dict(zip(column.known.tolist(), outputs, strict=True))

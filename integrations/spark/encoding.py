@@ -48,14 +48,11 @@ MAX_FEATURES = 200
 MAX_CATEGORIES = 1000
 # The kinds of values, as in `FeatureWriter.kind_of`, of Spark's types.
 KINDS: dict[Any, str] = {
-    T.StringType: "text",
-    T.CharType: "text",
-    T.VarcharType: "text",
+    (T.StringType, T.CharType, T.VarcharType): "text",
     T.BinaryType: "bytes",
     T.BooleanType: "boolean",
     T.IntegralType: "integer",
-    T.FloatType: "float",
-    T.DoubleType: "float",
+    (T.FloatType, T.DoubleType): "float",
     T.DateType: "date",
 }
 
