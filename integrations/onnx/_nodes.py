@@ -31,11 +31,6 @@ MAX_TABLE_BYTES = 1 << 20
 EMPTY_KEYS = {"string": "", "int64": 0, "float": 0.0}
 FLOATS = {TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE}
 INTEGERS = {*map(helper.np_dtype_to_tensor_dtype, map(np.dtype, "bBhHiIlL"))}
-# The dtypes that every operator used here supports.
-DTYPES = {
-    *("bool", "float16", "bfloat16", "float32", "float64"),
-    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-}
 # float64 represents all integers below this limit exactly.
 EXACT = 2**53
 
@@ -130,14 +125,6 @@ def input_names(encoder: Any) -> list[Any]:
     """Return the names of the columns seen in `fit`, by default x0, x1, …."""
     n_columns = encoder.n_features_in_
     return [*getattr(encoder, "feature_names_in_", [f"x{i}" for i in range(n_columns)])]
-
-
-def check_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return a NumPy dtype; raise an error if an operator of the model does not support it."""
-    known: np.dtype[Any] = np.dtype(dtype)
-    if known.name not in DTYPES:
-        raise ValueError(f"dtype must be one of {sorted(DTYPES)} for ONNX, got {known}")
-    return known
 
 
 def _plan_column(column: ColumnSchema) -> Plan:

@@ -19,7 +19,6 @@ from ._nodes import (
     AnyArray,
     Graph,
     Plan,
-    check_dtype,
     check_utf8,
     encode_columns,
     encode_rows,
@@ -32,6 +31,11 @@ from ._nodes import (
 OPSET = 13
 # The doc_string of an input that cannot hold missing values.
 NO_MISSING_VALUE = "There is no missing value."
+# The dtypes that every operator of a model supports.
+DTYPES = {
+    *("bool", "float16", "bfloat16", "float32", "float64"),
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+}
 OUTPUT = "onehot"
 FEATURE_NAMES = "feature_names"
 
@@ -93,13 +97,13 @@ def to_onnx(
     graph = Graph(name for i in count() if (name := f"t{i}") not in taken)
     codes = [encode_values(graph, plan.name, plan.kind, plan) for plan in plans]
     if output == "matrix":
-        dtype = check_dtype(common)
+        dtype = _check_dtype(common)
         parts = [encode_rows(graph, *each, dtype) for each in zip(codes, plans, strict=True)]
         made = [parts[0] if len(parts) == 1 else graph.node("Concat", parts, axis=1)]
         declared = [_value_info(OUTPUT, dtype, [dimension, len(features)])]
     else:
         made, declared = [], []
-        for code, plan, dtype in zip(codes, plans, map(check_dtype, dtypes), strict=True):
+        for code, plan, dtype in zip(codes, plans, map(_check_dtype, dtypes), strict=True):
             names = features[len(made) : len(made) + plan.n_outputs]
             declared += [_value_info(name, dtype, [dimension]) for name in names]
             made += encode_columns(graph, code, plan, dtype)
@@ -171,6 +175,14 @@ def _check_batch(batch: str | int) -> str | int:
     if batch == "" or (isinstance(batch, int) and batch < 0):
         raise ValueError(f"batch must be a non-empty name or a number of rows, got {batch!r}")
     return batch
+
+
+def _check_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return a NumPy dtype; raise an error if an operator of the model does not support it."""
+    known: np.dtype[Any] = np.dtype(dtype)
+    if known.name not in DTYPES:
+        raise ValueError(f"dtype must be one of {sorted(DTYPES)} for ONNX, got {known}")
+    return known
 
 
 def _check_names(inputs: list[str], outputs: list[str]) -> None:

@@ -85,6 +85,7 @@ def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _state(encoder: Encoder) -> pa.RecordBatch:
     """Return the pickled encoder as the only row of a batch."""
     payload = pa.py_buffer(pickle.dumps(encoder, 5))
+    # `pa.array` and `pa.scalar` would import pandas.
     state = pa.Array.from_buffers(pa.binary(payload.size), 1, [None, payload])
     return pa.RecordBatch.from_arrays([state.cast(pa.binary())], ["state"])
 
@@ -101,11 +102,11 @@ def with_row_context(work: Callable[[], Any], first_row: int) -> Any:
 
 
 def replace_columns(
-    batches: Iterable[pa.RecordBatch],
     work: Callable[[pa.RecordBatch], Sequence[pa.Array]],
     row_bytes: int,
     order: Sequence[int],
     names: Sequence[str],
+    batches: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """Yield each batch with some of its columns and the new columns that `work` returns.
 

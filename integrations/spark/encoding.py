@@ -143,10 +143,8 @@ def encode(
     work = partial(encode_batch, CachedEncoder(encoder), inputs, output, groups, num_threads)
     is_dense = output in ("columns", "array")
     row_bytes = encoder.n_features * encoder.schema.dtype.itemsize if is_dense else 0
-    kinds = [
-        field.dataType.simpleString() if i < 0 else ""
-        for i, field in zip(order, fields, strict=True)
-    ]
+    pairs = zip(order, fields, strict=True)
+    kinds = [field.dataType.simpleString() if i < 0 else "" for i, field in pairs]
     if not FROM_VECTORS.keys() & {*kinds}:
         return _mapped(source, work, row_bytes, order, fields)
     sent, converted = [], []
@@ -226,21 +224,17 @@ def _mapped(
 ) -> DataFrame:
     """Return a lazy DataFrame of the batches that `replace_columns` yields."""
     names = [field.name for field in fields]
-    return source.mapInArrow(
-        lambda batches: replace_columns(batches, work, row_bytes, order, names),
-        PlannedSchema([*fields]),
-    )
+    replace = partial(replace_columns, work, row_bytes, order, names)
+    return source.mapInArrow(replace, PlannedSchema([*fields]))
 
 
 def _select(
     frame: DataFrame, columns: Sequence[Column], fields: Sequence[T.StructField]
 ) -> DataFrame:
     """Select columns, with the names and metadata of the fields."""
+    pairs = zip(columns, fields, strict=True)
     return frame.select(
-        *(
-            column.alias(field.name, metadata=field.metadata or {})
-            for column, field in zip(columns, fields, strict=True)
-        )
+        *(column.alias(each.name, metadata=each.metadata) for column, each in pairs)
     )
 
 

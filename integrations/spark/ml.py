@@ -169,11 +169,8 @@ class OneHotEncoder(
     def _fit(self, dataset: DataFrame) -> OneHotEncoderModel:
         self._check()
         columns = self.getInputCols()
-        options = {
-            option: self.getOrDefault(name)
-            for name, option in OPTIONS.items()
-            if self.isDefined(name)
-        }
+        defined = [name for name in OPTIONS if self.isDefined(name)]
+        options = {OPTIONS[name]: self.getOrDefault(name) for name in defined}
         if self.getOrDefault("output") == "columns" and self.isSet("outputCols"):
             options["prefix"] = dict(zip(columns, self.getOutputCols(), strict=True))
         # The features follow the order of inputCols. In backquotes, a name is not split at dots.

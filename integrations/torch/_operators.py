@@ -134,13 +134,9 @@ def _decode_batched(info: Any, in_dims: Any, tensor: Any, axis: int, *rules: Any
 def _operator(
     name: str, schema: str, by_torch: Any, by_kernel: Any, fake: Any, batched: Any
 ) -> Any:
-    """Register and return the custom operator `onehot_fast::name` with its implementations."""
-    operator = torch.library.custom_op(
-        f"onehot_fast::{name}",
-        by_torch,
-        mutates_args=("out",) if "(a!)" in schema else (),
-        schema=schema,
-    )
+    """Register and return a custom operator with its implementations."""
+    changed = ("out",) if "(a!)" in schema else ()
+    operator = torch.library.custom_op(name, by_torch, mutates_args=changed, schema=schema)
     operator.register_kernel("cpu", by_kernel)
     operator.register_fake(fake)
     operator.register_vmap(batched)
@@ -148,7 +144,7 @@ def _operator(
 
 
 ALLOCATING = _operator(
-    "one_hot",
+    "onehot_fast::one_hot",
     f"(Tensor tensor, SymInt num_classes, ScalarType dtype, {POLICIES}) -> Tensor",
     _allocate_by_torch,
     _allocate_by_kernel,
@@ -156,7 +152,7 @@ ALLOCATING = _operator(
     _allocate_batched,
 )
 FILLING = _operator(
-    "one_hot_out",
+    "onehot_fast::one_hot_out",
     f"(Tensor tensor, SymInt num_classes, {POLICIES}, Tensor(a!) out) -> ()",
     encode_into,
     _fill_by_kernel,
@@ -164,7 +160,7 @@ FILLING = _operator(
     _fill_batched,
 )
 DECODING = _operator(
-    "decode",
+    "onehot_fast::decode",
     "(Tensor tensor, int axis, Scalar on_value, int? default, str multiple) -> Tensor",
     decode,
     _decode_by_kernel,

@@ -434,9 +434,7 @@ def test_a_worker_imports_no_large_library():
         cached = _workers.CachedEncoder(encoder)
         work = partial(_workers.encode_batch, cached, [0], output, [[0]], None)
         order = [~i for i in range(len(names))]
-        works.append(
-            partial(_workers.replace_columns, work=work, row_bytes=0, order=order, names=names)
-        )
+        works.append(partial(_workers.replace_columns, work, 0, order, names))
     batch = pa.record_batch({"word": ["a", "b", None]})
     sent = pickle.dumps((works, schema, batch))
 
