@@ -86,7 +86,7 @@ class PolarsTable(Table):
         """Return a column as a NumPy array; times with a zone become Python objects."""
         series = self.source.to_series(position)
         if getattr(series.dtype, "time_zone", None) is not None:
-            return _objects(series.to_list())
+            return np.array(series.to_list(), object)
         return series.to_numpy()
 
     def cells(self, position: int) -> list[Any]:
@@ -106,11 +106,7 @@ class PolarsTable(Table):
             part = part.clone()
             part.columns = list(map(str, range(part.width)))
         chosen = positions if is_all else range(part.width)
-        blocks = [chunk.block(chosen) for chunk in read_arrow(part)]
-        parts = [block for block in blocks if block is not None]
-        if not parts or len(parts) < len(blocks):
-            return None
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return read_arrow(part).block(chosen)
 
 
 def read_column(series: Any) -> Column | Values:
@@ -148,12 +144,6 @@ def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:
     return Rows(offsets, read_column(elements.alias(rows.name)).encode())
 
 
-def _objects(values: list[Any]) -> npt.NDArray[np.object_]:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
-
-
 def _codes(series: pl.Series) -> AnyArray:
     """Return the physical integers of an Enum, without a copy if possible; null becomes -1."""
     chunks = read_arrow(series.to_physical().rechunk())
@@ -187,7 +177,7 @@ def _read_times(series: pl.Series, name: str) -> Values:
 
     def as_times(counts: AnyArray) -> AnyArray:
         _check_times(counts, dtype, is_zoned, name)
-        return _objects(pl.Series(counts).cast(dtype).to_list())
+        return np.array(pl.Series(counts).cast(dtype).to_list(), object)
 
     return Values(list(read_arrow(physical)), as_times)
 
