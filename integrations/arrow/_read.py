@@ -107,10 +107,7 @@ class ArrowTable(Table):
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
         """Return columns of one numeric or Boolean type as the rows of an array, else None."""
-        block: AnyArray | None = read_arrow(self.source.select(positions)).block(
-            range(len(positions))
-        )
-        return block
+        return read_arrow(self.source.select(positions)).block(range(len(positions)))
 
     def cells(self, position: int) -> list[Any] | None:
         """Return a column as Python objects, or None if Python cannot represent its values."""
