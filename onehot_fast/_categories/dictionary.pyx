@@ -308,7 +308,7 @@ cdef class Dictionary:
         ):
             raise MemoryError("cannot allocate the hash table of a dictionary")
         if n_values > 0:
-            self.run(source_of(values, kind, ()), True)
+            self.encode(values)
             if self.table.n_codes != n_values:
                 raise ValueError("the values of a dictionary must be distinct and not missing")
 
@@ -344,38 +344,34 @@ cdef class Dictionary:
     cdef cnp.ndarray code(self, object values, object missing, bint learning):
         """Return the codes of values; add unknown values if `learning`, else their code is -2."""
         cdef Source source = source_of(values, self.kind, tuple(missing))
-        self.enter(learning)
-        try:
-            return self.run(source, learning)
-        finally:
-            self.leave(learning)
-
-    cdef cnp.ndarray run(self, Source source, bint learning):
-        """Return the codes of all rows; add unknown values if `learning`, else their code is -2."""
         cdef cnp.ndarray codes = memory.allocate((source.n_rows,), CODES)[0]
         cdef int32_t *out = <int32_t *> cnp.PyArray_DATA(codes)
         cdef int64_t done = 0, reach, stopped = 0
         cdef int failed
-        while done < source.n_rows:
-            if source.form == IN_OBJECTS:
-                reach = min(source.n_rows, done + VALUES_BETWEEN_SIGNALS)
-                failed = ohf_code_objects(
-                    &self.table, &source.objects, learning, done, reach, out, &stopped,
-                )
-            else:
-                reach = min(source.n_rows, done + ROWS_BETWEEN_SIGNALS)
-                with nogil:
-                    failed = self.run_buffers(source, learning, done, reach, out, &stopped)
-            if failed:
-                self.fail(failed, stopped)
-            done = reach
-            if done < source.n_rows:
-                PyErr_CheckSignals()
+        self.enter(learning)
+        try:
+            while done < source.n_rows:
                 if source.form == IN_OBJECTS:
-                    source.open_objects()
-        return codes
+                    reach = min(source.n_rows, done + VALUES_BETWEEN_SIGNALS)
+                    failed = ohf_code_objects(
+                        &self.table, &source.objects, learning, done, reach, out, &stopped,
+                    )
+                else:
+                    reach = min(source.n_rows, done + ROWS_BETWEEN_SIGNALS)
+                    with nogil:
+                        failed = self.code_buffers(source, learning, done, reach, out, &stopped)
+                if failed:
+                    self.fail(failed, stopped)
+                done = reach
+                if done < source.n_rows:
+                    PyErr_CheckSignals()
+                    if source.form == IN_OBJECTS:
+                        source.open_objects()
+            return codes
+        finally:
+            self.leave(learning)
 
-    cdef int run_buffers(
+    cdef int code_buffers(
         self, Source source, bint learning, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept nogil:
         """Write the codes of some rows of a source that has no Python objects; return an error code or 0."""

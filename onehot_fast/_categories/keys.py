@@ -142,11 +142,8 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     The order is numbers, strings, bytes, datetimes, dates, durations and complex numbers. Values of
     other types follow, sorted by the name of their type.
     """
-    items = list(values)
-    if len(set(map(type, items))) <= 1 and (not items or type(items[0]) in (str, int, bytes)):
-        return sorted(items)
     groups: dict[tuple[int, str], list[Any]] = {}
-    for item in items:
+    for item in values:
         kind = next(
             (i for i, (types, _) in enumerate(KINDS) if isinstance(item, types)), len(KINDS)
         )
