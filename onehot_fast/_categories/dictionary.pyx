@@ -6,7 +6,7 @@ The functions at the end of the module encode labels and integers without the ha
 
 cimport cython
 cimport numpy as cnp
-from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree
 from cpython.object cimport PyObject
@@ -110,8 +110,8 @@ cdef class Source:
         """Set the addresses of string views; copy the lists of buffers, which other threads could change."""
         cdef const ArrowArray *node = array.node
         cdef int64_t i, n_buffers = node.n_buffers - 3
-        cdef cnp.ndarray copies = np.empty((2, n_buffers), np.int64)
-        cdef int64_t *sizes = <int64_t *> cnp.PyArray_DATA(copies)
+        cdef bytes copies = PyBytes_FromStringAndSize(NULL, n_buffers * (sizeof(int64_t) + sizeof(void *)))
+        cdef int64_t *sizes = <int64_t *> PyBytes_AS_STRING(copies)
         cdef const uint8_t **buffers = <const uint8_t **> (sizes + n_buffers)
         self.texts.rows = <const char *> node.buffers[1] + array.offset * 16
         if n_buffers > 0:
@@ -478,13 +478,13 @@ def number_labels(tuple rows not None, dict numbers not None):
     This function takes 15 ns per label; a combination of Python functions takes 45 ns. No other thread may change
     ``numbers`` during the call.
     """
-    cdef Py_ssize_t n_rows = len(rows), row = 0, at = 0, room = 4 * n_rows + 16
+    cdef Py_ssize_t n_rows = len(rows), row, at = 0, room = 4 * n_rows + 16
     offsets = np.zeros(n_rows + 1, np.int64)
     codes = np.empty(room, np.int32)
     cdef int64_t[::1] ends = offsets
     cdef int32_t[::1] out = codes
     cdef object labels, label, number
-    for labels in rows:
+    for row, labels in enumerate(rows):
         for label in labels:
             number = numbers.get(label)
             if number is None:
@@ -498,8 +498,7 @@ def number_labels(tuple rows not None, dict numbers not None):
                 out = codes
             out[at] = number
             at += 1
-        row += 1
-        ends[row] = at
+        ends[row + 1] = at
         if row % LABELS_BETWEEN_SIGNALS == 0:
             PyErr_CheckSignals()
     return offsets, codes[:at]
