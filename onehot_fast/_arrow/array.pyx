@@ -116,14 +116,18 @@ cdef class Array(Imported):
         read-only view of the producer's memory. With nulls, the result is a copy of a signed dtype that
         fits all valid values (int64 for uint64).
         """
+        cdef cnp.ndarray integers
         if self.schema.kind == "boolean":
-            return self.code_booleans()
-        if self.schema.kind not in ("integer", "dictionary"):
+            integers = new_array(self.length, np.dtype(np.int8))
+            self.copy_to(integers)
+        elif self.schema.kind in ("integer", "dictionary"):
+            integers = self.memory(self.schema.dtype)
+        else:
             raise TypeError(
                 f"{self.schema.where()} must be an array of integers or Booleans or a dictionary array, "
                 f"got {self.schema.kind} values"
             )
-        return self.code_integers(self.schema.dtype)
+        return self.code(integers)
 
     def block(self, positions):
         """Return the columns at ``positions`` of a struct as the rows of a new matrix.
@@ -242,9 +246,10 @@ cdef class Array(Imported):
                 )
         return 0
 
-    cdef cnp.ndarray code_integers(self, cnp.dtype dtype):
-        """Return the integers, with -1 for nulls; raise an error for an invalid dictionary index."""
-        cdef cnp.ndarray values = self.memory(dtype), codes = values, indices = values
+    cdef cnp.ndarray code(self, cnp.ndarray values):
+        """Return integers with -1 for nulls; raise an error for an invalid dictionary index."""
+        cdef cnp.ndarray codes = values, indices = values
+        cdef cnp.dtype dtype = values.dtype
         cdef int width = dtype.itemsize
         cdef uint64_t limit = UINT64_MAX, half = <uint64_t> 1 << (8 * width - 1)
         cdef int64_t refused = -1
@@ -275,15 +280,6 @@ cdef class Array(Imported):
         raise ValueError(
             f"{where}: the dictionary index must be in [0, {self.node.dictionary.length}), got {value}"
         )
-
-    cdef cnp.ndarray code_booleans(self):
-        """Return Booleans as int8, with -1 for nulls."""
-        cdef cnp.ndarray codes = new_array(self.length, np.dtype(np.int8))
-        self.copy_to(codes)
-        valid = self.valid()
-        if valid is not None:
-            codes |= valid.view(np.int8) - np.int8(1)
-        return codes
 
 
 cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
