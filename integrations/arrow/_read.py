@@ -107,12 +107,7 @@ class ArrowTable(Table):
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
         """Return columns of one numeric or Boolean type as the rows of an array, else None."""
-        every = range(len(positions))
-        blocks = [chunk.block(every) for chunk in read_arrow(self.source.select(positions))]
-        parts = [block for block in blocks if block is not None]
-        if not parts or len(parts) < len(blocks):
-            return None
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return read_arrow(self.source.select(positions)).block(range(len(positions)))
 
     def cells(self, position: int) -> list[Any] | None:
         """Return a column as Python objects, or None if Python cannot represent its values."""

@@ -34,17 +34,14 @@ def chunks_of(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
 
 def runs_of(column: pa.Array | pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64]]:
     """Return the value and the number of rows of each run of a run-end encoded column."""
-    values, lengths = [], []
+    values, lengths = [], [np.empty(0, np.int64)]
     for chunk in chunks_of(column):
         first, count = chunk.find_physical_offset(), chunk.find_physical_length()
         ends = chunk.run_ends.to_numpy()[first : first + count].astype(np.int64)
         ends_in_slice = np.minimum(ends - chunk.offset, len(chunk))
         values.append(chunk.values.slice(first, count))
         lengths.append(np.diff(ends_in_slice, prepend=0))
-    return (
-        pa.chunked_array(values, column.type.value_type),
-        np.concatenate(lengths) if lengths else np.empty(0, np.int64),
-    )
+    return pa.chunked_array(values, column.type.value_type), np.concatenate(lengths)
 
 
 def check_offsets(values: pa.Array) -> None:
@@ -74,9 +71,7 @@ def as_values(column: Any) -> AnyArray:
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     is_short = is_text and len(column) <= MAX_LISTED_TEXTS
     if _is_object_type(kind) or has_null_integers or is_short:
-        objects = np.empty(len(column), object)
-        objects[:] = column.to_pylist()
-        return objects
+        return np.fromiter(column.to_pylist(), object, len(column))
     rows: AnyArray = column.to_numpy(zero_copy_only=False)
     return rows
 

@@ -158,12 +158,8 @@ def _literal(item: Any, column: ColumnSchema, dtype: Any) -> Any:
     """Return a category as a value of a dtype, or None if it equals no value of the dtype."""
     if isinstance(dtype, (nw.String, *CATEGORICAL)):
         return as_literal(item, "text")
-    if isinstance(dtype, nw.Boolean):
-        return as_literal(item, "boolean")
-    if dtype.is_numeric():
+    if dtype.is_numeric() or isinstance(dtype, nw.Boolean | nw.Date):
         return as_literal(item, "decimal38" if dtype.is_decimal() else str(dtype).lower())
-    if isinstance(dtype, nw.Date):
-        return as_literal(item, "date")
     if isinstance(dtype, nw.Datetime):
         zone = datetime.UTC if dtype.time_zone is not None else None
         attoseconds = as_literal(item, "zoned" if zone else "instant")

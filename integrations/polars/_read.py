@@ -9,7 +9,7 @@ Columns are read through the Arrow PyCapsule interface without a copy, with thes
 - The categories of an Enum are read from its dtype.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +20,8 @@ from polars import selectors
 from onehot_fast import Column
 from onehot_fast.adapter import Rows, Table, Values, cached_property, read_arrow, read_values
 
+from ._options import TO_NUMPY
+
 AnyArray: TypeAlias = npt.NDArray[Any]
 Offsets: TypeAlias = npt.NDArray[np.int64]
 
@@ -27,11 +29,6 @@ Offsets: TypeAlias = npt.NDArray[np.int64]
 ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
 # Integer dtypes that NumPy does not have; UInt128 is new in polars 1.34.
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
-# Numbers with the same memory layout in NumPy.
-PRIMITIVE = (
-    pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
-    pl.Float32, pl.Float64,
-)  # fmt: skip
 # The smallest int64 is NaT in NumPy, but a valid time in polars.
 LOWEST = np.iinfo(np.int64).min
 # The days 0001-01-01 and 9999-12-31: polars panics when it converts other days to Python.
@@ -86,7 +83,7 @@ class PolarsTable(Table):
         """Return a column as a NumPy array; times with a zone become Python objects."""
         series = self.source.to_series(position)
         if getattr(series.dtype, "time_zone", None) is not None:
-            return _objects(series.to_list())
+            return np.array(series.to_list(), object)
         return series.to_numpy()
 
     def cells(self, position: int) -> list[Any]:
@@ -97,20 +94,16 @@ class PolarsTable(Table):
         """Return columns of one numeric or Boolean dtype as the rows of an array, else None."""
         types = [*map(type, self._dtypes)]  # comparing types is ten times as fast as dtypes
         kind, *others = {types[i] for i in positions}
-        if others or kind not in PRIMITIVE:
+        if others or kind not in TO_NUMPY:
             return None
         # Exporting a few more columns is faster than selecting the needed columns.
-        is_all = len(types) <= 2 * len(positions) and set(PRIMITIVE).issuperset(types)
+        is_all = len(types) <= 2 * len(positions) and TO_NUMPY.keys() >= set(types)
         part = self.source if is_all else self.source[:, list(positions)]
         if "\0" in "".join(part.columns):  # polars would abort the process
             part = part.clone()
             part.columns = list(map(str, range(part.width)))
         chosen = positions if is_all else range(part.width)
-        blocks = [chunk.block(chosen) for chunk in read_arrow(part)]
-        parts = [block for block in blocks if block is not None]
-        if not parts or len(parts) < len(blocks):
-            return None
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return read_arrow(part).block(chosen)
 
 
 def read_column(series: Any) -> Column | Values:
@@ -119,18 +112,17 @@ def read_column(series: Any) -> Column | Values:
     # Most methods treat a name such as "^x$" as a pattern, and exporting a name that contains "\0"
     # aborts the process.
     series = series.alias("")
-    if dtype == pl.String or dtype == pl.Boolean:
+    if dtype == pl.String or type(dtype) in TO_NUMPY:
         return Values(list(read_arrow(series)))
     if dtype == pl.Enum:
-        return Column(_codes(series), dtype.categories.to_numpy(), True, "enum")
+        chunks = read_arrow(series.to_physical().rechunk())
+        return Column(_codes(chunks), dtype.categories.to_numpy(), True, "enum")
     if dtype.base_type() is pl.Categorical:  # comparing with == is true only for global categories
         return _read_categorical(series)
     if dtype.is_temporal():
         return _read_times(series, name)
     if dtype in (*WIDE_INTEGERS, pl.Binary, pl.Object, pl.Null) or dtype.is_decimal():
         return read_values(series.to_list()).encode()
-    if dtype.is_numeric():
-        return Values(list(read_arrow(series)))
     raise TypeError(
         f"Series {name!r} has dtype {dtype}, whose values cannot be categories: use multi_hot to"
         " encode lists, or encode the fields of a struct"
@@ -148,15 +140,8 @@ def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:
     return Rows(offsets, read_column(elements.alias(rows.name)).encode())
 
 
-def _objects(values: list[Any]) -> npt.NDArray[np.object_]:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
-
-
-def _codes(series: pl.Series) -> AnyArray:
-    """Return the physical integers of an Enum, without a copy if possible; null becomes -1."""
-    chunks = read_arrow(series.to_physical().rechunk())
+def _codes(chunks: Iterable[Any]) -> AnyArray:
+    """Return the codes of the only chunk, without a copy if possible; null becomes -1."""
     return next((chunk.codes() for chunk in chunks), np.empty(0, np.int8))
 
 
@@ -166,11 +151,8 @@ def _read_categorical(series: pl.Series) -> Column | Values:
         chunks = list(read_arrow(series.rechunk()))
     except OSError:  # before polars 1.34
         return Values(list(read_arrow(series.cast(pl.String))))
-    if not chunks:
-        return Column(np.empty(0, np.int8), np.empty(0, object), source="dictionary")
-    [chunk] = chunks
-    texts = Values([chunk.dictionary]).encode()
-    return Column(chunk.codes(), texts.stored, source="dictionary")
+    texts = Values([chunk.dictionary for chunk in chunks]).encode()
+    return Column(_codes(chunks), texts.stored, source="dictionary")
 
 
 def _read_times(series: pl.Series, name: str) -> Values:
@@ -187,7 +169,7 @@ def _read_times(series: pl.Series, name: str) -> Values:
 
     def as_times(counts: AnyArray) -> AnyArray:
         _check_times(counts, dtype, is_zoned, name)
-        return _objects(pl.Series(counts).cast(dtype).to_list())
+        return np.array(pl.Series(counts).cast(dtype).to_list(), object)
 
     return Values(list(read_arrow(physical)), as_times)
 

@@ -23,5 +23,4 @@ cdef class Array(Imported):
     cdef int64_t count_nulls(self) except -1
     cdef cnp.ndarray memory(self, cnp.dtype dtype)
     cdef int copy_to(self, cnp.ndarray out) except -1
-    cdef cnp.ndarray code_integers(self, cnp.dtype dtype)
-    cdef cnp.ndarray code_booleans(self)
+    cdef cnp.ndarray code(self, cnp.ndarray values)

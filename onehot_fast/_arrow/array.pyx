@@ -9,17 +9,15 @@ structures and imports no Arrow library.
 cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.pycapsule cimport (
     PyCapsule_CheckExact,
     PyCapsule_GetName,
     PyCapsule_GetPointer,
     PyCapsule_IsValid,
-    PyCapsule_New,
 )
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport UINT64_MAX, int64_t, uint8_t, uint64_t, uintptr_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from onehot_fast._arrow.abi cimport (
     ARROW_FLAG_NULLABLE,
@@ -33,7 +31,7 @@ from onehot_fast._arrow.abi cimport (
     ohf_arrow_set_validity,
     ohf_arrow_share,
 )
-from onehot_fast._arrow.schema cimport MAKER, ArrowField, Imported, check, new_field, schema_of
+from onehot_fast._arrow.schema cimport MAKER, ArrowField, Imported, check, new_capsule, new_field, schema_of
 from onehot_fast._kernels.validity cimport code_rows, count_ones, spread
 
 import os
@@ -118,14 +116,18 @@ cdef class Array(Imported):
         read-only view of the producer's memory. With nulls, the result is a copy of a signed dtype that
         fits all valid values (int64 for uint64).
         """
+        cdef cnp.ndarray integers
         if self.schema.kind == "boolean":
-            return self.code_booleans()
-        if self.schema.kind not in ("integer", "dictionary"):
+            integers = new_array(self.length, np.dtype(np.int8))
+            self.copy_to(integers)
+        elif self.schema.kind in ("integer", "dictionary"):
+            integers = self.memory(self.schema.dtype)
+        else:
             raise TypeError(
                 f"{self.schema.where()} must be an array of integers or Booleans or a dictionary array, "
                 f"got {self.schema.kind} values"
             )
-        return self.code_integers(self.schema.dtype)
+        return self.code(integers)
 
     def block(self, positions):
         """Return the columns at ``positions`` of a struct as the rows of a new matrix.
@@ -183,7 +185,7 @@ cdef class Array(Imported):
                 f"{self.schema.where()} has no validity bitmap to store the nulls of its struct: "
                 "fill the nulls of the struct first"
             )
-        capsule = new_array_capsule(&to)
+        capsule = new_capsule(&to, "arrow_array")
         if not ohf_arrow_share(self.owner, self.node, to):
             raise MemoryError("cannot allocate an Arrow array")
         to.offset = self.offset
@@ -226,14 +228,11 @@ cdef class Array(Imported):
         if n == 0:
             return np.empty(0, dtype)
         data = <const char *> self.node.buffers[1] + self.offset * dtype.itemsize
-        if <uintptr_t> data % <uintptr_t> dtype.itemsize != 0:
-            array = new_array(n, dtype)
-            memcpy(cnp.PyArray_DATA(array), data, n * dtype.itemsize)
-            return array
         array = cnp.PyArray_SimpleNewFromData(1, &n, dtype.type_num, <void *> data)
         cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+        cnp.PyArray_UpdateFlags(array, cnp.NPY_ARRAY_ALIGNED)
         cnp.set_array_base(array, self)
-        return array
+        return array if cnp.PyArray_ISALIGNED(array) else array.copy()
 
     cdef int copy_to(self, cnp.ndarray out) except -1:
         """Copy numbers or Booleans to a contiguous array; the values of nulls are arbitrary."""
@@ -247,9 +246,10 @@ cdef class Array(Imported):
                 )
         return 0
 
-    cdef cnp.ndarray code_integers(self, cnp.dtype dtype):
-        """Return the integers, with -1 for nulls; raise an error for an invalid dictionary index."""
-        cdef cnp.ndarray values = self.memory(dtype), codes = values, indices = values
+    cdef cnp.ndarray code(self, cnp.ndarray values):
+        """Return integers with -1 for nulls; raise an error for an invalid dictionary index."""
+        cdef cnp.ndarray codes = values, indices = values
+        cdef cnp.dtype dtype = values.dtype
         cdef int width = dtype.itemsize
         cdef uint64_t limit = UINT64_MAX, half = <uint64_t> 1 << (8 * width - 1)
         cdef int64_t refused = -1
@@ -280,33 +280,6 @@ cdef class Array(Imported):
         raise ValueError(
             f"{where}: the dictionary index must be in [0, {self.node.dictionary.length}), got {value}"
         )
-
-    cdef cnp.ndarray code_booleans(self):
-        """Return Booleans as int8, with -1 for nulls."""
-        cdef cnp.ndarray codes = new_array(self.length, np.dtype(np.int8))
-        self.copy_to(codes)
-        valid = self.valid()
-        if valid is not None:
-            codes |= valid.view(np.int8) - np.int8(1)
-        return codes
-
-
-cdef object new_array_capsule(ArrowArray **array):
-    """Return a capsule of a new structure of zeros; set ``array[0]`` to the structure's address."""
-    array[0] = <ArrowArray *> PyMem_RawCalloc(1, sizeof(ArrowArray))
-    if array[0] == NULL:
-        raise MemoryError("cannot allocate an Arrow array")
-    return PyCapsule_New(array[0], "arrow_array", destroy_array)
-
-
-cdef void destroy_array(object capsule) noexcept:
-    """Free a deleted capsule's structure; first release its array if no library imported it."""
-    cdef ArrowArray *array
-    if PyCapsule_IsValid(capsule, "arrow_array"):
-        array = <ArrowArray *> PyCapsule_GetPointer(capsule, "arrow_array")
-        if array.release != NULL:
-            array.release(array)
-        PyMem_RawFree(array)
 
 
 cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
@@ -384,6 +357,13 @@ cdef class Stream(Imported):
     def __iter__(self):
         """Return the stream itself."""
         return self
+
+    def block(self, positions):
+        """Return the blocks of all chunks as one matrix, or None if there are none; see `Array.block`."""
+        blocks = [chunk.block(positions) for chunk in self]
+        if not blocks or any(block is None for block in blocks):
+            return None
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
 
     def __next__(self):
         """Return the next chunk."""

@@ -5,6 +5,10 @@ from libc.stdint cimport int64_t
 from onehot_fast._arrow.abi cimport ArrowArray, ArrowSchema
 
 
+ctypedef fused structure_t:
+    ArrowSchema
+    ArrowArray
+
 cdef object MAKER       # the token that the constructors of imported objects require
 
 
@@ -31,5 +35,6 @@ cdef class ArrowField(Imported):
 
 cdef ArrowField new_field(str format, str name, int64_t flags)
 cdef ArrowField schema_of(const ArrowSchema *source, int depth)
-cdef object new_schema_capsule(ArrowSchema **schema)
+cdef object new_capsule(structure_t **structure, const char *name)
 cdef int check(ArrowField schema, const ArrowArray *array, int64_t min_rows) except -1
+cdef int64_t offset_at(ArrowField schema, const ArrowArray *array, int64_t row, int width) except -1

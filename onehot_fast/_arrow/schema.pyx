@@ -147,27 +147,32 @@ cdef class ArrowField(Imported):
     def __arrow_c_schema__(self):
         """Return an Arrow schema capsule with a copy of the field."""
         cdef ArrowSchema *schema
-        capsule = new_schema_capsule(&schema)
+        capsule = new_capsule(&schema, "arrow_schema")
         write_schema(self, schema)
         return capsule
 
 
-cdef object new_schema_capsule(ArrowSchema **schema):
-    """Return a capsule of a new structure of zeros; set ``schema[0]`` to the structure's address."""
-    schema[0] = <ArrowSchema *> PyMem_RawCalloc(1, sizeof(ArrowSchema))
-    if schema[0] == NULL:
-        raise MemoryError("cannot allocate an Arrow schema")
-    return PyCapsule_New(schema[0], "arrow_schema", destroy_schema)
+cdef object new_capsule(structure_t **structure, const char *name):
+    """Return a capsule of a new structure of zeros; set ``structure[0]`` to the structure's address."""
+    structure[0] = <structure_t *> PyMem_RawCalloc(1, sizeof(structure_t))
+    if structure[0] == NULL:
+        raise MemoryError(f"cannot allocate an {name.decode()}")
+    return PyCapsule_New(structure[0], name, destroy)
 
 
-cdef void destroy_schema(object capsule) noexcept:
-    """Free a deleted capsule's structure; first release its schema if no library imported it."""
-    cdef ArrowSchema *schema
+cdef void destroy(object capsule) noexcept:
+    """Free the structure of a deleted capsule."""
     if PyCapsule_IsValid(capsule, "arrow_schema"):
-        schema = <ArrowSchema *> PyCapsule_GetPointer(capsule, "arrow_schema")
-        if schema.release != NULL:
-            schema.release(schema)
-        PyMem_RawFree(schema)
+        free_structure(<ArrowSchema *> PyCapsule_GetPointer(capsule, "arrow_schema"))
+    elif PyCapsule_IsValid(capsule, "arrow_array"):
+        free_structure(<ArrowArray *> PyCapsule_GetPointer(capsule, "arrow_array"))
+
+
+cdef void free_structure(structure_t *structure) noexcept:
+    """Free a structure; first release its contents if no library imported them."""
+    if structure.release != NULL:
+        structure.release(structure)
+    PyMem_RawFree(structure)
 
 
 cdef int write_schema(ArrowField schema, ArrowSchema *to) except -1:
@@ -304,20 +309,27 @@ cdef int check_below(ArrowField schema, const ArrowArray *array) except -1:
 
 cdef int64_t min_rows_of_children(ArrowField schema, const ArrowArray *array) except -1:
     """Return how many rows each child of an array must have."""
-    cdef int64_t n_rows = array.offset + array.length, end
-    cdef int32_t narrow
+    cdef int64_t n_rows = array.offset + array.length
     if schema.kind == "struct" or schema.format.startswith("+us"):
         return n_rows
     if schema.format.startswith("+w:"):
         return min(n_rows * int(schema.format[3:]), INT64_MAX)
     if schema.format in ("+l", "+L", "+m") and array.length > 0:
         # The other offsets are checked when the lists are read.
-        if schema.format == "+L":
-            memcpy(&end, <const int64_t *> array.buffers[1] + n_rows, sizeof(end))
-        else:
-            memcpy(&narrow, <const int32_t *> array.buffers[1] + n_rows, sizeof(narrow))
-            end = narrow
-        if end < 0:
-            raise ValueError(f"{schema.where()}: offsets must be at least 0, got {end}")
-        return end
+        return offset_at(schema, array, n_rows, 8 if schema.format == "+L" else 4)
     return 0
+
+
+cdef int64_t offset_at(ArrowField schema, const ArrowArray *array, int64_t row, int width) except -1:
+    """Return an offset of strings or lists, of ``width`` bytes; raise an error if it is negative."""
+    cdef const char *at = <const char *> array.buffers[1] + row * width     # may be unaligned
+    cdef int64_t offset
+    cdef int32_t narrow
+    if width == sizeof(narrow):
+        memcpy(&narrow, at, sizeof(narrow))
+        offset = narrow
+    else:
+        memcpy(&offset, at, sizeof(offset))
+    if offset < 0:
+        raise ValueError(f"{schema.where()}: offsets must be at least 0, got {offset}")
+    return offset

@@ -14,11 +14,6 @@ _Values: TypeAlias = Array | Strings | npt.NDArray[Any] | tuple[object, ...]
 KINDS: tuple[str, ...]
 CODES: np.dtype[np.int32]
 
-# Raised if a value does not fit the kind of the dictionary; `row` is the first such row.
-class UnsupportedValueError(TypeError):
-    row: int
-    def __init__(self, message: str, row: int) -> None: ...
-
 # A hash table from distinct values to codes, which are in order of first appearance.
 @final
 class Dictionary:
@@ -31,7 +26,8 @@ class Dictionary:
     @property
     def values(self) -> Any: ...
     def __len__(self) -> int: ...
-    # A missing value has code -1. Do not use the dictionary after an error.
+    # A missing value has code -1. TypeError: the first row whose value does not fit the kind. Do
+    # not use the dictionary after an error.
     def encode(
         self, values: _Values, *, missing: Sequence[object] = ()
     ) -> npt.NDArray[np.int32]: ...
@@ -46,7 +42,7 @@ class Dictionary:
 
 # Returns (offsets of the rows, numbers of the labels), and adds new labels to `numbers`.
 def number_labels(
-    rows: list[Iterable[Hashable]], numbers: dict[Hashable, int]
+    rows: tuple[Iterable[Hashable], ...], numbers: dict[Hashable, int]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
 
 # Returns (codes, sorted distinct integers modulo 2**64), or None if max - min > `max_span`.

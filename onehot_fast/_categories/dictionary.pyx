@@ -6,19 +6,21 @@ The functions at the end of the module encode labels and integers without the ha
 
 cimport cython
 cimport numpy as cnp
-from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree
+from cpython.mem cimport PyMem_RawFree
 from cpython.object cimport PyObject
 from cpython.sequence cimport PySequence_Fast_ITEMS
-from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from onehot_fast._arrow.abi cimport ArrowArray
 from onehot_fast._arrow.array cimport Array
+from onehot_fast._arrow.schema cimport offset_at
 from onehot_fast._categories.abi cimport *
 from onehot_fast._categories.strings cimport Strings, new_strings
+from onehot_fast._kernels.scan cimport integer_t
 from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
 
 import os
@@ -32,16 +34,6 @@ from onehot_fast._runtime import memory
 from onehot_fast._runtime.dispatch import INDEX_DTYPES
 
 cnp.import_array()
-
-ctypedef fused integer_t:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
 
 # The number of rows between two checks for a signal, such as Ctrl-C.
 cdef enum:
@@ -64,22 +56,16 @@ cdef dict TEXT_FORMATS = {
     "vu": OHF_VIEWS, "vz": OHF_VIEWS,
 }
 cdef dict DTYPES = {"int64": np.dtype(np.int64), "uint64": np.dtype(np.uint64), "float64": np.dtype(np.float64)}
+# The kinds of NumPy dtypes that a dictionary of each kind can hold.
+cdef dict LETTERS = {"string": "OUT", "binary": "OS", "int64": "iubmM", "uint64": "iubmM", "float64": "f"}
 CODES = np.dtype(np.int32)
-KINDS = ("string", "binary", *DTYPES)
+KINDS = tuple(LETTERS)
 
 # One seed for all dictionaries of the process. It affects the hashes but no results.
 cdef bytes SEED = os.urandom(64)
 
 if ohf_lock_over_forks():
     raise MemoryError("cannot allocate memory for the handlers that run when the process forks")
-
-
-class UnsupportedValueError(TypeError):
-    """A value does not fit the kind of the dictionary; `row` is the row of the value."""
-
-    def __init__(self, message, row):
-        super().__init__(message)
-        self.row = row
 
 
 # ---- Buffers of values, checked before the C loops read them ----
@@ -94,34 +80,25 @@ cdef class Source:
     cdef ohf_numbers numbers
     cdef ohf_objects objects
     cdef ohf_packed packed
-    cdef object owner                   # keeps the memory alive
-    cdef object missing                 # keeps the missing objects or the missing string alive
-    cdef const unsigned char **buffers  # a copy of the addresses of views
-    cdef int64_t *sizes
+    cdef object owner       # keeps the memory alive
+    cdef object kept        # keeps the missing objects, the missing string or the lists of buffers alive
 
     def __dealloc__(self):
-        PyMem_Free(self.buffers)
-        PyMem_Free(self.sizes)
         self.close_objects()
+
+    cdef int hold(self, Form form, object owner) except -1:
+        """Keep the owner of the values alive; each of its items is a row."""
+        self.form, self.n_rows, self.owner = form, len(owner), owner
+        return 0
 
     cdef int read_offsets(self, Array array, int layout) except -1:
         """Set the addresses of strings with offsets; the last offset is the number of readable bytes."""
         cdef int width = 4 if layout == OHF_OFFSETS32 else 8
-        cdef int32_t narrow
-        cdef int64_t limit
-        cdef const char *offsets = <const char *> array.node.buffers[1] + array.offset * width
-        if width == 4:
-            memcpy(&narrow, offsets + array.length * width, sizeof(narrow))
-            limit = narrow
-        else:
-            memcpy(&limit, offsets + array.length * width, sizeof(limit))
-        if limit < 0:
-            raise ValueError(f"{array!r}: offsets must be at least 0, got {limit}")
-        if limit > 0 and array.node.buffers[2] == NULL:
-            limit = 0       # all strings must be empty; the C loops check this
-        self.texts.rows = offsets
+        cdef int64_t limit = offset_at(array.schema, array.node, array.offset + array.length, width)
+        self.texts.rows = <const char *> array.node.buffers[1] + array.offset * width
         self.texts.data = <const uint8_t *> array.node.buffers[2]
-        self.set_limit(limit)
+        # Without data, all strings must be empty, which the C loops check.
+        self.set_limit(0 if self.texts.data == NULL else limit)
         return 0
 
     cdef void set_limit(self, int64_t limit) noexcept:
@@ -133,30 +110,24 @@ cdef class Source:
         """Set the addresses of string views; copy the lists of buffers, which other threads could change."""
         cdef const ArrowArray *node = array.node
         cdef int64_t i, n_buffers = node.n_buffers - 3
-        cdef const int64_t *sizes = <const int64_t *> node.buffers[node.n_buffers - 1]
+        cdef bytes copies = PyBytes_FromStringAndSize(NULL, n_buffers * (sizeof(int64_t) + sizeof(void *)))
+        cdef int64_t *sizes = <int64_t *> PyBytes_AS_STRING(copies)
+        cdef const uint8_t **buffers = <const uint8_t **> (sizes + n_buffers)
         self.texts.rows = <const char *> node.buffers[1] + array.offset * 16
-        if n_buffers == 0:
-            return 0
-        self.buffers = <const unsigned char **> PyMem_Calloc(n_buffers, sizeof(void *))
-        self.sizes = <int64_t *> PyMem_Calloc(n_buffers, sizeof(int64_t))
-        if self.buffers == NULL or self.sizes == NULL:
-            raise MemoryError("cannot allocate the addresses of an Arrow array's buffers")
+        if n_buffers > 0:
+            memcpy(buffers, node.buffers + 2, n_buffers * sizeof(void *))
+            memcpy(sizes, node.buffers[node.n_buffers - 1], n_buffers * sizeof(int64_t))
         for i in range(n_buffers):
-            self.buffers[i] = <const unsigned char *> node.buffers[2 + i]
-            memcpy(&self.sizes[i], sizes + i, sizeof(int64_t))
-            if self.buffers[i] == NULL or self.sizes[i] < 0:
-                self.sizes[i] = 0
-        self.texts.buffers = self.buffers
-        self.texts.sizes = self.sizes
-        self.texts.n_buffers = n_buffers
+            if buffers[i] == NULL or sizes[i] < 0:
+                sizes[i] = 0
+        self.kept = copies
+        self.texts.buffers, self.texts.sizes, self.texts.n_buffers = buffers, sizes, n_buffers
         return 0
 
     cdef int read_arrow_texts(self, Array array) except -1:
         """Set the addresses of an Arrow array of strings or bytes, without a copy."""
         cdef int layout = TEXT_FORMATS[array.schema.format]
-        self.form = IN_BUFFERS_TEXTS
-        self.n_rows = array.length
-        self.owner = array
+        self.hold(IN_BUFFERS_TEXTS, array)
         self.texts.layout = layout
         if array.length == 0:
             return 0
@@ -167,9 +138,7 @@ cdef class Source:
 
     cdef int read_strings(self, Strings strings) except -1:
         """Set the addresses of Strings, without a copy."""
-        self.form = IN_BUFFERS_TEXTS
-        self.n_rows = len(strings)
-        self.owner = strings
+        self.hold(IN_BUFFERS_TEXTS, strings)
         self.texts.layout = OHF_OFFSETS64
         self.texts.rows = strings.ends
         self.texts.data = strings.bytes
@@ -179,9 +148,7 @@ cdef class Source:
     cdef int read_fixed(self, object array, str kind) except -1:
         """Set the address of a NumPy array of dtype U or S; copy it if it is not contiguous and native."""
         array = np.require(array, array.dtype.newbyteorder("="), "CA")
-        self.form = IN_BUFFERS_TEXTS
-        self.n_rows = len(array)
-        self.owner = array
+        self.hold(IN_BUFFERS_TEXTS, array)
         self.texts.layout = OHF_UCS4 if kind == "string" else OHF_BYTES_S
         self.texts.width = array.dtype.itemsize // (4 if kind == "string" else 1)
         self.texts.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
@@ -192,10 +159,8 @@ cdef class Source:
         cdef int i
         if len(missing) > OHF_MAX_MISSING:
             raise ValueError(f"missing must have at most {OHF_MAX_MISSING} objects, got {len(missing)}")
-        self.form = IN_OBJECTS
-        self.n_rows = len(array)
-        self.owner = array.copy() if IS_FREE_THREADED and type(array) is not tuple else array
-        self.missing = missing
+        self.hold(IN_OBJECTS, array.copy() if IS_FREE_THREADED and type(array) is not tuple else array)
+        self.kept = missing
         self.objects.is_text = kind == "string"
         for i in range(len(missing)):
             self.objects.missing[i] = <void *> missing[i]
@@ -232,10 +197,8 @@ cdef class Source:
         cdef object dtype = array.dtype
         cdef object na_object = getattr(dtype, "na_object", "")     # by default, no value is missing
         cdef bytes text = na_object.encode() if isinstance(na_object, str) else b""
-        self.form = IN_PACKED_TEXTS
-        self.n_rows = len(array)
-        self.owner = array
-        self.missing = text
+        self.hold(IN_PACKED_TEXTS, array)
+        self.kept = text
         self.packed.rows = <const char *> cnp.PyArray_DATA(<cnp.ndarray> array)
         self.packed.stride = cnp.PyArray_STRIDES(<cnp.ndarray> array)[0]
         self.packed.dtype = <void *> dtype
@@ -250,9 +213,7 @@ cdef class Source:
         array = np.require(array, array.dtype.newbyteorder("="), "CA")
         if array.dtype.kind in "mMb":
             array = array.view(np.uint8 if array.dtype.kind == "b" else np.int64)
-        self.form = IN_BUFFERS_NUMBERS
-        self.n_rows = len(array)
-        self.owner = array
+        self.hold(IN_BUFFERS_NUMBERS, array)
         self.numbers.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
         self.numbers.kind = NUMBER_KINDS[array.dtype.str[1:]]
         self.numbers.into = NUMBER_KINDS[DTYPES[kind].str[1:]]
@@ -268,44 +229,32 @@ cdef class Source:
         return 0
 
 
-cdef bint holds(str kind, str letter):
-    """Tell whether a dictionary of a kind can hold values of a NumPy dtype kind, such as "i"."""
-    if kind == "float64":
-        return letter == "f"
-    return kind in DTYPES and letter in ("i", "u", "b", "m", "M")
-
-
 cdef bint read_arrow(Source source, Array array, str kind) except -1:
     """Set the addresses of an Arrow array; return False if a dictionary of this kind cannot hold it."""
-    cdef str format = array.schema.format
-    if kind in ("string", "binary"):
-        if array.schema.kind != kind or format not in TEXT_FORMATS:
-            return False
-        source.read_arrow_texts(array)
-        return True
     dtype = None if array.schema.kind == "dictionary" else array.schema.dtype
-    if dtype is None or not holds(kind, dtype.kind):
+    if array.schema.kind == kind and array.schema.format in TEXT_FORMATS:
+        source.read_arrow_texts(array)
+    elif dtype is not None and dtype.kind in LETTERS[kind]:
+        source.read_arrow_numbers(array, kind)
+    else:
         return False
-    source.read_arrow_numbers(array, kind)
     return True
 
 
 cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) except -1:
     """Set the address of a NumPy array; return False if a dictionary of this kind cannot hold it."""
     cdef str letter = array.dtype.kind
-    if holds(kind, letter):
-        source.numbers.has_nat = letter in ("m", "M")
-        source.read_numbers(array, kind)
-    elif kind in DTYPES:
+    if letter not in LETTERS[kind]:
         return False
-    elif letter == "O":
+    if letter == "O":
         source.read_objects(array, kind, missing)
-    elif letter == ("U" if kind == "string" else "S"):
-        source.read_fixed(array, kind)
-    elif letter == "T" and kind == "string":
+    elif letter == "T":
         source.read_packed(array)
+    elif letter in "US":
+        source.read_fixed(array, kind)
     else:
-        return False
+        source.numbers.has_nat = letter in "mM"
+        source.read_numbers(array, kind)
     return True
 
 
@@ -359,7 +308,7 @@ cdef class Dictionary:
         ):
             raise MemoryError("cannot allocate the hash table of a dictionary")
         if n_values > 0:
-            self.run(source_of(values, kind, ()), True)
+            self.encode(values)
             if self.table.n_codes != n_values:
                 raise ValueError("the values of a dictionary must be distinct and not missing")
 
@@ -395,38 +344,34 @@ cdef class Dictionary:
     cdef cnp.ndarray code(self, object values, object missing, bint learning):
         """Return the codes of values; add unknown values if `learning`, else their code is -2."""
         cdef Source source = source_of(values, self.kind, tuple(missing))
-        self.enter(learning)
-        try:
-            return self.run(source, learning)
-        finally:
-            self.leave(learning)
-
-    cdef cnp.ndarray run(self, Source source, bint learning):
-        """Return the codes of all rows; add unknown values if `learning`, else their code is -2."""
         cdef cnp.ndarray codes = memory.allocate((source.n_rows,), CODES)[0]
         cdef int32_t *out = <int32_t *> cnp.PyArray_DATA(codes)
         cdef int64_t done = 0, reach, stopped = 0
         cdef int failed
-        while done < source.n_rows:
-            if source.form == IN_OBJECTS:
-                reach = min(source.n_rows, done + VALUES_BETWEEN_SIGNALS)
-                failed = ohf_code_objects(
-                    &self.table, &source.objects, learning, done, reach, out, &stopped,
-                )
-            else:
-                reach = min(source.n_rows, done + ROWS_BETWEEN_SIGNALS)
-                with nogil:
-                    failed = self.run_buffers(source, learning, done, reach, out, &stopped)
-            if failed:
-                self.fail(failed, stopped)
-            done = reach
-            if done < source.n_rows:
-                PyErr_CheckSignals()
+        self.enter(learning)
+        try:
+            while done < source.n_rows:
                 if source.form == IN_OBJECTS:
-                    source.open_objects()
-        return codes
+                    reach = min(source.n_rows, done + VALUES_BETWEEN_SIGNALS)
+                    failed = ohf_code_objects(
+                        &self.table, &source.objects, learning, done, reach, out, &stopped,
+                    )
+                else:
+                    reach = min(source.n_rows, done + ROWS_BETWEEN_SIGNALS)
+                    with nogil:
+                        failed = self.code_buffers(source, learning, done, reach, out, &stopped)
+                if failed:
+                    self.fail(failed, stopped)
+                done = reach
+                if done < source.n_rows:
+                    PyErr_CheckSignals()
+                    if source.form == IN_OBJECTS:
+                        source.open_objects()
+            return codes
+        finally:
+            self.leave(learning)
 
-    cdef int run_buffers(
+    cdef int code_buffers(
         self, Source source, bint learning, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept nogil:
         """Write the codes of some rows of a source that has no Python objects; return an error code or 0."""
@@ -447,7 +392,7 @@ cdef class Dictionary:
         if failed == OHF_TOO_MANY:
             raise ValueError(f"row {row}: a dictionary must have at most {INT32_MAX} distinct values")
         if failed == OHF_OUTSIDE:
-            raise UnsupportedValueError(f"row {row}: the value does not fit a {self.kind!r} dictionary", row)
+            raise TypeError(f"row {row}: the value does not fit a {self.kind!r} dictionary")
         raise ValueError(f"row {row}: offsets and views must be inside the buffers of the array")
 
     def encode(self, values, *, missing=()):
@@ -526,22 +471,20 @@ cdef class Dictionary:
 
 # ---- Numbers of labels and integers ----
 
-def number_labels(list rows not None, dict numbers not None):
+def number_labels(tuple rows not None, dict numbers not None):
     """Replace the labels in rows by their numbers; new labels are added to ``numbers``.
 
     The result is ``(offsets, flat)``: row i has the numbers ``flat[offsets[i]:offsets[i + 1]]``.
     This function takes 15 ns per label; a combination of Python functions takes 45 ns. No other thread may change
     ``numbers`` during the call.
     """
-    cdef Py_ssize_t n_rows = len(rows), row = 0, at = 0, room = 4 * n_rows + 16
+    cdef Py_ssize_t n_rows = len(rows), row, at = 0, room = 4 * n_rows + 16
     offsets = np.zeros(n_rows + 1, np.int64)
     codes = np.empty(room, np.int32)
     cdef int64_t[::1] ends = offsets
     cdef int32_t[::1] out = codes
     cdef object labels, label, number
-    for labels in rows:
-        if row >= n_rows:
-            raise RuntimeError("rows must not change while they are read")
+    for row, labels in enumerate(rows):
         for label in labels:
             number = numbers.get(label)
             if number is None:
@@ -555,12 +498,9 @@ def number_labels(list rows not None, dict numbers not None):
                 out = codes
             out[at] = number
             at += 1
-        row += 1
-        ends[row] = at
+        ends[row + 1] = at
         if row % LABELS_BETWEEN_SIGNALS == 0:
             PyErr_CheckSignals()
-    if row != n_rows:
-        raise RuntimeError("rows must not change while they are read")
     return offsets, codes[:at]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import enum
-import math
 from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from decimal import Context, Decimal, localcontext
@@ -143,11 +142,8 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     The order is numbers, strings, bytes, datetimes, dates, durations and complex numbers. Values of
     other types follow, sorted by the name of their type.
     """
-    items = list(values)
-    if len(set(map(type, items))) <= 1 and (not items or type(items[0]) in (str, int, bytes)):
-        return sorted(items)
     groups: dict[tuple[int, str], list[Any]] = {}
-    for item in items:
+    for item in values:
         kind = next(
             (i for i, (types, _) in enumerate(KINDS) if isinstance(item, types)), len(KINDS)
         )
@@ -236,12 +232,10 @@ def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
 
 def as_objects(items: list[Any]) -> npt.NDArray[np.object_]:
     """Return an array of dtype object with the items of a list."""
-    array: npt.NDArray[np.object_] = np.empty(len(items), object)
-    array[:] = items
-    return array
+    return np.fromiter(items, object, len(items))
 
 
 def positive_zero(value: Any) -> Any:
     """Return 0.0 if the value is -0.0, else the value itself."""
     is_float = isinstance(value, float | np.floating)
-    return abs(value) if is_float and value == 0 and math.copysign(1, value) < 0 else value
+    return abs(value) if is_float and value == 0 else value

@@ -65,7 +65,7 @@ class Rows(NamedTuple):
     @classmethod
     def numbered(cls, rows: Iterable[Iterable[Any]], numbers: dict[Any, int]) -> Rows:
         """Return rows with each label replaced by its number; add new labels to `numbers`."""
-        return cls(*number_labels(list(rows), numbers))
+        return cls(*number_labels(tuple(rows), numbers))
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Rows:
         """Return the rows at some positions; position -1 gives an empty row."""

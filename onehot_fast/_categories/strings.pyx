@@ -28,7 +28,7 @@ cnp.import_array()
 cdef class Strings:
     """Immutable strings or bytes, concatenated in one buffer.
 
-    Offsets are int64: the start of each item in `data` (uint8), followed by the end of the last item. Lone
+    Offsets are int64: the start of each item in `data` (uint8), followed by the length of `data`. Lone
     surrogates are stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
     """
 
@@ -40,7 +40,8 @@ cdef class Strings:
             raise ValueError("offsets and data must have one dimension, and offsets at least one element")
         if offsets[0] < 0 or (np.diff(offsets) < 0).any() or offsets[len(offsets) - 1] > len(data):
             raise ValueError("offsets must be ascending, in [0, len(data)]")
-        self.hold(offsets, data, is_text)
+        data = data[offsets[0]:offsets[len(offsets) - 1]].copy()
+        self.hold(offsets - offsets[0], data, is_text)
 
     cdef void hold(self, object offsets, object data, bint is_text):
         """Store checked arrays and make them read-only."""
@@ -110,9 +111,7 @@ cdef class Strings:
 
     def to_object(self):
         """Return the items as an ndarray of dtype object."""
-        items = np.empty(len(self), object)
-        items[:] = self.tolist()
-        return items
+        return np.fromiter(self.tolist(), object, len(self))
 
     def take(self, positions):
         """Return the items at some positions, which must be in ``[0, len(self))``, as Strings."""
@@ -147,16 +146,12 @@ cdef class Strings:
 
     def __eq__(self, other):
         """Tell whether `other` is Strings with the same items in the same order."""
-        cdef Strings one = self, two
         if not isinstance(other, Strings):
             return NotImplemented
-        two = other
         return (
-            one.is_text == two.is_text
-            and np.array_equal(np.diff(one.offsets), np.diff(two.offsets))
-            and np.array_equal(
-                one.data[one.ends[0]:one.ends[len(one)]], two.data[two.ends[0]:two.ends[len(two)]],
-            )
+            self.is_text == other.is_text
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.data, other.data)
         )
 
     __hash__ = None

@@ -76,12 +76,12 @@ def first_invalid(const index_t[::1] indices, lowest, stop, ignored):
     return found
 
 
-cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept nogil:
+cdef inline void add_one(integer_t index, uint64_t last, int64_t *counts) noexcept nogil:
     """Add 1 to the count of one integer, or to the last count if the integer is larger than ``last``."""
     counts[min(ohf_once(<uint64_t> index), last)] += 1
 
 
-def count(const index_t[::1] indices, Py_ssize_t n_codes):
+def count(const integer_t[::1] indices, Py_ssize_t n_codes):
     """Return how often each integer in [0, ``n_codes``) occurs; other integers are not counted."""
     # Four adjacent integers are counted in four rows of `counts`. Integers out of range are counted in the last
     # column, which is dropped. From 4096 codes on there is one row, because adding up four rows takes longer than
@@ -90,15 +90,12 @@ def count(const index_t[::1] indices, Py_ssize_t n_codes):
     cdef uint64_t last = n_codes
     cdef int64_t[:, ::1] counts = np.zeros((4 if step else 1, n_codes + 1), np.int64)
     cdef int64_t *out = &counts[0, 0]
-    if index_t is float or index_t is double:
-        raise TypeError("scan.count: the indices must be integers")
-    else:
-        with nogil:
-            for i in range(0, n - 3, 4):
-                add_one(indices[i], last, out)
-                add_one(indices[i + 1], last, out + step)
-                add_one(indices[i + 2], last, out + 2 * step)
-                add_one(indices[i + 3], last, out + 3 * step)
-            for i in range(n - n % 4, n):
-                add_one(indices[i], last, out)
-        return np.asarray(counts).sum(axis=0)[:n_codes]
+    with nogil:
+        for i in range(0, n - 3, 4):
+            add_one(indices[i], last, out)
+            add_one(indices[i + 1], last, out + step)
+            add_one(indices[i + 2], last, out + 2 * step)
+            add_one(indices[i + 3], last, out + 3 * step)
+        for i in range(n - n % 4, n):
+            add_one(indices[i], last, out)
+    return np.asarray(counts).sum(axis=0)[:n_codes]

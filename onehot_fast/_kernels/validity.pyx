@@ -12,20 +12,17 @@ cdef enum:
     BLOCK = 1024
 
 cdef uint8_t SPREAD[256][8]     # the bits of each byte, as eight bytes
-cdef uint8_t ONES[256]          # the number of ones in each byte
 
 
-cdef void fill_tables() noexcept:
-    """Fill `SPREAD` and `ONES`."""
+cdef void fill_table() noexcept:
+    """Fill `SPREAD`."""
     cdef int byte, bit
     for byte in range(256):
-        ONES[byte] = 0
         for bit in range(8):
             SPREAD[byte][bit] = (byte >> bit) & 1
-            ONES[byte] += SPREAD[byte][bit]
 
 
-fill_tables()
+fill_table()
 
 
 cdef inline uint8_t eight(const uint8_t *bits, int64_t begin) noexcept nogil:
@@ -35,12 +32,12 @@ cdef inline uint8_t eight(const uint8_t *bits, int64_t begin) noexcept nogil:
     return at[0] if shift == 0 else <uint8_t> (at[0] >> shift | at[1] << (8 - shift))
 
 
-cdef inline uint8_t some(const uint8_t *bits, int64_t begin, int n) noexcept nogil:
-    """Return the ``n`` < 8 bits from ``begin``; the remaining bits are 0."""
-    cdef uint8_t found = 0
+cdef inline uint64_t some(const uint8_t *bits, int64_t begin, int n) noexcept nogil:
+    """Return the ``n`` < 64 bits from ``begin``; the remaining bits are 0."""
+    cdef uint64_t found = 0
     cdef int i
     for i in range(n):
-        found |= ((bits[(begin + i) >> 3] >> ((begin + i) & 7)) & 1) << i
+        found |= <uint64_t> ((bits[(begin + i) >> 3] >> ((begin + i) & 7)) & 1) << i
     return found
 
 
@@ -56,16 +53,13 @@ cdef int64_t count_ones(const uint8_t *bits, int64_t begin, int64_t n) noexcept 
     cdef int64_t end = begin + n, found = 0
     cdef int head = min(n, <int64_t> (-begin & 7))
     cdef uint64_t word
-    found = ONES[some(bits, begin, head)]
+    found = ones_of_word(some(bits, begin, head))
     begin += head
     while end - begin >= 64:
         memcpy(&word, bits + (begin >> 3), sizeof(word))
         found += ones_of_word(word)
         begin += 64
-    while end - begin >= 8:
-        found += ONES[bits[begin >> 3]]
-        begin += 8
-    return found + ONES[some(bits, begin, end - begin)]
+    return found + ones_of_word(some(bits, begin, end - begin))
 
 
 cdef void spread(const uint8_t *bits, int64_t begin, int64_t n, uint8_t *out) noexcept nogil:
