@@ -35,6 +35,9 @@ MAX_THREADS = 1024
 _is_single_threaded = ContextVar("is_single_threaded", default=False)
 _is_part = ContextVar("is_part", default=False)
 
+# The processor quota of the control groups, which is read only once.
+_quota = cache(system.cpu_quota)
+
 
 @contextmanager
 def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
@@ -61,12 +64,6 @@ def available() -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, min(chunks.max_threads(), processors, _quota() or processors))
-
-
-@cache
-def _quota() -> int | None:
-    """Return the cached processor quota of the control groups, or None if there is no quota."""
-    return system.cpu_quota()
 
 
 def _idle_threads(requested: int) -> int:
