@@ -131,11 +131,8 @@ class ColumnSchema:
         if not isinstance(categories, Categories):
             categories = Categories.of(categories)
         positions = self.known.find(categories)
-        outputs = np.full(len(positions) + 1, self.missing_output, np.int64)
-        is_known = positions >= 0
-        outputs[:-1] = UNKNOWN
-        outputs[:-1][is_known] = self.outputs[positions[is_known]]
-        return outputs
+        outputs = np.where(positions < 0, UNKNOWN, self.lut[positions])
+        return np.concatenate([outputs, [self.missing_output]])
 
     @property
     def known(self) -> Categories:

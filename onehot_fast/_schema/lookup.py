@@ -99,8 +99,8 @@ def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> Col
     known = Categories.of(options.categories)
     learned, positions = with_column_context(name, statistics.learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():
-        is_unknown = np.append(known.find(Categories.of(column.categories)) < 0, False)
-        check_known(name, known, column.codes, column.categories, is_unknown)
+        is_unknown = np.append(known.find(Categories.of(column.stored)) < 0, False)
+        check_known(name, known, column, is_unknown)
     return learned
 
 
@@ -215,7 +215,7 @@ def _luts_of(
     has_unknown = bool(is_unknown.any())
     if has_unknown:
         if schema.options.handle_unknown == "error":
-            check_known(schema.name, schema.known, column.codes, column.stored, is_unknown)
+            check_known(schema.name, schema.known, column, is_unknown)
         outputs = np.where(is_unknown, schema.unknown_output, outputs)
     lut = outputs.astype(np.int32)
     shifted: dict[int, Lut] = {}
@@ -268,18 +268,15 @@ def check_no_missing(name: Any, codes: AnyArray) -> None:
 
 
 def check_known(
-    name: Any,
-    known: Categories,
-    codes: AnyArray,
-    categories: Any,
-    is_unknown: npt.NDArray[np.bool_],
+    name: Any, known: Categories, column: Column, is_unknown: npt.NDArray[np.bool_]
 ) -> None:
     """Raise an error for the first row with an unknown value."""
     # The code of a missing value, -1, selects the last entry of `is_unknown`.
+    codes = column.codes
     rows = is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
     if rows.any():
         row = int(np.argmax(rows))
-        value = plain(categories[codes[row]])
+        value = plain(column.stored[codes[row]])
         raise UnknownValueError(
             f"{_place(name, row)}: {shown(value)} is unknown; use {ACCEPTING_UNKNOWN};"
             f" the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"
