@@ -240,10 +240,8 @@ def infrequent(
     category infrequent.
     Among equally frequent categories, the last in order is kept.
     """
-    least = 0.0 if min_frequency is None else min_frequency
-    if isinstance(min_frequency, float):
-        least = min_frequency * n_rows
-    rare: Flags = counts < least
+    is_share = isinstance(min_frequency, float)
+    rare: Flags = counts < (min_frequency or 0) * (n_rows if is_share else 1)
     n_frequent = len(rare) - int(rare.sum())
     if max_categories is not None and max_categories < n_frequent + 1:
         by_count = np.argsort(counts, kind="stable")
