@@ -292,19 +292,12 @@ class DecodedLayout:
         self.memo: dict[str, Any] = {}
         # The position of each feature of the schema in the encoded table.
         self.features: list[int] = _positions(names, schema.names)
-        # The columns of the decoded table; an int is an index of `schema.columns`.
-        self.columns: list[PassThrough | int] = []
         owner: dict[Hashable, int] = {
             name: i for i, column in enumerate(schema.columns) for name in column.names
         }
-        found: set[int] = set()
-        for position, name in enumerate(names):
-            part = owner.get(name)
-            if part is None:
-                self.columns.append(PassThrough(position))
-            elif part not in found:
-                found.add(part)
-                self.columns.append(part)
+        every = (owner.get(name, PassThrough(position)) for position, name in enumerate(names))
+        # The columns of the decoded table; an int is an index of `schema.columns`.
+        self.columns: list[PassThrough | int] = list(dict.fromkeys(every))
         encoded = [column.name for column in schema.columns]
         order = list(schema.fitted_names or encoded)
         for i, column in enumerate(schema.columns):
