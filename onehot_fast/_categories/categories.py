@@ -35,8 +35,8 @@ Positions: TypeAlias = npt.NDArray[np.int64]
 # The kinds of `Dictionary`.
 Kind: TypeAlias = Literal["string", "binary", "int64", "uint64", "float64"]
 
-# The types of the floats that have an array of their own dtype.
-FLOATS = (float, np.float16, np.float32)
+# The types of numbers that have an array of their own dtype.
+TYPED = (bool, int, float, np.float16, np.float32)
 ARROW_UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 TEXT_KINDS: dict[str, Kind] = {"U": "string", "T": "string", "S": "binary"}
 
@@ -357,14 +357,12 @@ def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
     kind = next(iter(kinds)) if len(kinds) == 1 else None
     if kind is str or kind is bytes:
         return Strings.from_objects(items, is_text=kind is str)
-    if kind is int and min(items) >= -(2**63) and max(items) < 2**64:
-        if max(items) < 2**63:
-            return np.array(items, np.int64)
-        return np.array(items, np.uint64) if min(items) >= 0 else as_objects(items)
-    is_time = kind in (np.datetime64, np.timedelta64)
-    if kind in FLOATS or kind is bool or (is_time and len({item.dtype for item in items}) == 1):
+    is_time = kind in (np.datetime64, np.timedelta64) and len({item.dtype for item in items}) == 1
+    if kind in TYPED or is_time:
         array = np.array(items)
-        if not (array != array).any():
+        # Integers of different signs can have a dtype of floats, and large ones have dtype object.
+        is_exact = kind is not int or array.dtype.kind in "iu"
+        if is_exact and not (array != array).any():
             return array
     return as_objects(items)
 
