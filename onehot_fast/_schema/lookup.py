@@ -153,8 +153,9 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     except UnknownValueError as error:
         checked = (each for each in schema.columns if each.options.handle_unknown == "error")
         raise reports.with_all_unknown(error, _unseen_in(table, checked)) from None
-    doubtful = (pair[0] for pair in zip(schema.columns, columns, strict=True) if _warns(*pair))
-    _warn_of_unknown(_unseen_in(table, doubtful))
+    doubtful = [pair[0] for pair in zip(schema.columns, columns, strict=True) if _warns(*pair)]
+    if doubtful:
+        _warn_of_unknown(_unseen_in(table, doubtful))
     return columns
 
 
