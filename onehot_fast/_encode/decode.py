@@ -142,7 +142,8 @@ def classes_of(column: ColumnSchema, cells: AnyArray, *, nan_is_null: bool = Tru
     classes = np.full(len(cells), ZERO_ROW, np.int64)
     if cells.size:
         _, on, off = resolve_values(1, 0, cells.dtype)
-        cells = cells if cells.flags.forc else np.ascontiguousarray(cells)
+        # Without the methods of a subclass, such as numpy.matrix.
+        cells = np.asarray(cells) if cells.flags.forc else np.ascontiguousarray(cells)
         cube = cells[:, :, np.newaxis] if cells.flags.c_contiguous else cells.T[np.newaxis]
         classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
         if several >= 0:
@@ -185,7 +186,7 @@ def _reject_cell(column: ColumnSchema, row: int, feature: int, value: Any) -> No
 
 
 def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
-    """Return the class of each row, like `_dense_classes`, for a SciPy matrix in CSC format."""
+    """Return the class of each row, like `classes_of`, for a SciPy matrix in CSC format."""
     n_rows, ends = matrix.shape[0], matrix.indptr[start : start + column.n_outputs + 1]
     rows, cells = (each[ends[0] : ends[-1]] for each in (matrix.indices, matrix.data))
     outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
