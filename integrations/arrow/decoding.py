@@ -168,11 +168,9 @@ def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callabl
 
 
 def _classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
-    if not features:
-        return classes_of(column, np.empty((0, n_rows)), n_rows, n_rows)
     named = zip(column.names, features, strict=True)
-    cells = np.stack([_cells(values, f"column {name!r}") for name, values in named])
-    return classes_of(column, cells, n_rows, n_rows)
+    cells = np.array([_cells(values, f"column {name!r}") for name, values in named])
+    return classes_of(column, cells.reshape(len(features), n_rows).T)
 
 
 def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
@@ -208,7 +206,7 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
             f" {lengths[row]}"
         )
     cells = _cells(elements, f"column {column.name!r}").reshape(len(lengths), width)
-    return classes_of(column, cells, len(lengths), 1)
+    return classes_of(column, cells)
 
 
 def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:

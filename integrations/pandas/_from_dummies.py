@@ -92,9 +92,7 @@ def _check_missing(data: pd.DataFrame) -> None:
 def _as_block(data: pd.DataFrame) -> Booleans:
     """Return the indicators with shape (n_columns, n_rows), without a copy if possible."""
     if data.shape[1] and all(dtype == np.dtype(bool) for dtype in data.dtypes):
-        whole: Booleans = data.to_numpy().T
-        if whole.flags.c_contiguous:
-            return whole
+        return data.to_numpy().T
     block: Booleans = np.empty(data.shape[::-1], bool)
     for row, (_, column) in zip(block, data.items(), strict=True):
         row[:] = _truth(column)

@@ -35,8 +35,8 @@ Positions: TypeAlias = npt.NDArray[np.int64]
 # The kinds of `Dictionary`.
 Kind: TypeAlias = Literal["string", "binary", "int64", "uint64", "float64"]
 
-# The types of floats that keep their dtype instead of becoming float64.
-NARROW_FLOATS = (np.float16, np.float32)
+# The types of numbers that have an array of their own dtype.
+TYPED = (bool, int, float, np.float16, np.float32)
 ARROW_UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 TEXT_KINDS: dict[str, Kind] = {"U": "string", "T": "string", "S": "binary"}
 
@@ -188,11 +188,8 @@ class Categories:
 
     def find(self, others: Categories) -> Positions:
         """Return the position in `self` of each category of `others`, or -1 if `self` lacks it."""
-        if self.family is None or others.family is None:
-            return self._find_by_key(others)
-        if self.family != others.family or not len(self):
-            return np.full(len(others), -1, np.int64)
-        if self.family in ("instant", "duration") and self.dtype != others.dtype:
+        is_comparable = self.family == "number" or self.dtype == others.dtype
+        if not (self.family and self.family == others.family and is_comparable and len(self)):
             return self._find_by_key(others)
         if isinstance(others.values, Strings) or self.family != "number":
             positions = self.table.lookup(others.values)
@@ -338,8 +335,7 @@ def category_array(values: Iterable[Any]) -> Strings | AnyArray:
         return _array_of_objects(list(values))
     kind = values.dtype.kind
     if kind in "iu":
-        is_wide = values.dtype.itemsize == 8 and kind == "u" and len(values)
-        is_beyond = is_wide and int(values.max()) >= 2**63
+        is_beyond = kind == "u" and len(values) and int(values.max()) >= 2**63
         return values.astype(np.uint64 if is_beyond else np.int64)
     if kind == "b" or (kind == "f" and values.dtype.itemsize <= 8) or kind in "mM":
         is_missing = kind != "b" and (values != values).any()
@@ -361,16 +357,13 @@ def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
     kind = next(iter(kinds)) if len(kinds) == 1 else None
     if kind is str or kind is bytes:
         return Strings.from_objects(items, is_text=kind is str)
-    if kind is int and min(items) >= -(2**63) and max(items) < 2**64:
-        if max(items) < 2**63:
-            return np.array(items, np.int64)
-        return np.array(items, np.uint64) if min(items) >= 0 else as_objects(items)
-    if kind is bool or kind is float or kind in NARROW_FLOATS:
-        array = np.array(items, np.dtype(kind))
-        return array if not (array != array).any() else as_objects(items)
-    if kind in (np.datetime64, np.timedelta64) and len({item.dtype for item in items}) == 1:
-        array = np.array(items, items[0].dtype)
-        return array if not np.isnat(array).any() else as_objects(items)
+    is_time = kind in (np.datetime64, np.timedelta64) and len({item.dtype for item in items}) == 1
+    if kind in TYPED or is_time:
+        array = np.array(items)
+        # Integers of different signs can have a dtype of floats, and large ones have dtype object.
+        is_exact = kind is not int or array.dtype.kind in "iu"
+        if is_exact and not (array != array).any():
+            return array
     return as_objects(items)
 
 

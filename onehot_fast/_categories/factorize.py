@@ -91,7 +91,7 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     """Convert a one-dimensional array to codes and categories."""
     if isinstance(values, np.ma.MaskedArray):
         codes, categories, _ = factorize(values.data)
-        signed = codes.astype(np.int32 if codes.itemsize < 8 else np.int64)
+        signed = codes.astype(np.int32)
         signed[np.ma.getmaskarray(values)] = -1
         return Factorized(signed, categories, "masked")
     kind = values.dtype.kind
@@ -138,13 +138,11 @@ def _integers(values: AnyArray) -> Factorized:
 
 def _sorted(values: AnyArray) -> Factorized:
     """Factorize long doubles or complex numbers by sorting; NaN is missing."""
-    is_present = ~np.isnan(values)
-    present = values[is_present] + values.dtype.type(0)  # -0.0 becomes 0.0
-    categories, positions = np.unique(present, return_inverse=True)
-    codes = np.full(len(values), -1, np.int64)
-    codes[is_present] = positions.reshape(-1)
-    narrow = np.int32 if len(categories) <= np.iinfo(np.int32).max else np.int64
-    return Factorized(codes.astype(narrow), categories, "hash")
+    # -0.0 becomes 0.0; NaN comes last.
+    categories, codes = np.unique(values + values.dtype.type(0), return_inverse=True)
+    present = categories[~np.isnan(categories)]
+    codes = np.where(codes < len(present), codes, -1)
+    return Factorized(codes.astype(np.int32), present, "hash")
 
 
 def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:

@@ -59,18 +59,11 @@ def to_json(value: Any) -> Json:
     for tag, (kind, write, _) in EXACT.items():
         if type(value) is kind:
             return {tag: write(value)}
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return _numpy_time_to_json(value)
-    if type(value).__module__.partition(".")[0] == "pandas":
-        return _pandas_to_json(value)
-    if type(value) is datetime.datetime:
-        fold = {"fold": 1} if value.fold else {}
-        return {"datetime": value.isoformat(), **_zone_to_json(value), **fold}
-    if type(value) is datetime.timedelta:
-        return {"timedelta": [value.days, value.seconds, value.microseconds]}
-    if type(value) is tuple:
-        return {"tuple": [to_json(item) for item in value]}
-    raise TypeError(f"{shown(value)} is {with_article(value)}, which JSON cannot represent")
+    package = type(value).__module__.partition(".")[0]
+    write_object = WRITERS.get(f"{package}.{type(value).__name__}")
+    if write_object is None:
+        raise TypeError(f"{shown(value)} is {with_article(value)}, which JSON cannot represent")
+    return write_object(value)
 
 
 def from_json(source: Json) -> Any:
@@ -106,11 +99,6 @@ def _numpy_time_to_json(value: Any) -> Json:
     return {"timedelta64": "NaT" if np.isnat(value) else int(value.astype(np.int64)), "unit": name}
 
 
-def _read_duration64(source: Json) -> Any:
-    count, unit = source["timedelta64"], source["unit"]
-    return np.timedelta64(count) if unit == "generic" else np.timedelta64(count, unit)
-
-
 def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
     """Return ``{"zone": name}`` for a named time zone, or {} for no zone or a fixed offset."""
     zone = value.tzinfo
@@ -124,6 +112,12 @@ def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
     return {"zone": name}
 
 
+def _datetime_to_json(value: datetime.datetime) -> Json:
+    """Return the JSON form of a datetime."""
+    fold = {"fold": 1} if value.fold else {}
+    return {"datetime": value.isoformat(), **_zone_to_json(value), **fold}
+
+
 def _read_datetime(source: Json) -> datetime.datetime:
     """Return a datetime from its JSON form."""
     value = datetime.datetime.fromisoformat(source["datetime"])
@@ -131,20 +125,10 @@ def _read_datetime(source: Json) -> datetime.datetime:
     return value.replace(tzinfo=zone, fold=source.get("fold", 0))
 
 
-def _pandas_to_json(value: Any) -> Json:
-    """Return the JSON form of a pandas scalar."""
-    kind = type(value).__name__
-    if kind == "Timestamp":
-        zone = _zone_to_json(value)
-        return {"Timestamp": value.isoformat(), "unit": value.unit, **zone}
-    if kind == "Timedelta":
-        return {"Timedelta": value.isoformat(), "unit": value.unit}
-    if kind == "Period":
-        return {"Period": str(value), "freq": value.freqstr}
-    if kind == "Interval":
-        ends = [to_json(plain(end)) for end in (value.left, value.right)]
-        return {"Interval": ends, "closed": value.closed}
-    raise TypeError(f"{shown(value)} is {with_article(value)}, which JSON cannot represent")
+def _interval_to_json(value: Any) -> Json:
+    """Return the JSON form of a pandas.Interval."""
+    ends = [to_json(plain(end)) for end in (value.left, value.right)]
+    return {"Interval": ends, "closed": value.closed}
 
 
 def _pandas() -> Any:
@@ -159,11 +143,23 @@ def _read_timestamp(source: Json) -> Any:
     return value.tz_convert(ZoneInfo("UTC") if source["zone"] == "UTC" else source["zone"])
 
 
+# package and name of the exact type → function from value to a JSON object.
+WRITERS: dict[str, Callable[[Any], Json]] = {
+    "datetime.datetime": _datetime_to_json,
+    "datetime.timedelta": lambda v: {"timedelta": [v.days, v.seconds, v.microseconds]},
+    "numpy.datetime64": _numpy_time_to_json,
+    "numpy.timedelta64": _numpy_time_to_json,
+    "builtins.tuple": lambda v: {"tuple": [to_json(item) for item in v]},
+    "pandas.Timestamp": lambda v: {"Timestamp": v.isoformat(), "unit": v.unit, **_zone_to_json(v)},
+    "pandas.Timedelta": lambda v: {"Timedelta": v.isoformat(), "unit": v.unit},
+    "pandas.Period": lambda v: {"Period": str(v), "freq": v.freqstr},
+    "pandas.Interval": _interval_to_json,
+}
 READERS: dict[str, Callable[[Json], Any]] = {
     "datetime": _read_datetime,
     "timedelta": lambda source: datetime.timedelta(*source["timedelta"]),
     "datetime64": lambda source: np.datetime64(source["datetime64"], source["unit"]),
-    "timedelta64": _read_duration64,
+    "timedelta64": lambda source: np.timedelta64(source["timedelta64"], source["unit"]),
     "tuple": lambda source: tuple(map(from_json, source["tuple"])),
     "Timestamp": _read_timestamp,
     "Timedelta": lambda source: _pandas().Timedelta(source["Timedelta"]).as_unit(source["unit"]),

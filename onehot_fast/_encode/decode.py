@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from bisect import bisect
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -56,11 +56,14 @@ def decode_matrix(
     if others:
         width = np.arange(encoded.shape[1])
         features = encoded[:, np.delete(width, [output for _, output in others])]
-    classes = _sparse_classes if hasattr(encoded, "tocsc") else _dense_classes
     columns: dict[Hashable, AnyArray] = {}
-    for i, column in enumerate(schema.columns):
-        decoded = _decoded(column, classes(column, features, schema.starts[i]), substitutes)
-        columns[column.name] = _numpy_values(decoded)
+    for column, start in zip(schema.columns, schema.starts, strict=False):
+        if hasattr(encoded, "tocsc"):
+            classes = _sparse_classes(column, features, start)
+        else:
+            cells = features[:, start : start + column.n_outputs]
+            classes = classes_of(column, cells, nan_is_null=False)
+        columns[column.name] = _numpy_values(_decoded(column, classes, substitutes))
     for name, output in others:
         if name in columns:
             raise ValueError(
@@ -81,46 +84,36 @@ def _others(schema: Schema) -> list[tuple[Hashable, int]]:
     return [(names[position], output) for output, position in layout.others]
 
 
-def _dense_classes(column: ColumnSchema, matrix: AnyArray, start: int) -> Classes:
-    """Return the result of `classes_of` for one column of a dense matrix.
-
-    `start` is the position of the column's first feature in the matrix.
-    """
-    cells = np.ascontiguousarray(matrix[:, start : start + column.n_outputs])
-    return classes_of(column, cells, len(cells), 1, nan_is_null=False)
-
-
 def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Return the columns of the decoded table, in which decoded columns replace the features.
 
     The encoded table must have all features of the schema.
     """
     layout = schema.cached_for(table.names, DecodedLayout)
-    positions, starts, n_rows = layout.features, schema.starts, table.n_rows
-    begin = end = 0  # the range of features that `every` contains
-    every: AnyArray | None = None
-
-    def cells(start: int, stop: int) -> AnyArray:
-        nonlocal begin, end, every
-        if end < stop and 0 < (stop - start) * n_rows <= SMALL_CELLS:
-            begin, end = start, starts[bisect(starts, start + SMALL_CELLS // n_rows) - 1]
-            every = table.block(positions[begin:end])
-        block = None
-        if stop <= end and every is not None:
-            block = every[start - begin : stop - begin]
-        elif start < stop:
-            block = table.block(positions[start:stop])
-        if block is None:
-            block = np.empty((stop - start, n_rows))
-            for row, position in zip(block, positions[start:stop], strict=True):
-                row[:] = as_cells(table.values(position))
-        return np.ascontiguousarray(block)
-
-    decoded = [
-        _decoded(column, classes_of(column, cells(start, stop), n_rows, n_rows), substitutes)
-        for column, start, stop in zip(schema.columns, starts, starts[1:], strict=False)
-    ]
+    starts, decoded = schema.starts, []
+    max_features = max(1, SMALL_CELLS // max(1, table.n_rows))
+    for _, run in groupby(range(len(schema.columns)), lambda i: starts[i] // max_features):
+        indices = [*run]
+        first, last = starts[indices[0]], starts[indices[-1] + 1]
+        block = table.block(layout.features[first:last]) if first < last else None
+        for i in indices:
+            column, start, stop = schema.columns[i], starts[i], starts[i + 1]
+            if block is None:
+                cells = _cells(table, layout.features[start:stop])
+            else:
+                cells = block[start - first : stop - first]
+            decoded.append(_decoded(column, classes_of(column, cells.T), substitutes))
     return [decoded[part] if isinstance(part, int) else part for part in layout.columns]
+
+
+def _cells(table: Table, positions: Sequence[int]) -> AnyArray:
+    """Return the features of one column as the rows of an array."""
+    block = table.block(positions) if positions else None
+    if block is None:
+        block = np.empty((len(positions), table.n_rows))
+        for row, position in zip(block, positions, strict=True):
+            row[:] = as_cells(table.values(position))
+    return block
 
 
 def as_cells(values: AnyArray) -> AnyArray:
@@ -139,31 +132,26 @@ def as_cells(values: AnyArray) -> AnyArray:
     return cells
 
 
-def classes_of(
-    column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int, *, nan_is_null: bool = True
-) -> Classes:
+def classes_of(column: ColumnSchema, cells: AnyArray, *, nan_is_null: bool = True) -> Classes:
     """Return the class of each row: the index of the feature that is 1, or ZERO_ROW or NO_VALUE.
 
-    `cells` contains the features of one column. Its shape is (n_rows, n_features) if `inner` is 1,
-    and (n_features, n_rows) if `inner` is `n_rows`. NO_VALUE is the class of a row whose missing
-    value was propagated as null. Any other row without a 1 may contain only 0 and null. NaN counts
-    as null if `nan_is_null`.
+    `cells` contains the features of one column, with shape (n_rows, n_features). NO_VALUE is the
+    class of a row whose missing value was propagated as null. Any other row without a 1 may contain
+    only 0 and null. NaN counts as null if `nan_is_null`.
     """
-    width = column.n_outputs
-    if not width or not n_rows:
-        classes = np.full(n_rows, ZERO_ROW, np.int64)
-        _check_zero_rows(column, classes)
-        return classes
-    _, on, off = resolve_values(1, 0, cells.dtype)
-    cube = cells.reshape(n_rows // inner, width, inner)
-    classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
-    if several >= 0:
-        _reject_several(column, several)
-    rows = cells if inner == 1 and cells.shape == (n_rows, width) else cells.T
-    if column.propagates_missing:
-        classes[_is_null(rows[:, 0])] = NO_VALUE
-    if uneven >= 0:
-        _check_zeros(column, rows, classes, nan_is_null)
+    classes = np.full(len(cells), ZERO_ROW, np.int64)
+    if cells.size:
+        _, on, off = resolve_values(1, 0, cells.dtype)
+        # Without the methods of a subclass, such as numpy.matrix.
+        cells = np.asarray(cells) if cells.flags.forc else np.ascontiguousarray(cells)
+        cube = cells[:, :, np.newaxis] if cells.flags.c_contiguous else cells.T[np.newaxis]
+        classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
+        if several >= 0:
+            _reject_several(column, several)
+        if column.propagates_missing:
+            classes[_is_null(cells[:, 0])] = NO_VALUE
+        if uneven >= 0:
+            _check_zeros(column, cells, classes, nan_is_null)
     _check_zero_rows(column, classes)
     return classes
 
@@ -198,7 +186,7 @@ def _reject_cell(column: ColumnSchema, row: int, feature: int, value: Any) -> No
 
 
 def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
-    """Return the class of each row, like `_dense_classes`, for a SciPy matrix in CSC format."""
+    """Return the class of each row, like `classes_of`, for a SciPy matrix in CSC format."""
     n_rows, ends = matrix.shape[0], matrix.indptr[start : start + column.n_outputs + 1]
     rows, cells = (each[ends[0] : ends[-1]] for each in (matrix.indices, matrix.data))
     outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
@@ -250,8 +238,7 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
     n_own = len(column.category_of_feature)
     outputs = used + NO_VALUE
     if outputs[0] >= 0 and outputs[-1] < n_own:
-        own = column.known.take(column.category_of_feature[outputs])
-        values = Categories.of(own.values).to_array()
+        values = column.known.take(column.category_of_feature[outputs]).to_array()
     else:
         zero_row = next(iter(column.zero_row_labels), None)
         without_one = {NO_VALUE: Special.MISSING, ZERO_ROW: zero_row}
@@ -306,19 +293,12 @@ class DecodedLayout:
         self.memo: dict[str, Any] = {}
         # The position of each feature of the schema in the encoded table.
         self.features: list[int] = _positions(names, schema.names)
-        # The columns of the decoded table; an int is an index of `schema.columns`.
-        self.columns: list[PassThrough | int] = []
         owner: dict[Hashable, int] = {
             name: i for i, column in enumerate(schema.columns) for name in column.names
         }
-        found: set[int] = set()
-        for position, name in enumerate(names):
-            part = owner.get(name)
-            if part is None:
-                self.columns.append(PassThrough(position))
-            elif part not in found:
-                found.add(part)
-                self.columns.append(part)
+        every = (owner.get(name, PassThrough(position)) for position, name in enumerate(names))
+        # The columns of the decoded table; an int is an index of `schema.columns`.
+        self.columns: list[PassThrough | int] = list(dict.fromkeys(every))
         encoded = [column.name for column in schema.columns]
         order = list(schema.fitted_names or encoded)
         for i, column in enumerate(schema.columns):

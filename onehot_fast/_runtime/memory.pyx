@@ -247,13 +247,11 @@ def allocate(tuple shape, cnp.dtype dtype):
     cdef Py_ssize_t n_bytes = dtype.itemsize
     cdef int ndim = len(shape), i
     cdef bint fresh = False
-    if dtype.hasobject or ndim > 64:
+    if dtype.hasobject or ndim > 64 or n_bytes == 0 or 0 in shape:
         return np.empty(shape, dtype), False
     for i in range(ndim):
         dims[i] = shape[i]
         n_bytes *= dims[i]
-    if n_bytes == 0:
-        return np.empty(shape, dtype), False
     array = new_array(ndim, dims, dtype, n_bytes, &fresh)
     return array, bool(fresh)
 

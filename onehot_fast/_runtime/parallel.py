@@ -31,9 +31,11 @@ WORTH_THREADS = 8 << 20
 MAX_THREADS = 1024
 
 
-# Whether calls in this context use one thread, and whether they encode only a part of a table.
-_is_single_threaded = ContextVar("is_single_threaded", default=False)
-_is_part = ContextVar("is_part", default=False)
+# Whether calls for a part of a table use one thread; None if calls are for whole tables.
+_one_thread = ContextVar[bool | None]("one_thread", default=None)
+
+# The processor quota of the control groups, which is read only once.
+_quota = cache(system.cpu_quota)
 
 
 @contextmanager
@@ -43,17 +45,16 @@ def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
     In the context, messages omit row numbers and counts. If `one_thread` is true, calls without
     `num_threads` use one thread, because Dask or Spark already runs one thread for each processor.
     """
-    tokens = _is_part.set(True), _is_single_threaded.set(one_thread)
+    token = _one_thread.set(one_thread)
     try:
         yield
     finally:
-        _is_part.reset(tokens[0])
-        _is_single_threaded.reset(tokens[1])
+        _one_thread.reset(token)
 
 
 def is_part_of_table() -> bool:
     """Tell whether the caller runs in a `part_of_table` context."""
-    return _is_part.get()
+    return _one_thread.get() is not None
 
 
 def available() -> int:
@@ -61,12 +62,6 @@ def available() -> int:
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, min(chunks.max_threads(), processors, _quota() or processors))
-
-
-@cache
-def _quota() -> int | None:
-    """Return the cached processor quota of the control groups, or None if there is no quota."""
-    return system.cpu_quota()
 
 
 def _idle_threads(requested: int) -> int:
@@ -87,7 +82,7 @@ def _idle_threads(requested: int) -> int:
 def resolve(num_threads: int | None, n_bytes: int) -> int:
     """Return `num_threads` if it is valid or, for None, the default for an output of `n_bytes`."""
     if num_threads is None:
-        is_one = n_bytes < WORTH_THREADS or _is_single_threaded.get()
+        is_one = n_bytes < WORTH_THREADS or _one_thread.get()
         requested = 1 if is_one else available()
         return requested if requested == 1 else _idle_threads(requested)
     number: Any = None if isinstance(num_threads, bool | np.bool_) else num_threads

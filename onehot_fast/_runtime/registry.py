@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from functools import cache, lru_cache
-from importlib.util import find_spec
+from functools import lru_cache
 from types import ModuleType
 
 PACKAGE = "onehot_fast.integrations"
@@ -101,26 +100,17 @@ def _reader_and_engine(source: type) -> tuple[str | None, str | None]:
     """Return the names of a type's integrations in `READERS` and in `ENGINES`, or None for each."""
     name, engine = _named_in(READERS, source), _named_in(ENGINES, source)
     has_arrow_capsule = any(hasattr(source, method) for method in ARROW_METHODS)
-    if name is None and engine is None and has_arrow_capsule and exists("arrow"):
+    if name is None and engine is None and has_arrow_capsule:
         name = "arrow"
     return name, engine
 
 
 def _named_in(integrations: dict[str, str], source: type) -> str | None:
     """Return the integration of the library that defines a type or one of its base classes."""
-    for kind in source.__mro__:
-        name = integrations.get(kind.__module__.partition(".")[0])
-        if name is not None and exists(name):
-            return name
-    return None
-
-
-@cache
-def exists(name: str) -> bool:
-    """Tell whether an integration module exists; the library that it supports may be missing."""
-    return find_spec(f"{PACKAGE}.{name}") is not None
+    libraries = (kind.__module__.partition(".")[0] for kind in source.__mro__)
+    return next((integrations[name] for name in libraries if name in integrations), None)
 
 
 def wrappers() -> list[str]:
     """Return the integrations that `Encoder.transform` accepts as `output` for any table."""
-    return sorted(name for name in {*READERS.values()} - {"narwhals"} if exists(name))
+    return sorted({*READERS.values()} - {"narwhals"})

@@ -118,12 +118,8 @@ def cpu_quota(root: str = "") -> int | None:
 def running_threads() -> int | None:
     """Return the number of running and runnable threads of the machine, or None if unknown."""
     try:
-        file = os.open("/proc/loadavg", os.O_RDONLY)  # takes a third of the time of open()
-    except OSError:
+        # Without a buffer, opening the file takes half of the time.
+        with open("/proc/loadavg", "rb", buffering=0) as file:
+            return int(file.read(128).split()[3].partition(b"/")[0])
+    except (OSError, IndexError, ValueError):
         return None
-    try:
-        return int(os.read(file, 128).split()[3].partition(b"/")[0])
-    except (IndexError, ValueError):
-        return None
-    finally:
-        os.close(file)

@@ -83,46 +83,6 @@ class ColumnSchema:
         schema = column_schema("array", options, ColumnStatistics(), 0)
         return dataclasses.replace(schema, zero_row_labels=())
 
-    @classmethod
-    def grouped(
-        cls,
-        name: Hashable,
-        options: ColumnOptions,
-        learned: ColumnStatistics,
-        is_infrequent: Flags,
-        is_dropped: Flags,
-    ) -> ColumnSchema:
-        """Return the schema of a column, given flags for infrequent and for dropped categories.
-
-        Each category without a flag has its own output column. The columns of `specials` follow.
-        """
-        is_own = ~(is_infrequent | is_dropped)
-        n_own = int(is_own.sum())
-        outputs = np.where(is_own, is_own.cumsum() - 1, np.where(is_dropped, -1, n_own))
-        loses_infrequent = bool((is_infrequent & is_dropped).any())
-        specials = [Special.INFREQUENT] * bool(is_infrequent.any() and not loses_infrequent)
-        specials += [Special.UNKNOWN] * (options.handle_unknown == "indicator")
-        specials += [Special.MISSING] * (options.handle_missing == "indicator")
-        n_outputs = n_own + len(specials)
-        labels: list[Any] = [Special.INFREQUENT] * loses_infrequent
-        labels = labels or learned.categories.take(np.flatnonzero(is_dropped)).tolist()
-        # A column without output columns cannot contain NaN.
-        is_lost = options.handle_missing == "propagate" and n_outputs == 0
-        labels += [Special.MISSING] * (options.handle_missing == "ignore" or is_lost)
-        # Without infrequent categories, handle_unknown="infrequent" is the same as "ignore".
-        ignoring = ("ignore", "warn") if is_infrequent.any() else ("ignore", "warn", "infrequent")
-        labels += [Special.UNKNOWN] * (options.handle_unknown in ignoring)
-        return cls(
-            name,
-            options,
-            learned,
-            is_infrequent,
-            outputs.astype(np.int32),
-            {special: n_own + i for i, special in enumerate(specials)},
-            n_outputs,
-            tuple(labels),
-        )
-
     def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
         """Return the output column of each category and, as the last entry, of a missing value.
 
@@ -131,11 +91,8 @@ class ColumnSchema:
         if not isinstance(categories, Categories):
             categories = Categories.of(categories)
         positions = self.known.find(categories)
-        outputs = np.full(len(positions) + 1, self.missing_output, np.int64)
-        is_known = positions >= 0
-        outputs[:-1] = UNKNOWN
-        outputs[:-1][is_known] = self.outputs[positions[is_known]]
-        return outputs
+        outputs = np.where(positions < 0, UNKNOWN, self.lut[positions])
+        return np.concatenate([outputs, [self.missing_output]])
 
     @property
     def known(self) -> Categories:
@@ -227,11 +184,40 @@ class ColumnSchema:
 def column_schema(
     name: Hashable, options: ColumnOptions, learned: ColumnStatistics, n_rows: int
 ) -> ColumnSchema:
-    """Return the schema of a column from its options and its statistics."""
+    """Return the schema of a column from its options and its statistics.
+
+    Each category that is neither infrequent nor dropped has its own output column. The columns of
+    `specials` follow.
+    """
     ordered = learned.ordered(options.categories)
     is_rare = infrequent(ordered.counts, n_rows, options.min_frequency, options.max_categories)
     is_dropped = dropped_categories(name, options.drop, ordered, is_rare)
-    return ColumnSchema.grouped(name, options, ordered, is_rare, is_dropped)
+    is_own = ~(is_rare | is_dropped)
+    n_own = int(is_own.sum())
+    outputs = np.where(is_own, is_own.cumsum() - 1, np.where(is_dropped, -1, n_own))
+    loses_infrequent = bool((is_rare & is_dropped).any())
+    specials = [Special.INFREQUENT] * bool(is_rare.any() and not loses_infrequent)
+    specials += [Special.UNKNOWN] * (options.handle_unknown == "indicator")
+    specials += [Special.MISSING] * (options.handle_missing == "indicator")
+    n_outputs = n_own + len(specials)
+    labels: list[Any] = [Special.INFREQUENT] * loses_infrequent
+    labels = labels or ordered.categories.take(np.flatnonzero(is_dropped)).tolist()
+    # A column without output columns cannot contain NaN.
+    is_lost = options.handle_missing == "propagate" and n_outputs == 0
+    labels += [Special.MISSING] * (options.handle_missing == "ignore" or is_lost)
+    # Without infrequent categories, handle_unknown="infrequent" is the same as "ignore".
+    ignoring = ("ignore", "warn") if is_rare.any() else ("ignore", "warn", "infrequent")
+    labels += [Special.UNKNOWN] * (options.handle_unknown in ignoring)
+    return ColumnSchema(
+        name,
+        options,
+        ordered,
+        is_rare,
+        outputs.astype(np.int32),
+        {special: n_own + i for i, special in enumerate(specials)},
+        n_outputs,
+        tuple(labels),
+    )
 
 
 def infrequent(
@@ -243,10 +229,8 @@ def infrequent(
     category infrequent.
     Among equally frequent categories, the last in order is kept.
     """
-    least = 0.0 if min_frequency is None else min_frequency
-    if isinstance(min_frequency, float):
-        least = min_frequency * n_rows
-    rare: Flags = counts < least
+    is_share = isinstance(min_frequency, float)
+    rare: Flags = counts < (min_frequency or 0) * (n_rows if is_share else 1)
     n_frequent = len(rare) - int(rare.sum())
     if max_categories is not None and max_categories < n_frequent + 1:
         by_count = np.argsort(counts, kind="stable")

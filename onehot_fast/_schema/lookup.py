@@ -7,7 +7,7 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -23,7 +23,7 @@ from onehot_fast._schema import reports, statistics
 from onehot_fast._schema.coded_column import CodedColumn, Lut
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
 from onehot_fast._schema.options import UNKNOWN_RULES, ColumnOptions, Options
-from onehot_fast._schema.reports import Check, UnknownValueError
+from onehot_fast._schema.reports import Check, UnknownValueError, UnseenValues
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
 from onehot_fast.column import Column, Values
@@ -99,8 +99,8 @@ def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> Col
     known = Categories.of(options.categories)
     learned, positions = with_column_context(name, statistics.learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():
-        is_unknown = np.append(known.find(Categories.of(column.categories)) < 0, False)
-        check_known(name, known, column.codes, column.categories, is_unknown)
+        is_unknown = np.append(known.find(Categories.of(column.stored)) < 0, False)
+        check_known(name, known, column, is_unknown)
     return learned
 
 
@@ -118,13 +118,16 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
 
 def check_table(table: Table, schema: Schema) -> Check:
     """Return a report on the unknown, missing and infrequent values of a table."""
-    unseen = [
-        with_column_context(
-            column.name, reports.unseen_values, column, read_named(table, column.name)
-        )
-        for column in schema.columns
-    ]
-    return reports.check_of(unseen, table.n_rows)
+    return reports.check_of(_unseen_in(table, schema.columns), table.n_rows)
+
+
+def _unseen_in(table: Table, columns: Iterable[ColumnSchema]) -> list[UnseenValues]:
+    """Return the unknown, missing and infrequent values of some columns of a table."""
+    unseen = []
+    for column in columns:
+        read = with_column_context(column.name, table.column, table.position(column.name))
+        unseen.append(with_column_context(column.name, reports.unseen_values, column, read))
+    return unseen
 
 
 # ---- transform ----
@@ -132,9 +135,6 @@ def check_table(table: Table, schema: Schema) -> Check:
 
 def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     """Return the codes and the look-up table of each column of the schema."""
-
-    def read(column: ColumnSchema) -> Column | Values:
-        return read_named(table, column.name)
 
     def coded(pair: tuple[int, ColumnSchema]) -> CodedColumn:
         position, column = pair
@@ -151,8 +151,11 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     try:
         columns = parallel.parallel_map(coded, pairs, n_bytes)
     except UnknownValueError as error:
-        raise reports.with_all_unknown(error, schema.columns, read) from None
-    _warn_of_unknown(zip(schema.columns, columns, strict=True), read)
+        checked = (each for each in schema.columns if each.options.handle_unknown == "error")
+        raise reports.with_all_unknown(error, _unseen_in(table, checked)) from None
+    doubtful = [pair[0] for pair in zip(schema.columns, columns, strict=True) if _warns(*pair)]
+    if doubtful:
+        _warn_of_unknown(_unseen_in(table, doubtful))
     return columns
 
 
@@ -164,21 +167,20 @@ def code_column(
     `outputs` is the result of `ColumnSchema.outputs_of` for the column's categories, if known.
     """
     coded = _code_column(schema, read, outputs)
-    _warn_of_unknown([(schema, coded)], lambda _: read)
+    if _warns(schema, coded):
+        _warn_of_unknown([reports.unseen_values(schema, read)])
     return coded
 
 
-def _warn_of_unknown(
-    pairs: Iterable[tuple[ColumnSchema, CodedColumn]],
-    read: Callable[[ColumnSchema], Column | Values],
-) -> None:
-    """Emit one warning about the unknown values of all columns with ``handle_unknown="warn"``."""
-    unseen = [
-        reports.unseen_values(schema, read(schema))
-        for schema, coded in pairs
-        if schema.options.handle_unknown == "warn"
-        and (coded.lut is not schema.lut or (coded.codes == len(schema.known)).any())
-    ]
+def _warns(schema: ColumnSchema, coded: CodedColumn) -> bool:
+    """Tell whether ``handle_unknown`` is "warn" and the column may have unknown values."""
+    if schema.options.handle_unknown != "warn":
+        return False
+    return coded.lut is not schema.lut or bool((coded.codes == len(schema.known)).any())
+
+
+def _warn_of_unknown(unseen: Sequence[UnseenValues]) -> None:
+    """Emit one warning about the unknown values of some columns, if there are any."""
     if any(len(values.unknown.counts) for values in unseen):
         warn(reports.UnknownValueWarning.of(unseen))
 
@@ -215,7 +217,7 @@ def _luts_of(
     has_unknown = bool(is_unknown.any())
     if has_unknown:
         if schema.options.handle_unknown == "error":
-            check_known(schema.name, schema.known, column.codes, column.stored, is_unknown)
+            check_known(schema.name, schema.known, column, is_unknown)
         outputs = np.where(is_unknown, schema.unknown_output, outputs)
     lut = outputs.astype(np.int32)
     shifted: dict[int, Lut] = {}
@@ -232,11 +234,6 @@ def with_column_context(name: Hashable, work: Callable[..., Result], *arguments:
         raise TypeError(f"column {name!r}: {error}") from error
     except ValueError as error:
         raise ValueError(f"column {name!r}: {error}") from error
-
-
-def read_named(table: Table, name: Hashable) -> Column | Values:
-    """Return the column of a table that has this name."""
-    return with_column_context(name, table.column, table.position(name))
 
 
 def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:
@@ -268,18 +265,15 @@ def check_no_missing(name: Any, codes: AnyArray) -> None:
 
 
 def check_known(
-    name: Any,
-    known: Categories,
-    codes: AnyArray,
-    categories: Any,
-    is_unknown: npt.NDArray[np.bool_],
+    name: Any, known: Categories, column: Column, is_unknown: npt.NDArray[np.bool_]
 ) -> None:
     """Raise an error for the first row with an unknown value."""
     # The code of a missing value, -1, selects the last entry of `is_unknown`.
+    codes = column.codes
     rows = is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
     if rows.any():
         row = int(np.argmax(rows))
-        value = plain(categories[codes[row]])
+        value = plain(column.stored[codes[row]])
         raise UnknownValueError(
             f"{_place(name, row)}: {shown(value)} is unknown; use {ACCEPTING_UNKNOWN};"
             f" the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -317,14 +317,8 @@ def check_of(unseen: Iterable[UnseenValues], n_rows: int) -> Check:
     return check
 
 
-def with_all_unknown(
-    error: UnknownValueError,
-    columns: Iterable[ColumnSchema],
-    read: Callable[[ColumnSchema], Column | Values],
-) -> UnknownValueError:
+def with_all_unknown(error: UnknownValueError, unseen: Iterable[UnseenValues]) -> UnknownValueError:
     """Return a copy of an error whose message also names the unknown values of all columns."""
-    checked = (column for column in columns if column.options.handle_unknown == "error")
-    unseen = [unseen_values(column, read(column)) for column in checked]
     return UnknownValueError(f"{error}; unknown values of all columns: {_some_columns(unseen)}")
 
 

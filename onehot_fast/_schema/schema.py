@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
@@ -14,7 +13,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import cached_property, warn
-from onehot_fast._schema.column_schema import ColumnSchema, Special, fields_of
+from onehot_fast._schema.column_schema import ColumnSchema, Special, column_schema, fields_of
 from onehot_fast.table import column_position
 
 Made = TypeVar("Made")
@@ -110,12 +109,16 @@ class Schema:
     @cached_property
     def of_codes(self) -> Schema:
         """A copy of the schema for the output "codes", whose look-up tables contain these codes."""
-        return dataclasses.replace(self, columns=tuple(map(_with_codes, self.columns)))
+        return replace(self, columns=tuple(map(_with_codes, self.columns)))
 
     @cached_property
     def of_categories(self) -> Schema:
         """A copy of the schema for the output "category", which drops no category."""
-        return dataclasses.replace(self, columns=tuple(map(_as_categorical, self.columns)))
+        columns = (
+            column_schema(each.name, replace(each.options, drop=None), each.learned, self.n_rows)
+            for each in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
         """Return the position of each column of the schema in a table with these names."""
@@ -218,19 +221,13 @@ RESERVED = {Special.MISSING: 0, Special.UNKNOWN: 1, Special.INFREQUENT: 2}
 def _with_codes(column: ColumnSchema) -> ColumnSchema:
     own = ~column.is_infrequent
     codes = np.where(own, own.cumsum() + len(RESERVED) - 1, RESERVED[Special.INFREQUENT])
-    return dataclasses.replace(
+    return replace(
         column,
         outputs=codes.astype(np.int32),
         specials=RESERVED,
         n_outputs=len(RESERVED) + int(own.sum()),
         zero_row_labels=(),
     )
-
-
-def _as_categorical(column: ColumnSchema) -> ColumnSchema:
-    is_rare = column.is_infrequent
-    no_drop = np.zeros_like(is_rare)
-    return ColumnSchema.grouped(column.name, column.options, column.learned, is_rare, no_drop)
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:

@@ -155,10 +155,8 @@ class TableStatistics:
         return TableStatistics(self.names, merged, n_rows, _common_input(states))
 
     def in_order_of(self, names: tuple[Hashable, ...]) -> TableStatistics:
-        """Return a copy with its columns in the order of `names`, or self if the names differ."""
+        """Return a copy with its columns in the order of `names`, which are its names."""
         by_name = dict(zip(self.names, self.columns, strict=True))
-        if by_name.keys() != {*names}:
-            return self
         return replace(self, names=names, columns=tuple(by_name[name] for name in names))
 
     def in_schema_order(self) -> TableStatistics:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import io
 import os
-from types import SimpleNamespace
 
 import pytest
 
-from onehot_fast._runtime import system
 from onehot_fast._runtime.system import available_memory, cpu_quota, running_threads, total_memory
 
 MIB = 2**20
@@ -155,20 +154,20 @@ def test_limits(read, files, expected, tmp_path):
 )
 def test_running(text, expected, monkeypatch):
     """The fourth field is the number of running threads; without the file it is unknown."""
-    closed = []
+    files = []
 
-    def open_file(*_):
+    def open_file(*_, **__):
         if text is None:
             raise FileNotFoundError
-        return 99
+        files.append(io.BytesIO(text))
+        return files[0]
 
-    fake = SimpleNamespace(
-        O_RDONLY=os.O_RDONLY, open=open_file, read=lambda *_: text, close=closed.append
-    )
-    monkeypatch.setattr(system, "os", fake)
+    with monkeypatch.context() as patch:
+        patch.setattr(builtins, "open", open_file)
+        found = running_threads()
 
-    assert running_threads() == expected
-    assert closed == [99] * (text is not None)
+    assert found == expected
+    assert [file.closed for file in files] == [True] * (text is not None)
 
 
 def test_no_path_names_a_server(monkeypatch):
