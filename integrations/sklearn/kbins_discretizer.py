@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, map_columns, write
 
-from ._columns import csr_rows
+from ._columns import csr_format
 from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
 
 __all__ = ["KBinsDiscretizer"]
@@ -47,4 +47,4 @@ class KBinsDiscretizer(SklearnKBinsDiscretizer):
         columns = map_columns(code, range(len(inner)), values.nbytes)
         if self.encode == "onehot-dense":
             return write.rows(columns, values.dtype)
-        return csr_rows(columns, values.dtype)
+        return write.sparse_array(csr_format(), columns, values.dtype)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from onehot_fast.adapter import CodedColumn, write
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import FLOATS, VERSION, AnyArray, DType, csr_rows
+from ._columns import FLOATS, VERSION, AnyArray, DType, csr_format
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from .conversion import check_one_hot_encoder
 
@@ -117,7 +117,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         columns = [*map(self._coded_column, range(len(rows)), rows)]
         if not self.sparse_output:
             return write.rows(columns, dtype)
-        return csr_rows(columns, dtype)
+        return write.sparse_array(csr_format(), columns, dtype)
 
     def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
         """Return the rows of a feature as codes, and a look-up table to its output columns."""
