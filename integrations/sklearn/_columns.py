@@ -36,20 +36,6 @@ class SklearnFallback(Exception):  # caught within this package
     """Raised if only scikit-learn's own code can read the values or report the error."""
 
 
-class EncodedColumn(NamedTuple):
-    """A column as codes, with its distinct values."""
-
-    codes: AnyArray  # positions in `values`, negative for missing values
-    values: Any  # ndarray or Strings of the distinct values in any order, without missing values
-    dtype: DType  # the dtype of the column as an array in scikit-learn
-    missing: float | None  # the missing value: NaN or None
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether the column has a missing value."""
-        return bool(self.codes.min() < 0)
-
-
 class InputColumn(NamedTuple):
     """A column that is not encoded yet."""
 
@@ -58,13 +44,15 @@ class InputColumn(NamedTuple):
     missing: float | None = np.nan  # NaN or None; not used if `array` holds objects
     array: AnyArray | None = None  # the column, if it is an array
 
-    def encode(self) -> EncodedColumn:
-        """Return the codes and the distinct values of the column."""
+    def encode(self) -> tuple[AnyArray, Any]:
+        """Return the codes, and an ndarray or `Strings` of the distinct values in any order.
+
+        The code of a missing value is negative; the distinct values do not include it.
+        """
         try:
             column = self.source.encode()
         except TypeError as error:  # a value is not hashable
             raise SklearnFallback from error
-        codes = column.codes
         values: Any = column.stored
         if python_type(values) is None:
             raise SklearnFallback
@@ -75,7 +63,7 @@ class InputColumn(NamedTuple):
             is_negative_zero = (self.array == 0) & np.signbit(self.array)
             if is_negative_zero.any() or not np.isfinite(values.astype(np.float64)).all():
                 raise SklearnFallback
-        return EncodedColumn(codes, values, self.dtype, self.missing_value(codes))
+        return column.codes, values
 
     def missing_value(self, codes: AnyArray) -> float | None:
         """Return the missing value, NaN or None, of all rows with code -1."""

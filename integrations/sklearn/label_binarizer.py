@@ -297,9 +297,8 @@ def read_labels(y: Any) -> tuple[InputColumn, DType | None]:
 
 def learn_labels(column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
     """Return the sorted distinct labels (texts as NumPy strings, not objects) and coded rows."""
-    encoded = column.encode()
-    classes, rows = learn(encoded)
-    if encoded.has_missing:
+    classes, rows = learn(column)
+    if rows.codes.min() < 0:
         raise SklearnFallback
     return _checked(classes), rows
 
