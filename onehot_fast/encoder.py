@@ -349,10 +349,9 @@ class Encoder(SklearnProtocol):
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         if isinstance(y, str):
             raise TypeError(f"y = {y!r} is not a target; to choose the output, pass output={y!r}")
-        if engine_of(table) is not None:
-            return self.fit(table).transform(table, output, num_threads=num_threads)
-        once = read_table(table).coded_once()
-        return self.fit(once).transform(once, output, num_threads=num_threads)
+        if engine_of(table) is None:
+            table = read_table(table).coded_once()
+        return self.fit(table).transform(table, output, num_threads=num_threads)
 
     @overload
     def transform(
@@ -915,13 +914,7 @@ class Encoder(SklearnProtocol):
         array([[False,  True],
                [False, False]])
         """
-        schema = self.schema
-        complete = {
-            column.name
-            for column in schema.columns
-            if column.learned.counts.sum() == schema.n_rows > 0  # n_rows is 0 after from_sklearn
-        }
-        return integration("sklearn").to_sklearn(self, complete)
+        return integration("sklearn").to_sklearn(self)
 
     def to_sql(self, dialect: str = "duckdb", table: str | Sequence[str] | None = None) -> str:
         """Return SQL expressions that compute the features in a database.

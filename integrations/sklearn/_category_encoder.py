@@ -145,7 +145,7 @@ class CategoryEncoder(BaseEncoder):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         # Read the rows once.
-        if fit_params or self._overrides("fit", "transform"):
+        if fit_params or self._overrides("fit", "transform", *self.STEPS):
             return super().fit_transform(X, y, **fit_params)
         self._fitted_rows = None
         try:
@@ -153,8 +153,10 @@ class CategoryEncoder(BaseEncoder):
             rows = self._fitted_rows
         finally:
             del self._fitted_rows
-        dtype = self._result_dtype()
-        return super().transform(X) if rows is None or dtype is None else self._encode(rows, dtype)
+        with suppress(SklearnFallback):
+            if rows is not None:
+                return self._encode(rows, self._result_dtype())
+        return super().transform(X)
 
     def transform(self, X: Any) -> Any:
         """Encode rows.
@@ -177,14 +179,14 @@ class CategoryEncoder(BaseEncoder):
         MemoryError
             A dense result is larger than the free memory. Nothing has been allocated.
         """
-        dtype = self._result_dtype()
-        if dtype is not None:
+        if hasattr(self, "categories_") and not self._overrides(*self.STEPS):
             with suppress(SklearnFallback):
+                dtype = self._result_dtype()
                 return self._encode(self._look_up(X), dtype)
         return super().transform(X)
 
-    def _result_dtype(self) -> DType | None:
-        """Return the dtype of the result, or None if scikit-learn must compute the result."""
+    def _result_dtype(self) -> DType:
+        """Return the dtype of the result, or raise SklearnFallback. The encoder is fitted."""
         raise NotImplementedError
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:

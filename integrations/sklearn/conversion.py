@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
@@ -98,13 +97,10 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
     }
 
 
-def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
-    """Return the OneHotEncoder of a fitted Encoder; see `onehot_fast.Encoder.to_sklearn`.
-
-    `complete` contains the names of the columns in which `fit` saw no missing value.
-    """
+def to_sklearn(encoder: Encoder) -> Any:
+    """Return the OneHotEncoder of a fitted Encoder; see `onehot_fast.Encoder.to_sklearn`."""
     columns = encoder.schema.columns
-    rules = {_rule(column, column.name in complete) for column in columns}
+    rules = {_rule(column, encoder.schema.n_rows) for column in columns}
     if len(rules) != 1:
         raise ValueError(f"handle_unknown must be the same for all columns, got {rules!r}")
     categories: list[Any] = [column.known.to_array() for column in columns]
@@ -138,7 +134,7 @@ def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
     return known
 
 
-def _rule(column: ColumnSchema, is_complete: bool) -> str:
+def _rule(column: ColumnSchema, n_rows: int) -> str:
     """Return scikit-learn's handle_unknown for a column; raise ValueError if none is equivalent."""
     name, options, specials = column.name, column.options, set(column.specials)
     if not len(column.known):
@@ -161,13 +157,14 @@ def _rule(column: ColumnSchema, is_complete: bool) -> str:
                 f"column {name!r}: scikit-learn distinguishes None from NaN, but Encoder does not;"
                 " use a column of floats, in which all missing values are NaN"
             )
-    elif options.handle_missing != (
-        missing := "error" if unknown == "error" else "ignore"
-    ) and not (is_complete and options.handle_missing == "ignore"):
-        raise ValueError(
-            f"column {name!r}: scikit-learn handles missing values like unknown values; use"
-            f" set_params(handle_missing={missing!r}) with handle_unknown={unknown!r}"
-        )
+    elif options.handle_missing != (missing := "error" if unknown == "error" else "ignore"):
+        # `n_rows` is 0 after `from_sklearn`.
+        has_seen_all = column.learned.counts.sum() == n_rows > 0
+        if not (has_seen_all and options.handle_missing == "ignore"):
+            raise ValueError(
+                f"column {name!r}: scikit-learn handles missing values like unknown values; use"
+                f" set_params(handle_missing={missing!r}) with handle_unknown={unknown!r}"
+            )
     return "infrequent_if_exist" if unknown == "infrequent" else unknown
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from onehot_fast.adapter import CodedColumn, write
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import FLOATS, VERSION, AnyArray, DType, csr_format
+from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, csr_format
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from .conversion import check_one_hot_encoder
 
@@ -146,20 +147,15 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
             outputs = np.where(outputs == dropped[i], np.int32(-1), outputs - is_behind)
         return outputs
 
-    def _result_dtype(self) -> DType | None:
-        if not hasattr(self, "_n_features_outs") or self._overrides(*self.STEPS):
-            return None
-        if sum(self._n_features_outs) > MAX_OUTPUTS:
-            return None
-        if self.sparse_output and (
-            _get_output_config("transform", estimator=self)["dense"] != "default"
-        ):
-            return None
-        try:
-            dtype = np.dtype(self.dtype)
-        except TypeError:
-            return None
-        return dtype if dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS) else None
+    def _result_dtype(self) -> DType:
+        with suppress(TypeError):
+            dtype, is_table = np.dtype(self.dtype), False
+            if self.sparse_output:
+                is_table = _get_output_config("transform", estimator=self)["dense"] != "default"
+            is_number = dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS)
+            if is_number and not is_table and sum(self._n_features_outs) <= MAX_OUTPUTS:
+                return dtype
+        raise SklearnFallback
 
     @property
     def _writes_zeros(self) -> bool:
