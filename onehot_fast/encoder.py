@@ -270,9 +270,8 @@ class Encoder(SklearnProtocol):
                 self._check_width(source)
             names = chosen_names(columns, source)
             return learn_table(source, names, self._options)
-        learned = engine.learn(Encoder(**{**self._params, "columns": columns}), table)
-        state: TableStatistics | None = learned._state
-        assert state is not None
+        encoder = Encoder(**{**self._params, "columns": columns})
+        state: TableStatistics = engine.learn(encoder, table)._fitted_state
         if columns is not None or state.input is None:
             return state
         return replace(state, input=replace(state.input, uses_default_columns=True))
