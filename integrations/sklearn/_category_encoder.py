@@ -71,13 +71,10 @@ class CategoryLookup:
         if len(present) and present[-1] is None:
             present, none = present[:-1], len(present) - 1
         kind, known = python_type(present) if len(present) else None, Categories.of(present)
-        values: Any = present.tolist() if kind is str else known.values
-        is_valid = kind is str or known.family == "number"
-        if kind is float:
-            is_valid = is_valid and bool(np.isfinite(values).all())
-        if kind is None or not is_valid:
+        if kind is None or (kind is not str and known.family != "number"):
             raise SklearnFallback
-        if len(set(values) if kind is str else np.unique(values)) < len(values):
+        is_finite = kind is not float or np.isfinite(np.asarray(known.values)).all()
+        if not is_finite or len({*present.tolist()}) < len(present):
             raise SklearnFallback
         return cls(categories, known, kind, (nan, none))
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import sklearn
 from sklearn import get_config
 from sklearn.utils import check_array
+from sklearn.utils._set_output import _get_output_config
 
 from onehot_fast import Column, adapter
 from onehot_fast.adapter import Strings, Values, read_values, reader_of
@@ -129,6 +130,11 @@ def python_type(values: AnyArray | Strings) -> type | None:
         return KIND_TYPES.get(values.dtype.kind)
     types = set(map(type, values.tolist()))
     return types.pop() if len(types) == 1 and types <= {*KIND_TYPES.values()} else None
+
+
+def returns_table(transformer: Any) -> bool:
+    """Tell whether `set_output` of a transformer, or scikit-learn's default, asks for a table."""
+    return bool(_get_output_config("transform", estimator=transformer)["dense"] != "default")
 
 
 def csr_format() -> Literal["csr", "csr_matrix"]:

@@ -180,8 +180,7 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
             raise ValueError("scikit-learn cannot drop an infrequent category: pass another drop=")
         labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
         return Categories.of(labels).to_array()
-    of_binary = [*map(_first_of_two, columns)]
-    if [positions.tolist() for positions in dropped] == of_binary:
+    if [positions.tolist() for positions in dropped] == [*map(_first_of_two, columns)]:
         return "if_binary"
     raise ValueError(
         "scikit-learn can drop one category in every column, in every binary column, or in none:"
@@ -192,5 +191,4 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
 def _first_of_two(column: ColumnSchema) -> list[int]:
     """Return a list with the position that "if_binary" drops, empty if the column is not binary."""
     n_outputs = len(np.unique(column.outputs)) + (Special.MISSING in column.specials)
-    frequent = np.flatnonzero(~column.is_infrequent)[:1].tolist()
-    return (frequent or [0]) if n_outputs == 2 else []
+    return np.flatnonzero(~column.is_infrequent)[:1].tolist() if n_outputs == 2 else []

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, map_columns, write
 
-from ._columns import csr_format
+from ._columns import csr_format, returns_table
 from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
 
 __all__ = ["KBinsDiscretizer"]
@@ -33,8 +32,7 @@ class KBinsDiscretizer(SklearnKBinsDiscretizer):
 
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
-        is_table = _get_output_config("transform", estimator=self)["dense"] != "default"
-        if self.encode == "ordinal" or is_table:
+        if self.encode == "ordinal" or returns_table(self):
             return super().transform(X)
         dtype = (np.float64, np.float32) if self.dtype is None else self.dtype
         values = validate_data(self, X, dtype=dtype, reset=False)

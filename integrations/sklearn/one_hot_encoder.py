@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn import preprocessing
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import CodedColumn, write
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, csr_format
+from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, csr_format, returns_table
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from .conversion import check_one_hot_encoder
 
@@ -149,10 +148,9 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     def _result_dtype(self) -> DType:
         with suppress(TypeError):
-            dtype, is_table = np.dtype(self.dtype), False
-            if self.sparse_output:
-                is_table = _get_output_config("transform", estimator=self)["dense"] != "default"
+            dtype: DType = np.dtype(self.dtype)
             is_number = dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS)
+            is_table = self.sparse_output and returns_table(self)
             if is_number and not is_table and sum(self._n_features_outs) <= MAX_OUTPUTS:
                 return dtype
         raise SklearnFallback

@@ -54,7 +54,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
 
     def _result_dtype(self) -> DType:
         with suppress(TypeError, ValueError, OverflowError):
-            dtype = np.dtype(self.dtype)
+            dtype: DType = np.dtype(self.dtype)
             if dtype.kind in "iu" and dtype.isnative:
                 # Raise OverflowError if an option does not fit the dtype, even if it is not needed.
                 np.zeros(1, dtype)[:] = self.unknown_value or 0
