@@ -224,9 +224,7 @@ class Encoder(SklearnProtocol):
             not exist or is infrequent, or two features have the same name. After an error, the
             encoder is unchanged.
         """
-        state = self._learn(table, self._params["columns"]).in_schema_order()
-        self._known_schema = self._checked_schema(state)
-        self._state = state
+        self._create_schema(self._learn(table, self._params["columns"]))
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
@@ -1084,7 +1082,7 @@ class Encoder(SklearnProtocol):
         self.__dict__.update(attributes)
         if fitted is not None:
             self._state = TableStatistics.from_plain(fitted)
-            # Not `_checked_schema`: the warnings were shown before the encoder was pickled.
+            # Not `_create_schema`: the warnings were shown before the encoder was pickled.
             self._known_schema = schema_of(self._state, self._options) if has_schema else None
 
     def __hash__(self) -> int:

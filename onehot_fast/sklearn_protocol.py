@@ -89,16 +89,18 @@ class SklearnProtocol:
     def schema(self) -> Schema:
         """The schema: the features of each encoded column. It is created at the first use."""
         # Two threads may create the schema at the same time: both results are equal.
-        if self._known_schema is None:
-            state = self._fitted_state.in_schema_order()
-            self._known_schema, self._state = self._checked_schema(state), state
-        return self._known_schema
+        return self._known_schema or self._create_schema(self._fitted_state)
 
-    def _checked_schema(self, state: TableStatistics) -> Schema:
-        """Return the schema of the statistics; warn about columns that look like identifiers."""
+    def _create_schema(self, state: TableStatistics) -> Schema:
+        """Return the schema of the statistics, and store both.
+
+        Warn about columns that look like identifiers. After an error, the encoder is unchanged.
+        """
+        state = state.in_schema_order()
         schema = schema_of(state, self._options)
         if schema.uses_default_columns:
             check_default_columns(schema)
+        self._known_schema, self._state = schema, state
         return schema
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -151,10 +153,10 @@ class SklearnProtocol:
                     f"{name!r} is not a parameter of {type(self).__name__}:{hint} the parameters"
                     f" are {[*self._params]}"
                 )
-        changed = {name for name, value in params.items() if value is not self._params[name]}
         new = type(self)(**{**self._params, **params})
-        unchanged = ("_state",) if changed.isdisjoint(REFIT_PARAMS) else ()
-        self.__dict__.update({k: v for k, v in new.__dict__.items() if k not in unchanged})
+        if all(new._params[name] is self._params[name] for name in REFIT_PARAMS):
+            new._state = self._state
+        self.__dict__.update(new.__dict__)
         return self
 
     def set_output(self, *, transform: str | None = None) -> Self:
