@@ -147,9 +147,8 @@ def _rule(column: ColumnSchema, n_rows: int) -> str:
             f"column {name!r}: scikit-learn's OneHotEncoder {reason}; use"
             " set_params(handle_missing='ignore', handle_unknown='ignore')"
         )
-    has_infrequent = bool(column.is_infrequent.any())
     unknown = options.handle_unknown
-    if has_infrequent and unknown not in ("error", "ignore"):
+    if column.is_infrequent.any() and unknown not in ("error", "ignore"):
         raise ValueError(f"column {name!r}{AS_INFREQUENT}")
     if Special.MISSING in specials:
         if column.known.dtype is None or column.known.dtype.kind != "f":

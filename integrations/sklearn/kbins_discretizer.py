@@ -36,13 +36,12 @@ class KBinsDiscretizer(SklearnKBinsDiscretizer):
             return super().transform(X)
         dtype = (np.float64, np.float32) if self.dtype is None else self.dtype
         values = validate_data(self, X, dtype=dtype, reset=False)
-        inner = [edges[1:-1] for edges in self.bin_edges_]
 
         def code(i: int) -> CodedColumn:
-            bins = np.searchsorted(inner[i], values[:, i], side="right")
+            bins = np.searchsorted(self.bin_edges_[i][1:-1], values[:, i], side="right")
             return CodedColumn(bins, None, int(self.n_bins_[i]))
 
-        columns = map_columns(code, range(len(inner)), values.nbytes)
+        columns = map_columns(code, range(len(self.bin_edges_)), values.nbytes)
         if self.encode == "onehot-dense":
             return write.rows(columns, values.dtype)
         return write.sparse_array(csr_format(), columns, values.dtype)
