@@ -8,12 +8,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import sklearn
+from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import check_array
 from sklearn.utils._set_output import _get_output_config
 
 from onehot_fast import Column, adapter
-from onehot_fast.adapter import Strings, Values, read_values, reader_of
+from onehot_fast.adapter import CodedColumn, Strings, Values, read_values, reader_of, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
@@ -141,6 +142,18 @@ def csr_format() -> Literal["csr", "csr_matrix"]:
     """Return "csr" if scikit-learn is configured to return sparse arrays, else "csr_matrix"."""
     # New in scikit-learn 1.9; older versions always return a matrix.
     return "csr" if get_config().get("sparse_interface") == "sparray" else "csr_matrix"
+
+
+def one_hot_rows(columns: Sequence[CodedColumn], dtype: DType, *, is_sparse: bool) -> Any:
+    """Return the one-hot rows of columns, as the CSR container of scikit-learn if `is_sparse`."""
+    if not is_sparse:
+        return write.rows(columns, dtype)
+    container = sparse.csr_array if csr_format() == "csr" else sparse.csr_matrix
+    shape = len(columns[0].codes), sum(column.n_outputs for column in columns)
+    matrix = container(write.sparse_parts("csr", columns, dtype), shape=shape, copy=False)
+    # The kernels write sorted indices without duplicates, so SciPy need not check.
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
 
 
 def _array_of_rows(rows: Sequence[Any]) -> AnyArray:

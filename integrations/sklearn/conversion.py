@@ -41,8 +41,7 @@ def from_sklearn(encoder: Any) -> Encoder:
         option: {name: column[option] for name, column in columns.items()}
         for option in ("categories", "drop", "handle_missing", "min_frequency")
     }
-    rule = encoder.handle_unknown
-    rule = "infrequent" if rule == "infrequent_if_exist" else rule
+    rule = encoder.handle_unknown.removesuffix("_if_exist")
     options |= {"handle_unknown": rule, "dtype": encoder.dtype}
     shown = [column["shown"] for column in columns.values()]
     rows = np.full((max(map(len, shown), default=0), n_columns), None, object)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onehot_fast.adapter import CodedColumn, map_columns, write
+from onehot_fast.adapter import CodedColumn, map_columns
 
-from ._columns import csr_format, returns_table
+from ._columns import one_hot_rows, returns_table
 from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
 
 __all__ = ["KBinsDiscretizer"]
@@ -42,6 +42,4 @@ class KBinsDiscretizer(SklearnKBinsDiscretizer):
             return CodedColumn(bins, None, int(self.n_bins_[i]))
 
         columns = map_columns(code, range(len(self.bin_edges_)), values.nbytes)
-        if self.encode == "onehot-dense":
-            return write.rows(columns, values.dtype)
-        return write.sparse_array(csr_format(), columns, values.dtype)
+        return one_hot_rows(columns, values.dtype, is_sparse=self.encode != "onehot-dense")

@@ -30,6 +30,7 @@ from ._columns import (
     InputColumn,
     SklearnFallback,
     csr_format,
+    one_hot_rows,
     python_type,
     read_array,
 )
@@ -150,7 +151,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         lut = np.append(columns, -1).astype(np.int32).take(rows.lut)
         column = CodedColumn(rows.codes, lut, n)
         if self.sparse_output:
-            matrix = write.sparse_array(csr_format(), [column], np.int64)
+            matrix = one_hot_rows([column], np.dtype(np.int64), is_sparse=True)
             matrix.data.fill(self.pos_label)
             return matrix
         dtype = dtype if dtype is not None and dtype.kind in KEPT_KINDS else np.dtype(np.int64)

@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
-from onehot_fast.adapter import CodedColumn, write
+from onehot_fast.adapter import CodedColumn
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, csr_format, returns_table
+from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, one_hot_rows, returns_table
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from .conversion import check_one_hot_encoder
 
@@ -115,9 +115,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
                 stacklevel=4,  # the caller of `transform`, which scikit-learn wraps
             )
         columns = [*map(self._coded_column, range(len(rows)), rows)]
-        if not self.sparse_output:
-            return write.rows(columns, dtype)
-        return write.sparse_array(csr_format(), columns, dtype)
+        return one_hot_rows(columns, dtype, is_sparse=self.sparse_output)
 
     def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
         """Return the rows of a feature as codes, and a look-up table to its output columns."""
