@@ -132,7 +132,13 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     def _binarize(self, y: Any, declared: Any) -> Any:
         """Return the matrix of labels for the declared classes."""
         labels, rows, dtype = self._read(y)
-        classes = as_classes(declared, dtype)
+        classes = np.asarray(declared)
+        if classes.ndim != 1:
+            raise SklearnFallback
+        classes = _checked(classes)
+        is_integer = dtype is not None and dtype.kind in "iu" and classes.dtype.kind in "iu"
+        if is_integer and VERSION >= (1, 9):
+            classes = classes.astype(dtype, copy=False)
         found = CategoryLookup.of(classes).code(read_array(labels))
         return self._matrix(rows, dtype, found.lut.take(found.codes), len(classes))
 
@@ -297,16 +303,6 @@ def read_labels(y: Any) -> tuple[InputColumn, DType | None]:
         with suppress(TypeError, ValueError):
             return InputColumn(read_values(values), OBJECT, None), None
     raise SklearnFallback
-
-
-def as_classes(declared: Any, dtype: DType | None) -> AnyArray:
-    """Return declared classes as an array, for labels in an array of the given dtype."""
-    classes = np.asarray(declared)
-    if classes.ndim != 1:
-        raise SklearnFallback
-    classes = _checked(classes)
-    is_integer = dtype is not None and dtype.kind in "iu" and classes.dtype.kind in "iu"
-    return classes.astype(dtype, copy=False) if is_integer and VERSION >= (1, 9) else classes
 
 
 def _checked(classes: AnyArray) -> AnyArray:
