@@ -64,26 +64,21 @@ __all__ = [
     "distinct_labels", "empty", "empty_cache", "infer_shape", "multi_hot", "one_hot",
 ]  # fmt: skip
 
-# These names are imported at their first use: importing them here would triple the time of
-# `import onehot_fast`.
-_TABLES = {
-    "column": ("Column",),
-    "encoder": (
-        "Check", "Encoder", "Estimate", "Listing", "Special", "UnknownValueError",
-        "UnknownValueWarning",
-    ),
-    "implicit": ("OneHotMatrix",),
-    "ragged": ("distinct_labels", "multi_hot"),
+# Names of other modules are imported at their first use, because importing them here would triple
+# the time of `import onehot_fast`. Names that are not listed are in the module `encoder`.
+_MODULES = {
+    "Column": "column", "OneHotMatrix": "implicit", "distinct_labels": "ragged",
+    "multi_hot": "ragged",
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name that `_TABLES` lists."""
-    for module, names in _TABLES.items():
-        if name in names:
-            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a public name at its first use."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__name__}.{_MODULES.get(name, 'encoder')}")
+    value = globals()[name] = getattr(module, name)
+    return value
 
 
 def __dir__() -> list[str]:

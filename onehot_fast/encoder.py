@@ -224,9 +224,7 @@ class Encoder(SklearnProtocol):
             not exist or is infrequent, or two features have the same name. After an error, the
             encoder is unchanged.
         """
-        state = self._learn(table, self._params["columns"]).in_schema_order()
-        self._known_schema = self._checked_schema(state)
-        self._state = state
+        self._create_schema(self._learn(table, self._params["columns"]))
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
@@ -270,9 +268,8 @@ class Encoder(SklearnProtocol):
                 self._check_width(source)
             names = chosen_names(columns, source)
             return learn_table(source, names, self._options)
-        learned = engine.learn(Encoder(**{**self._params, "columns": columns}), table)
-        state: TableStatistics | None = learned._state
-        assert state is not None
+        encoder = Encoder(**{**self._params, "columns": columns})
+        state: TableStatistics = engine.learn(encoder, table)._fitted_state
         if columns is not None or state.input is None:
             return state
         return replace(state, input=replace(state.input, uses_default_columns=True))
@@ -349,10 +346,9 @@ class Encoder(SklearnProtocol):
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         if isinstance(y, str):
             raise TypeError(f"y = {y!r} is not a target; to choose the output, pass output={y!r}")
-        if engine_of(table) is not None:
-            return self.fit(table).transform(table, output, num_threads=num_threads)
-        once = read_table(table).coded_once()
-        return self.fit(once).transform(once, output, num_threads=num_threads)
+        if engine_of(table) is None:
+            table = read_table(table).coded_once()
+        return self.fit(table).transform(table, output, num_threads=num_threads)
 
     @overload
     def transform(
@@ -915,13 +911,7 @@ class Encoder(SklearnProtocol):
         array([[False,  True],
                [False, False]])
         """
-        schema = self.schema
-        complete = {
-            column.name
-            for column in schema.columns
-            if column.learned.counts.sum() == schema.n_rows > 0  # n_rows is 0 after from_sklearn
-        }
-        return integration("sklearn").to_sklearn(self, complete)
+        return integration("sklearn").to_sklearn(self)
 
     def to_sql(self, dialect: str = "duckdb", table: str | Sequence[str] | None = None) -> str:
         """Return SQL expressions that compute the features in a database.
@@ -1092,7 +1082,7 @@ class Encoder(SklearnProtocol):
         self.__dict__.update(attributes)
         if fitted is not None:
             self._state = TableStatistics.from_plain(fitted)
-            # Not `_checked_schema`: the warnings were shown before the encoder was pickled.
+            # Not `_create_schema`: the warnings were shown before the encoder was pickled.
             self._known_schema = schema_of(self._state, self._options) if has_schema else None
 
     def __hash__(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import sys
 from collections.abc import Hashable, Iterable
 from typing import Any, Self
@@ -33,8 +32,8 @@ SPARSE = (*FORMATS, *CODES, CATEGORY, "implicit", "vector")
 REFIT_PARAMS = ("columns", "categories")
 
 
-class NotFitted(RuntimeError, ValueError):
-    """The encoder is not fitted. scikit-learn expects a ValueError for this."""
+class NotFitted(RuntimeError, ValueError, AttributeError):
+    """The encoder is not fitted. scikit-learn expects a ValueError and an AttributeError."""
 
 
 class Option:
@@ -89,19 +88,19 @@ class SklearnProtocol:
     @property
     def schema(self) -> Schema:
         """The schema: the features of each encoded column. It is created at the first use."""
-        if self._state is None:
-            raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
         # Two threads may create the schema at the same time: both results are equal.
-        if self._known_schema is None:
-            state = self._state.in_schema_order()
-            self._known_schema, self._state = self._checked_schema(state), state
-        return self._known_schema
+        return self._known_schema or self._create_schema(self._fitted_state)
 
-    def _checked_schema(self, state: TableStatistics) -> Schema:
-        """Return the schema of the statistics; warn about columns that look like identifiers."""
+    def _create_schema(self, state: TableStatistics) -> Schema:
+        """Return the schema of the statistics, and store both.
+
+        Warn about columns that look like identifiers. After an error, the encoder is unchanged.
+        """
+        state = state.in_schema_order()
         schema = schema_of(state, self._options)
         if schema.uses_default_columns:
             check_default_columns(schema)
+        self._known_schema, self._state = schema, state
         return schema
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -154,10 +153,10 @@ class SklearnProtocol:
                     f"{name!r} is not a parameter of {type(self).__name__}:{hint} the parameters"
                     f" are {[*self._params]}"
                 )
-        changed = {name for name, value in params.items() if value is not self._params[name]}
         new = type(self)(**{**self._params, **params})
-        unchanged = ("_state",) if changed.isdisjoint(REFIT_PARAMS) else ()
-        self.__dict__.update({k: v for k, v in new.__dict__.items() if k not in unchanged})
+        if all(new._params[name] is self._params[name] for name in REFIT_PARAMS):
+            new._state = self._state
+        self.__dict__.update(new.__dict__)
         return self
 
     def set_output(self, *, transform: str | None = None) -> Self:
@@ -198,12 +197,10 @@ class SklearnProtocol:
         """Return the output format chosen for `transform`, or None if the input's type decides."""
         config = self.__dict__.get("_sklearn_output_config")
         if config is None:
-            sklearn = sys.modules.get("sklearn")
-            get_config = getattr(sklearn, "get_config", None)  # None while it is being imported
-            form = "default" if get_config is None else get_config()["transform_output"]
-        else:
-            form = config["transform"]
-        return None if form == "default" else form
+            # scikit-learn has no `get_config` while it is being imported.
+            get_config: Any = getattr(sys.modules.get("sklearn"), "get_config", dict)
+            config = {"transform": get_config().get("transform_output", "default")}
+        return None if config["transform"] == "default" else config["transform"]
 
     def get_feature_names_out(
         self, input_features: Iterable[Hashable] | None = None
@@ -260,10 +257,9 @@ class SklearnProtocol:
 
     def _check_width(self, table: Table) -> None:
         """Reject an array with another number of columns than in `fit`."""
-        seen = None if self._state is None else self._state.input
-        if seen is None or seen.has_names or len(seen.names) == len(table.names):
-            return
-        if not table.has_names:
+        seen = self._input
+        has_names = seen.has_names or table.has_names
+        if not has_names and len(seen.names) != len(table.names):
             raise ValueError(
                 f"X has {len(table.names)} features, but {type(self).__name__} is expecting"
                 f" {len(seen.names)} features as input"
@@ -272,19 +268,19 @@ class SklearnProtocol:
     @property
     def _input(self) -> InputTable:
         """The columns of the table in `fit`, or only the encoded columns if no others are known."""
-        state = self._state
-        assert state is not None  # `schema` raises an error otherwise
+        state = self._fitted_state
         return InputTable(state.names) if state.input is None else state.input
 
-    def _check_is_fitted(self, attribute: str) -> None:
-        """Raise an AttributeError before `fit`, so that `hasattr` returns False for `attribute`."""
-        if not self.__sklearn_is_fitted__():
-            raise AttributeError(f"the encoder has no {attribute} before fit; call fit first")
+    @property
+    def _fitted_state(self) -> TableStatistics:
+        """The learned categories and counts. If there are none, raise NotFitted."""
+        if self._state is None:
+            raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
+        return self._state
 
     @property
     def n_features_in_(self) -> int:
         """The number of columns of the table that `fit` saw."""
-        self._check_is_fitted("n_features_in_")
         return len(self._input.names)
 
     @property
@@ -293,7 +289,6 @@ class SklearnProtocol:
 
         After `from_sklearn`, only the names of the encoded columns.
         """
-        self._check_is_fitted("feature_names_in_")
         seen = self._input
         if not (seen.has_names and all(isinstance(name, str) for name in seen.names)):
             raise AttributeError(
@@ -307,7 +302,8 @@ class SklearnProtocol:
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags of the estimator, for scikit-learn."""
-        utils = importlib.import_module("sklearn.utils")
+        from sklearn import utils
+
         return utils.Tags(
             estimator_type=None,
             target_tags=utils.TargetTags(required=False),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils._missing import is_scalar_nan
 from sklearn.utils.validation import validate_data
 
 from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, cached_property
@@ -18,7 +19,6 @@ from ._columns import (
     OBJECT,
     AnyArray,
     DType,
-    EncodedColumn,
     InputColumn,
     SklearnFallback,
     python_type,
@@ -55,8 +55,7 @@ class CategoryLookup:
     categories: AnyArray  # the element of `categories_`
     present: Categories  # the categories that are not missing
     type: type  # the Python type of the categories: str, int, float or bool
-    none: int  # the position of None, or the number of categories
-    nan: int  # the position of NaN, or the number of categories
+    missing: tuple[int, int]  # the positions of NaN and None, or else the number of categories
 
     @classmethod
     def of(cls, categories: AnyArray) -> CategoryLookup:
@@ -67,20 +66,17 @@ class CategoryLookup:
         """
         present, none, nan = categories, len(categories), len(categories)
         # pandas.NA has no truth value.
-        if len(present) and _is_nan(present[-1]):
+        if len(present) and is_scalar_nan(present[-1]):
             present, nan = present[:-1], len(present) - 1
         if len(present) and present[-1] is None:
             present, none = present[:-1], len(present) - 1
         kind, known = python_type(present) if len(present) else None, Categories.of(present)
-        values: Any = present.tolist() if kind is str else known.values
-        is_valid = kind is str or known.family == "number"
-        if kind is float:
-            is_valid = is_valid and bool(np.isfinite(values).all())
-        if kind is None or not is_valid:
+        if kind is None or (kind is not str and known.family != "number"):
             raise SklearnFallback
-        if len(set(values) if kind is str else np.unique(values)) < len(values):
+        is_finite = kind is not float or np.isfinite(np.asarray(known.values)).all()
+        if not is_finite or len({*present.tolist()}) < len(present):
             raise SklearnFallback
-        return cls(categories, known, kind, none, nan)
+        return cls(categories, known, kind, (nan, none))
 
     def code(self, column: InputColumn) -> CategoryCodes:
         """Look up the values of a column in the categories."""
@@ -89,27 +85,22 @@ class CategoryLookup:
             codes = source.lookup(self.present)
             if codes is not None:
                 return self._of_lookup(codes, column)
-        encoded = column.encode()
-        if not self._accepts(dtype, python_type(encoded.values)):  # 1 equals 1.0
+        codes, values = column.encode()
+        if not self._accepts(dtype, python_type(values)):  # 1 equals 1.0
             raise SklearnFallback
-        found = self.present.find(Categories.of(encoded.values))
-        unknown, missing = len(self.categories), self._position_of(encoded.missing)
+        found = self.present.find(Categories.of(values))
+        unknown, missing = len(self.categories), self.missing[column.missing_value(codes) is None]
         lut = np.append(np.where(found < 0, unknown, found), missing).astype(np.int32)
-        has_unknown = encoded.has_missing and missing == unknown
+        has_unknown = missing == unknown and bool(codes.min() < 0)
         if not has_unknown and (found < 0).any():
-            has_unknown = bool(
-                CodedColumn(encoded.codes, None, len(found)).counts()[found < 0].any()
-            )
-        return CategoryCodes(encoded.codes, lut, has_unknown)
+            has_unknown = bool(CodedColumn(codes, None, len(found)).counts()[found < 0].any())
+        return CategoryCodes(codes, lut, has_unknown)
 
     def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CategoryCodes:
         """Convert codes from `Values.lookup`, in which -1 means missing and -2 means unknown."""
         lowest = int(codes.min())
-        has_unknown, lut = lowest < -1, self._luts[0]
-        if lowest == -1 or (has_unknown and bool((codes == -1).any())):
-            missing = column.missing_value(codes)
-            lut = self._luts[missing is None]
-            has_unknown = has_unknown or self._position_of(missing) == len(self.categories)
+        lut = self._luts[lowest < 0 and column.missing_value(codes) is None]
+        has_unknown = lowest < -1 or (lowest == -1 and lut[-1] == len(self.categories))
         if lowest < -1:
             codes[codes < -1] = len(self.present)
             array = column.array
@@ -120,15 +111,11 @@ class CategoryLookup:
     @cached_property
     def _luts(self) -> tuple[Positions, Positions]:
         """Two look-up tables: for columns whose missing value is NaN, and for those with None."""
-        known = np.arange(len(self.present) + 2, dtype=np.int32)
-        known[-2:] = len(self.categories), self.nan
-        other = known.copy()
-        other[-1] = self.none
-        return known, other
-
-    def _position_of(self, missing: float | None) -> int:
-        """Return the position of NaN or None in the categories, or len(categories) if unknown."""
-        return self.none if missing is None else self.nan
+        nan = np.arange(len(self.present) + 2, dtype=np.int32)
+        nan[-2] = len(self.categories)
+        none = nan.copy()
+        nan[-1], none[-1] = self.missing
+        return nan, none
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
         """Tell whether a look-up of values with this dtype and type gives scikit-learn's result."""
@@ -157,7 +144,7 @@ class CategoryEncoder(BaseEncoder):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         # Read the rows once.
-        if fit_params or self._overrides("fit", "transform"):
+        if fit_params or self._overrides("fit", "transform", *self.STEPS):
             return super().fit_transform(X, y, **fit_params)
         self._fitted_rows = None
         try:
@@ -165,8 +152,10 @@ class CategoryEncoder(BaseEncoder):
             rows = self._fitted_rows
         finally:
             del self._fitted_rows
-        dtype = self._result_dtype()
-        return super().transform(X) if rows is None or dtype is None else self._encode(rows, dtype)
+        with suppress(SklearnFallback):
+            if rows is not None:
+                return self._encode(rows, self._result_dtype())
+        return super().transform(X)
 
     def transform(self, X: Any) -> Any:
         """Encode rows.
@@ -189,14 +178,14 @@ class CategoryEncoder(BaseEncoder):
         MemoryError
             A dense result is larger than the free memory. Nothing has been allocated.
         """
-        dtype = self._result_dtype()
-        if dtype is not None:
+        if hasattr(self, "categories_") and not self._overrides(*self.STEPS):
             with suppress(SklearnFallback):
+                dtype = self._result_dtype()
                 return self._encode(self._look_up(X), dtype)
         return super().transform(X)
 
-    def _result_dtype(self) -> DType | None:
-        """Return the dtype of the result, or None if scikit-learn must compute the result."""
+    def _result_dtype(self) -> DType:
+        """Return the dtype of the result, or raise SklearnFallback. The encoder is fitted."""
         raise NotImplementedError
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
@@ -217,7 +206,7 @@ class CategoryEncoder(BaseEncoder):
         """Learn the categories without scikit-learn; raise SklearnFallback for rare inputs."""
         (_, columns), declared = read_table(X), self.categories
         if isinstance(declared, str):
-            learned = [learn(column.encode()) for column in columns]
+            learned = [*map(learn, columns)]
         elif len(declared) == len(columns):
             learned = [*map(find_declared, declared, columns)]
         else:
@@ -228,15 +217,15 @@ class CategoryEncoder(BaseEncoder):
         self.categories_: list[AnyArray] = [categories for categories, _ in learned]
         self._check_infrequent_enabled()
         validate_data(self, X=X, reset=True, skip_check_array=True)
-        fitted = {"n_samples": len(rows[0].codes)}
+        n_samples = len(rows[0].codes)
         ends = enumerate(self.categories_) if is_nan_apart else ()
-        nan_at = {i: len(known) - 1 for i, known in ends if _is_nan(known[-1])}
+        nan_at = {i: len(known) - 1 for i, known in ends if is_scalar_nan(known[-1])}
         if self._infrequent_enabled:
             counts = [*map(count_categories, self.categories_, rows)]
-            self._fit_infrequent_category_mapping(fitted["n_samples"], counts, nan_at)
+            self._fit_infrequent_category_mapping(n_samples, counts, nan_at)
         if hasattr(self, "_fitted_rows"):
             self._fitted_rows = rows
-        return fitted | ({"missing_indices": nan_at} if is_nan_apart else {})
+        return {"n_samples": n_samples, "missing_indices": nan_at}
 
     def _look_up(self, X: Any) -> list[CategoryCodes]:
         """Return the coded rows of each feature; build hash tables if `categories_` changed."""
@@ -264,20 +253,20 @@ class CategoryEncoder(BaseEncoder):
         return any(getattr(own, name) is not getattr(ours, name) for name in names)
 
 
-def learn(column: EncodedColumn) -> tuple[AnyArray, CategoryCodes]:
+def learn(column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
     """Return the sorted categories of a column (a missing value is last), and its coded rows."""
-    values, has_missing = column.values, column.has_missing
-    used = np.flatnonzero(CodedColumn(column.codes, None, len(values)).counts())
+    codes, values = column.encode()
+    used = np.flatnonzero(CodedColumn(codes, None, len(values)).counts())
     used = used[Categories.of(values.take(used)).argsort()]
     known = values.take(used)
     categories = known.to_object() if isinstance(known, Strings) else known
     categories = categories.astype(column.dtype, copy=False)
-    if has_missing:
-        categories = np.append(categories, np.array([column.missing], column.dtype))
+    if codes.min() < 0:
+        categories = np.append(categories, np.array([column.missing_value(codes)], column.dtype))
     lut = np.full(len(values) + 1, len(categories), np.int32)
     lut[used] = np.arange(len(used))
     lut[-1] = len(used)
-    return categories, CategoryCodes(column.codes, lut, False)
+    return categories, CategoryCodes(codes, lut, False)
 
 
 def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
@@ -300,8 +289,3 @@ def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[n
     n_codes = len(categories) + 1
     positions = CodedColumn(rows.codes, rows.lut, n_codes).outputs()
     return CodedColumn(positions, None, n_codes).counts()[:-1]
-
-
-def _is_nan(value: Any) -> bool:
-    """Tell whether a value is NaN, as a Python or a NumPy float."""
-    return isinstance(value, float | np.floating) and bool(value != value)

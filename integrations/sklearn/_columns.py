@@ -11,6 +11,7 @@ import sklearn
 from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import check_array
+from sklearn.utils._set_output import _get_output_config
 
 from onehot_fast import Column, adapter
 from onehot_fast.adapter import CodedColumn, Strings, Values, read_values, reader_of, write
@@ -37,20 +38,6 @@ class SklearnFallback(Exception):  # caught within this package
     """Raised if only scikit-learn's own code can read the values or report the error."""
 
 
-class EncodedColumn(NamedTuple):
-    """A column as codes, with its distinct values."""
-
-    codes: AnyArray  # positions in `values`, negative for missing values
-    values: Any  # ndarray or Strings of the distinct values in any order, without missing values
-    dtype: DType  # the dtype of the column as an array in scikit-learn
-    missing: float | None  # the missing value: NaN or None
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether the column has a missing value."""
-        return bool(self.codes.min() < 0)
-
-
 class InputColumn(NamedTuple):
     """A column that is not encoded yet."""
 
@@ -59,13 +46,15 @@ class InputColumn(NamedTuple):
     missing: float | None = np.nan  # NaN or None; not used if `array` holds objects
     array: AnyArray | None = None  # the column, if it is an array
 
-    def encode(self) -> EncodedColumn:
-        """Return the codes and the distinct values of the column."""
+    def encode(self) -> tuple[AnyArray, Any]:
+        """Return the codes, and an ndarray or `Strings` of the distinct values in any order.
+
+        The code of a missing value is negative; the distinct values do not include it.
+        """
         try:
             column = self.source.encode()
         except TypeError as error:  # a value is not hashable
             raise SklearnFallback from error
-        codes = column.codes
         values: Any = column.stored
         if python_type(values) is None:
             raise SklearnFallback
@@ -76,7 +65,7 @@ class InputColumn(NamedTuple):
             is_negative_zero = (self.array == 0) & np.signbit(self.array)
             if is_negative_zero.any() or not np.isfinite(values.astype(np.float64)).all():
                 raise SklearnFallback
-        return EncodedColumn(codes, values, self.dtype, self.missing_value(codes))
+        return column.codes, values
 
     def missing_value(self, codes: AnyArray) -> float | None:
         """Return the missing value, NaN or None, of all rows with code -1."""
@@ -144,14 +133,21 @@ def python_type(values: AnyArray | Strings) -> type | None:
     return types.pop() if len(types) == 1 and types <= {*KIND_TYPES.values()} else None
 
 
+def returns_table(transformer: Any) -> bool:
+    """Tell whether `set_output` of a transformer, or scikit-learn's default, asks for a table."""
+    return bool(_get_output_config("transform", estimator=transformer)["dense"] != "default")
+
+
 def csr_format() -> Literal["csr", "csr_matrix"]:
     """Return "csr" if scikit-learn is configured to return sparse arrays, else "csr_matrix"."""
     # New in scikit-learn 1.9; older versions always return a matrix.
     return "csr" if get_config().get("sparse_interface") == "sparray" else "csr_matrix"
 
 
-def csr_rows(columns: Sequence[CodedColumn], dtype: DType) -> Any:
-    """Return the one-hot rows of columns as the CSR array or matrix that scikit-learn returns."""
+def one_hot_rows(columns: Sequence[CodedColumn], dtype: DType, *, is_sparse: bool) -> Any:
+    """Return the one-hot rows of columns, as the CSR container of scikit-learn if `is_sparse`."""
+    if not is_sparse:
+        return write.rows(columns, dtype)
     container = sparse.csr_array if csr_format() == "csr" else sparse.csr_matrix
     shape = len(columns[0].codes), sum(column.n_outputs for column in columns)
     matrix = container(write.sparse_parts("csr", columns, dtype), shape=shape, copy=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
@@ -42,8 +41,7 @@ def from_sklearn(encoder: Any) -> Encoder:
         option: {name: column[option] for name, column in columns.items()}
         for option in ("categories", "drop", "handle_missing", "min_frequency")
     }
-    rule = encoder.handle_unknown
-    rule = "infrequent" if rule == "infrequent_if_exist" else rule
+    rule = encoder.handle_unknown.removesuffix("_if_exist")
     options |= {"handle_unknown": rule, "dtype": encoder.dtype}
     shown = [column["shown"] for column in columns.values()]
     rows = np.full((max(map(len, shown), default=0), n_columns), None, object)
@@ -98,13 +96,10 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
     }
 
 
-def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
-    """Return the OneHotEncoder of a fitted Encoder; see `onehot_fast.Encoder.to_sklearn`.
-
-    `complete` contains the names of the columns in which `fit` saw no missing value.
-    """
+def to_sklearn(encoder: Encoder) -> Any:
+    """Return the OneHotEncoder of a fitted Encoder; see `onehot_fast.Encoder.to_sklearn`."""
     columns = encoder.schema.columns
-    rules = {_rule(column, column.name in complete) for column in columns}
+    rules = {_rule(column, encoder.schema.n_rows) for column in columns}
     if len(rules) != 1:
         raise ValueError(f"handle_unknown must be the same for all columns, got {rules!r}")
     categories: list[Any] = [column.known.to_array() for column in columns]
@@ -138,7 +133,7 @@ def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
     return known
 
 
-def _rule(column: ColumnSchema, is_complete: bool) -> str:
+def _rule(column: ColumnSchema, n_rows: int) -> str:
     """Return scikit-learn's handle_unknown for a column; raise ValueError if none is equivalent."""
     name, options, specials = column.name, column.options, set(column.specials)
     if not len(column.known):
@@ -151,9 +146,8 @@ def _rule(column: ColumnSchema, is_complete: bool) -> str:
             f"column {name!r}: scikit-learn's OneHotEncoder {reason}; use"
             " set_params(handle_missing='ignore', handle_unknown='ignore')"
         )
-    has_infrequent = bool(column.is_infrequent.any())
     unknown = options.handle_unknown
-    if has_infrequent and unknown not in ("error", "ignore"):
+    if column.is_infrequent.any() and unknown not in ("error", "ignore"):
         raise ValueError(f"column {name!r}{AS_INFREQUENT}")
     if Special.MISSING in specials:
         if column.known.dtype is None or column.known.dtype.kind != "f":
@@ -161,13 +155,14 @@ def _rule(column: ColumnSchema, is_complete: bool) -> str:
                 f"column {name!r}: scikit-learn distinguishes None from NaN, but Encoder does not;"
                 " use a column of floats, in which all missing values are NaN"
             )
-    elif options.handle_missing != (
-        missing := "error" if unknown == "error" else "ignore"
-    ) and not (is_complete and options.handle_missing == "ignore"):
-        raise ValueError(
-            f"column {name!r}: scikit-learn handles missing values like unknown values; use"
-            f" set_params(handle_missing={missing!r}) with handle_unknown={unknown!r}"
-        )
+    elif options.handle_missing != (missing := "error" if unknown == "error" else "ignore"):
+        # `n_rows` is 0 after `from_sklearn`.
+        has_seen_all = column.learned.counts.sum() == n_rows > 0
+        if not (has_seen_all and options.handle_missing == "ignore"):
+            raise ValueError(
+                f"column {name!r}: scikit-learn handles missing values like unknown values; use"
+                f" set_params(handle_missing={missing!r}) with handle_unknown={unknown!r}"
+            )
     return "infrequent_if_exist" if unknown == "infrequent" else unknown
 
 
@@ -183,8 +178,7 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
             raise ValueError("scikit-learn cannot drop an infrequent category: pass another drop=")
         labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
         return Categories.of(labels).to_array()
-    of_binary = [*map(_first_of_two, columns)]
-    if [positions.tolist() for positions in dropped] == of_binary:
+    if [positions.tolist() for positions in dropped] == [*map(_first_of_two, columns)]:
         return "if_binary"
     raise ValueError(
         "scikit-learn can drop one category in every column, in every binary column, or in none:"
@@ -195,5 +189,4 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
 def _first_of_two(column: ColumnSchema) -> list[int]:
     """Return a list with the position that "if_binary" drops, empty if the column is not binary."""
     n_outputs = len(np.unique(column.outputs)) + (Special.MISSING in column.specials)
-    frequent = np.flatnonzero(~column.is_infrequent)[:1].tolist()
-    return (frequent or [0]) if n_outputs == 2 else []
+    return np.flatnonzero(~column.is_infrequent)[:1].tolist() if n_outputs == 2 else []

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onehot_fast.adapter import CodedColumn, map_columns, write
+from onehot_fast.adapter import CodedColumn, map_columns
 
-from ._columns import csr_rows
+from ._columns import one_hot_rows, returns_table
 from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
 
 __all__ = ["KBinsDiscretizer"]
@@ -33,18 +32,14 @@ class KBinsDiscretizer(SklearnKBinsDiscretizer):
 
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
-        is_table = _get_output_config("transform", estimator=self)["dense"] != "default"
-        if self.encode == "ordinal" or is_table:
+        if self.encode == "ordinal" or returns_table(self):
             return super().transform(X)
         dtype = (np.float64, np.float32) if self.dtype is None else self.dtype
         values = validate_data(self, X, dtype=dtype, reset=False)
-        inner = [edges[1:-1] for edges in self.bin_edges_]
 
         def code(i: int) -> CodedColumn:
-            bins = np.searchsorted(inner[i], values[:, i], side="right")
+            bins = np.searchsorted(self.bin_edges_[i][1:-1], values[:, i], side="right")
             return CodedColumn(bins, None, int(self.n_bins_[i]))
 
-        columns = map_columns(code, range(len(inner)), values.nbytes)
-        if self.encode == "onehot-dense":
-            return write.rows(columns, values.dtype)
-        return csr_rows(columns, values.dtype)
+        columns = map_columns(code, range(len(self.bin_edges_)), values.nbytes)
+        return one_hot_rows(columns, values.dtype, is_sparse=self.encode != "onehot-dense")

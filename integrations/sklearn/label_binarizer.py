@@ -30,7 +30,7 @@ from ._columns import (
     InputColumn,
     SklearnFallback,
     csr_format,
-    csr_rows,
+    one_hot_rows,
     python_type,
     read_array,
 )
@@ -106,8 +106,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     def _learn(self, y: Any) -> tuple[CategoryCodes, DType | None] | None:
         """Learn the classes; return the coded labels, or None if scikit-learn had to read them."""
         with suppress(SklearnFallback):
-            column, dtype = self._read(y)
-            classes, rows = learn_labels(column)
+            classes, rows, dtype = self._read(y)
             self.classes_: AnyArray = classes
             self.y_type_: str = "multiclass" if len(self.classes_) > 2 else "binary"
             self.sparse_input_ = False
@@ -115,19 +114,31 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         super().fit(y)
         return None
 
-    def _read(self, y: Any) -> tuple[InputColumn, DType | None]:
-        """Return the result of `read_labels`; raise SklearnFallback for unusual options."""
+    def _read(self, y: Any) -> tuple[AnyArray, CategoryCodes, DType | None]:
+        """Return the sorted distinct labels, the coded labels, and the dtype from `read_labels`.
+
+        Raise SklearnFallback for unusual options or labels.
+        """
         low, high, is_sparse = self.neg_label, self.pos_label, self.sparse_output
         is_integer = type(low) is type(high) is int and -INT64_END <= low < high < INT64_END
-        if is_integer and type(is_sparse) is bool and (low == 0 or not is_sparse):
-            return read_labels(y)
-        raise SklearnFallback
+        if not is_integer or type(is_sparse) is not bool or (is_sparse and low != 0):
+            raise SklearnFallback
+        column, dtype = read_labels(y)
+        labels, rows = learn(column)
+        if rows.codes.min() < 0:
+            raise SklearnFallback
+        return _checked(labels), rows, dtype
 
     def _binarize(self, y: Any, declared: Any) -> Any:
         """Return the matrix of labels for the declared classes."""
-        column, dtype = self._read(y)
-        labels, rows = learn_labels(column)
-        classes = as_classes(declared, dtype)
+        labels, rows, dtype = self._read(y)
+        classes = np.asarray(declared)
+        if classes.ndim != 1:
+            raise SklearnFallback
+        classes = _checked(classes)
+        is_integer = dtype is not None and dtype.kind in "iu" and classes.dtype.kind in "iu"
+        if is_integer and VERSION >= (1, 9):
+            classes = classes.astype(dtype, copy=False)
         found = CategoryLookup.of(classes).code(read_array(labels))
         return self._matrix(rows, dtype, found.lut.take(found.codes), len(classes))
 
@@ -146,7 +157,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         lut = np.append(columns, -1).astype(np.int32).take(rows.lut)
         column = CodedColumn(rows.codes, lut, n)
         if self.sparse_output:
-            matrix = csr_rows([column], np.dtype(np.int64))
+            matrix = one_hot_rows([column], np.dtype(np.int64), is_sparse=True)
             matrix.data.fill(self.pos_label)
             return matrix
         dtype = dtype if dtype is not None and dtype.kind in KEPT_KINDS else np.dtype(np.int64)
@@ -187,8 +198,7 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
     """
 
     def fit(self, y: Any) -> MultiLabelBinarizer:
-        super().fit(y if self.classes is not None else _as_rows(y))
-        return self
+        return super().fit(y if self.classes is not None else _as_rows(y))
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit_transform(self, y: Any) -> Any:
@@ -218,8 +228,7 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
         check_is_fitted(self)
         indicated = _indicated(yt) if yt.shape[1] == len(self.classes_) else None
         if indicated is None:
-            decoded: list[tuple[Any, ...]] = super().inverse_transform(yt)
-            return decoded
+            return super().inverse_transform(yt)
         lengths, columns = indicated
         flat = tuple(self.classes_[columns])
         ends = np.cumsum(lengths).tolist()
@@ -294,25 +303,6 @@ def read_labels(y: Any) -> tuple[InputColumn, DType | None]:
         with suppress(TypeError, ValueError):
             return InputColumn(read_values(values), OBJECT, None), None
     raise SklearnFallback
-
-
-def learn_labels(column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
-    """Return the sorted distinct labels (texts as NumPy strings, not objects) and coded rows."""
-    encoded = column.encode()
-    classes, rows = learn(encoded)
-    if encoded.has_missing:
-        raise SklearnFallback
-    return _checked(classes), rows
-
-
-def as_classes(declared: Any, dtype: DType | None) -> AnyArray:
-    """Return declared classes as an array, for labels in an array of the given dtype."""
-    classes = np.asarray(declared)
-    if classes.ndim != 1:
-        raise SklearnFallback
-    classes = _checked(classes)
-    is_integer = dtype is not None and dtype.kind in "iu" and classes.dtype.kind in "iu"
-    return classes.astype(dtype, copy=False) if is_integer and VERSION >= (1, 9) else classes
 
 
 def _checked(classes: AnyArray) -> AnyArray:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import copy
 import warnings
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn import preprocessing
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from onehot_fast.adapter import CodedColumn, write
+from onehot_fast.adapter import CodedColumn
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import FLOATS, VERSION, AnyArray, DType, csr_rows
+from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, one_hot_rows, returns_table
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from .conversion import check_one_hot_encoder
 
@@ -115,9 +115,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
                 stacklevel=4,  # the caller of `transform`, which scikit-learn wraps
             )
         columns = [*map(self._coded_column, range(len(rows)), rows)]
-        if not self.sparse_output:
-            return write.rows(columns, dtype)
-        return csr_rows(columns, dtype)
+        return one_hot_rows(columns, dtype, is_sparse=self.sparse_output)
 
     def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
         """Return the rows of a feature as codes, and a look-up table to its output columns."""
@@ -146,20 +144,14 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
             outputs = np.where(outputs == dropped[i], np.int32(-1), outputs - is_behind)
         return outputs
 
-    def _result_dtype(self) -> DType | None:
-        if not hasattr(self, "_n_features_outs") or self._overrides(*self.STEPS):
-            return None
-        if sum(self._n_features_outs) > MAX_OUTPUTS:
-            return None
-        if self.sparse_output and (
-            _get_output_config("transform", estimator=self)["dense"] != "default"
-        ):
-            return None
-        try:
-            dtype = np.dtype(self.dtype)
-        except TypeError:
-            return None
-        return dtype if dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS) else None
+    def _result_dtype(self) -> DType:
+        with suppress(TypeError):
+            dtype: DType = np.dtype(self.dtype)
+            is_number = dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS)
+            is_table = self.sparse_output and returns_table(self)
+            if is_number and not is_table and sum(self._n_features_outs) <= MAX_OUTPUTS:
+                return dtype
+        raise SklearnFallback
 
     @property
     def _writes_zeros(self) -> bool:

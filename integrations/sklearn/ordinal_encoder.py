@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from onehot_fast import empty
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import AnyArray, DType
+from ._columns import AnyArray, DType, SklearnFallback
 from ._originals import OrdinalEncoder as SklearnOrdinalEncoder
 
 __all__ = ["OrdinalEncoder"]
@@ -51,15 +52,13 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
             values[positions == len(self.categories_[i])] = self.unknown_value
         return values
 
-    def _result_dtype(self) -> DType | None:
-        if not hasattr(self, "_missing_indices") or self._overrides(*self.STEPS):
-            return None
-        try:
-            dtype = np.dtype(self.dtype)
+    def _result_dtype(self) -> DType:
+        with suppress(TypeError, ValueError, OverflowError):
+            dtype: DType = np.dtype(self.dtype)
             if dtype.kind in "iu" and dtype.isnative:
                 # Raise OverflowError if an option does not fit the dtype, even if it is not needed.
                 np.zeros(1, dtype)[:] = self.unknown_value or 0
                 np.zeros(1, dtype)[:] = self.encoded_missing_value if self._missing_indices else 0
-        except (TypeError, ValueError, OverflowError):
-            return None
-        return dtype if dtype.kind in "iuf" and dtype.isnative else None
+            if dtype.kind in "iuf" and dtype.isnative:
+                return dtype
+        raise SklearnFallback

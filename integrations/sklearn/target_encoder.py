@@ -42,9 +42,8 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
     # Use scikit-learn's cross-fitting, not the shortcut of `CategoryEncoder`.
     fit_transform: Any = SklearnTargetEncoder.fit_transform
 
-    def _result_dtype(self) -> DType | None:
-        is_ready = hasattr(self, "encodings_") and not self._overrides(*self.STEPS)
-        return np.dtype(np.float64) if is_ready else None
+    def _result_dtype(self) -> DType:
+        return np.dtype(np.float64)
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
         means = np.atleast_1d(self.target_mean_)  # one for each class
