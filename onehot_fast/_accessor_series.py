@@ -155,9 +155,8 @@ class SeriesAccessor(Generic[Frame]):
         TypeError, ValueError, MemoryError
             As for ``series.onehot()``.
         """
-        element = self._element(dtype)
-        column, _ = self._coded(categories, element, options)
-        return write.rows([column], element, num_threads=num_threads)
+        matrix: AnyArray = self._matrix("numpy", categories, dtype, num_threads, options)
+        return matrix
 
     def to_csr(
         self,
@@ -187,7 +186,7 @@ class SeriesAccessor(Generic[Frame]):
         TypeError, ValueError
             As for ``series.onehot()``.
         """
-        return self._sparse("csr", categories, dtype, num_threads, options)
+        return self._matrix("csr", categories, dtype, num_threads, options)
 
     def to_csc(
         self,
@@ -198,7 +197,7 @@ class SeriesAccessor(Generic[Frame]):
         **options: Unpack[ColumnKeywords],
     ) -> csc_array:
         """Encode as a ``scipy.sparse.csc_array``; see `to_csr`."""
-        return self._sparse("csc", categories, dtype, num_threads, options)
+        return self._matrix("csc", categories, dtype, num_threads, options)
 
     def to_arrow(
         self,
@@ -326,8 +325,6 @@ class SeriesAccessor(Generic[Frame]):
         """
         form = self._library if output is None else output
         check_choice(form, "output", (self._library, "numpy", *FORMATS))
-        if form in FORMATS:
-            library("scipy.sparse", f"output={form!r}")
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         offsets, labels = self._labels(sep)
         known = distinct_labels(labels, offsets=offsets) if categories is None else categories
@@ -344,18 +341,19 @@ class SeriesAccessor(Generic[Frame]):
             return matrix
         return self._frame_of(matrix, list(getattr(known, "categories", known)))
 
-    def _sparse(
+    def _matrix(
         self,
-        form: Literal["csr", "csc"],
+        form: Literal["numpy", "csr", "csc"],
         categories: Categories,
         dtype: Any,
         num_threads: int | None,
         options: ColumnKeywords,
     ) -> Any:
-        """Return the column as a sparse array in the format `form`."""
-        library("scipy.sparse", f".onehot.to_{form}()")
+        """Return the column as a matrix in the format `form`."""
         element = self._element(dtype)
         column, _ = self._coded(categories, element, options)
+        if form == "numpy":
+            return write.rows([column], element, num_threads=num_threads)
         return write.sparse_array(form, [column], element, num_threads=num_threads)
 
     def _coded(

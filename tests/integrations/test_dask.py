@@ -259,6 +259,9 @@ def test_accessors_equal_those_of_pandas(frame):
         assert (ours.to_csr(**options).compute() != theirs.to_csr(**options)).nnz == 0
         assert ours.to_csc(**options).dtype == np.float32
     assert "to_csr" in repr(frame.a.onehot)
+    for method in ("to_arrow", "codes", "multi_hot"):
+        with pytest.raises(TypeError, match=r"lazy .* use series\.compute\(\)\.onehot"):
+            getattr(frame.a.onehot, method)()
     renamed = frame.a.rename("other").onehot(Encoder(["a"]).fit(table)).compute()
     assert renamed.columns.tolist() == ["a_a", "a_b", "a_c"]
 
