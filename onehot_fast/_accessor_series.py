@@ -24,7 +24,7 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, check_options, check_prefix, number_dtype
+from onehot_fast._arguments.choices import check_choice, check_options, check_text, number_dtype
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._encode import write
 from onehot_fast._encode.write import FORMATS
@@ -32,7 +32,7 @@ from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.lookup import code_column
-from onehot_fast._schema.options import ColumnKeywords
+from onehot_fast._schema.options import ColumnKeywords, declared_categories
 from onehot_fast._schema.reports import UnknownValueError
 from onehot_fast.column import Column, read_values
 from onehot_fast.encoder import Encoder
@@ -366,7 +366,9 @@ class SeriesAccessor(Generic[Frame]):
     ) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""
         check_options(options, CHOICES)
-        check_prefix(prefix, prefix_sep)
+        if prefix is not None:
+            check_text(prefix, "prefix")
+        check_text(prefix_sep, "prefix_sep")
         if isinstance(categories, Encoder):
             check_options(options if prefix is None else {"prefix": prefix}, None)
             schema = categories.schema.column_of(self._data.name)
@@ -378,27 +380,19 @@ class SeriesAccessor(Generic[Frame]):
             )
         chosen = {} if categories is None else {"categories": categories}
         output = {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
-        encoding = {**options, **chosen, **output}
         try:
-            return self._encode(encoding)
+            return self._encode({**options, **chosen, **output})
         except UnknownValueError:
-            if not self._is_name_alone(categories, encoding):
+            # Only declared categories can lack a value.
+            declared = declared_categories(categories, "categories")
+            values = read_values(self._data).encode().categories.tolist()
+            if declared != (self._data.name,) or self._data.name in values:
                 raise
             raise UnknownValueError(
                 f"categories is [{self._data.name!r}], which is the name of the Series but none of"
                 " its values: the first argument of series.onehot is the categories, not columns;"
                 " call series.onehot()"
             ) from None
-
-    def _is_name_alone(self, categories: Any, encoding: Mapping[str, Any]) -> bool:
-        """Tell whether `categories` is just the name of the Series, and no value equals it."""
-        if categories is None or isinstance(categories, str):
-            return False
-        if list(categories) != [self._data.name]:
-            return False
-        ignored = {"drop": None, "handle_missing": "ignore", "handle_unknown": "ignore"}
-        column, _ = self._encode({**encoding, **ignored})
-        return not (column.outputs() == 0).any()
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""
