@@ -143,8 +143,7 @@ def _read(
         ordered, positions = Categories.of(column.stored).sorted()
         lut = np.append(positions, -1).astype(np.int32)
         return CodedColumn(column.codes, lut, len(ordered)), ordered.to_array()
-    is_arrow = isinstance(categories, pa.Array | pa.ChunkedArray)
-    schema = ColumnSchema.declared(categories.to_pylist() if is_arrow else categories, element)
+    schema = ColumnSchema.declared(categories, element)
     return code_column(schema, column), schema.known.to_array()
 
 
