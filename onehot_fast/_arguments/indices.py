@@ -180,8 +180,6 @@ def normalize_depth(depth: object) -> int:
 
 
 def _depth_number(depth: object) -> int:
-    if isinstance(depth, int) and not isinstance(depth, bool):
-        return int(depth)  # without NumPy, which has no dtype for the largest integers
     array = as_array(depth, "depth")
     if array.dtype.kind not in "iuf":
         raise TypeError(
