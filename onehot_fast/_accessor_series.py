@@ -6,7 +6,6 @@ containers of its library.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -48,7 +47,7 @@ Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
 Labels: TypeAlias = Callable[[], Any]  # returns the label of each feature
 
 # With the default options, every category has its own column.
-DEFAULTS = {name: p.default for name, p in inspect.signature(Encoder).parameters.items()}
+DEFAULTS = Encoder().get_params()
 CHOICES = ("categories", *ColumnKeywords.__annotations__)
 
 

@@ -94,9 +94,8 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     cdef ohf_policy policy
     cdef Output to
     cdef Py_ssize_t shape[MAX_RANK + 1]
-    cdef Py_ssize_t classes, size, inner = 1, n_bytes, width
+    cdef Py_ssize_t classes, size, position, inner = 1, n_bytes, width
     cdef int overflow = 0, rank, kind, i
-    cdef Py_ssize_t position
     if type(indices) is not cnp.ndarray or type(depth) is not int or type(axis) is not int:
         return None
     if type(on_value) is not int or on_value != 1 or type(off_value) is not int or off_value != 0:
