@@ -158,9 +158,8 @@ def test_the_name_of_the_series_is_not_a_category(library):
         series(library, ["a", None]).onehot(["size"])
     with pytest.raises(UnknownValueError, match="row 1: 'a' is unknown"):
         series(library, ["size", "a"]).onehot(["size"])
-    for categories in (["other"], Column(np.array([0]), np.array(["other"]))):
-        with pytest.raises(UnknownValueError, match="row 0: 'a' is unknown"):
-            series(library, ["a"]).onehot(categories)
+    with pytest.raises(UnknownValueError, match="row 0: 'a' is unknown"):
+        series(library, ["a"]).onehot(Column(np.array([0]), np.array(["other"])))
 
 
 @pytest.mark.parametrize("drop", ["a", ["a"], {"size": "first"}], ids=str)

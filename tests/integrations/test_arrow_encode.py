@@ -120,13 +120,6 @@ def test_encoded_tables_are_decoded(drawn, layout, options):
         assert encoder.inverse_transform(encoded).to_pydict() == decoded.to_pydict()
 
 
-@pytest.mark.parametrize("make", [pa.array, lambda values: pa.chunked_array([values])])
-def test_an_arrow_array_declares_the_categories(make):
-    encoder = Encoder(["size"], categories={"size": make(["S", "M", "L"])}).fit(TABLE)
-
-    assert encoder.categories["size"].tolist() == ["S", "M", "L"]
-
-
 def test_a_stream_is_encoded_batch_by_batch():
     asked = []
 
