@@ -6,7 +6,6 @@ containers of its library.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -24,7 +23,7 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, check_options, check_prefix, number_dtype
+from onehot_fast._arguments.choices import check_choice, check_options, check_text, number_dtype
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._encode import write
 from onehot_fast._encode.write import FORMATS
@@ -32,7 +31,7 @@ from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.lookup import code_column
-from onehot_fast._schema.options import ColumnKeywords
+from onehot_fast._schema.options import ColumnKeywords, declared_categories
 from onehot_fast._schema.reports import UnknownValueError
 from onehot_fast.column import Column, read_values
 from onehot_fast.encoder import Encoder
@@ -48,7 +47,7 @@ Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
 Labels: TypeAlias = Callable[[], Any]  # returns the label of each feature
 
 # With the default options, every category has its own column.
-DEFAULTS = {name: p.default for name, p in inspect.signature(Encoder).parameters.items()}
+DEFAULTS = Encoder().get_params()
 CHOICES = ("categories", *ColumnKeywords.__annotations__)
 
 
@@ -155,9 +154,8 @@ class SeriesAccessor(Generic[Frame]):
         TypeError, ValueError, MemoryError
             As for ``series.onehot()``.
         """
-        element = self._element(dtype)
-        column, _ = self._coded(categories, element, options)
-        return write.rows([column], element, num_threads=num_threads)
+        matrix: AnyArray = self._matrix("numpy", categories, dtype, num_threads, options)
+        return matrix
 
     def to_csr(
         self,
@@ -187,7 +185,7 @@ class SeriesAccessor(Generic[Frame]):
         TypeError, ValueError
             As for ``series.onehot()``.
         """
-        return self._sparse("csr", categories, dtype, num_threads, options)
+        return self._matrix("csr", categories, dtype, num_threads, options)
 
     def to_csc(
         self,
@@ -198,7 +196,7 @@ class SeriesAccessor(Generic[Frame]):
         **options: Unpack[ColumnKeywords],
     ) -> csc_array:
         """Encode as a ``scipy.sparse.csc_array``; see `to_csr`."""
-        return self._sparse("csc", categories, dtype, num_threads, options)
+        return self._matrix("csc", categories, dtype, num_threads, options)
 
     def to_arrow(
         self,
@@ -326,8 +324,6 @@ class SeriesAccessor(Generic[Frame]):
         """
         form = self._library if output is None else output
         check_choice(form, "output", (self._library, "numpy", *FORMATS))
-        if form in FORMATS:
-            library("scipy.sparse", f"output={form!r}")
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         offsets, labels = self._labels(sep)
         known = distinct_labels(labels, offsets=offsets) if categories is None else categories
@@ -344,18 +340,19 @@ class SeriesAccessor(Generic[Frame]):
             return matrix
         return self._frame_of(matrix, list(getattr(known, "categories", known)))
 
-    def _sparse(
+    def _matrix(
         self,
-        form: Literal["csr", "csc"],
+        form: Literal["numpy", "csr", "csc"],
         categories: Categories,
         dtype: Any,
         num_threads: int | None,
         options: ColumnKeywords,
     ) -> Any:
-        """Return the column as a sparse array in the format `form`."""
-        library("scipy.sparse", f".onehot.to_{form}()")
+        """Return the column as a matrix in the format `form`."""
         element = self._element(dtype)
         column, _ = self._coded(categories, element, options)
+        if form == "numpy":
+            return write.rows([column], element, num_threads=num_threads)
         return write.sparse_array(form, [column], element, num_threads=num_threads)
 
     def _coded(
@@ -368,7 +365,9 @@ class SeriesAccessor(Generic[Frame]):
     ) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""
         check_options(options, CHOICES)
-        check_prefix(prefix, prefix_sep)
+        if prefix is not None:
+            check_text(prefix, "prefix")
+        check_text(prefix_sep, "prefix_sep")
         if isinstance(categories, Encoder):
             check_options(options if prefix is None else {"prefix": prefix}, None)
             schema = categories.schema.column_of(self._data.name)
@@ -380,27 +379,19 @@ class SeriesAccessor(Generic[Frame]):
             )
         chosen = {} if categories is None else {"categories": categories}
         output = {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
-        encoding = {**options, **chosen, **output}
         try:
-            return self._encode(encoding)
+            return self._encode({**options, **chosen, **output})
         except UnknownValueError:
-            if not self._is_name_alone(categories, encoding):
+            # Only declared categories can lack a value.
+            declared = declared_categories(categories, "categories")
+            values = read_values(self._data).encode().categories.tolist()
+            if declared != (self._data.name,) or self._data.name in values:
                 raise
             raise UnknownValueError(
                 f"categories is [{self._data.name!r}], which is the name of the Series but none of"
                 " its values: the first argument of series.onehot is the categories, not columns;"
                 " call series.onehot()"
             ) from None
-
-    def _is_name_alone(self, categories: Any, encoding: Mapping[str, Any]) -> bool:
-        """Tell whether `categories` is just the name of the Series, and no value equals it."""
-        if categories is None or isinstance(categories, str):
-            return False
-        if list(categories) != [self._data.name]:
-            return False
-        ignored = {"drop": None, "handle_missing": "ignore", "handle_unknown": "ignore"}
-        column, _ = self._encode({**encoding, **ignored})
-        return not (column.outputs() == 0).any()
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""

@@ -161,9 +161,8 @@ def multi_hot(
     if output in FORMATS:
         parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
         shape = len(ragged.offsets) - 1, coded.n_outputs
-        if output == "csc":
-            return wrap_sparse("csr", parts, shape).tocsc()
-        return wrap_sparse(output, parts, shape)
+        matrix = wrap_sparse("csr" if output == "csc" else output, parts, shape)
+        return matrix.asformat(output[:3])
     return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
 
 

@@ -221,10 +221,7 @@ def _column(encoder: Any, column: Any) -> ColumnSchema:
     if not isinstance(encoder, Encoder):
         if column is not None:
             raise TypeError(f"column can only be given with an Encoder, got column={column!r}")
-        is_arrow = isinstance(encoder, pa.Array | pa.ChunkedArray)
-        return ColumnSchema.declared(
-            encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8)
-        )
+        return ColumnSchema.declared(encoder, np.dtype(np.uint8))
     columns = {schema.name: schema for schema in encoder.schema.columns}
     if column is None and len(columns) == 1:
         return next(iter(columns.values()))

@@ -15,8 +15,10 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     check_choice,
+    code_column,
     number_dtype,
     read_arrow,
+    write,
 )
 
 from ._read import as_column, read_column, read_integers
@@ -103,7 +105,7 @@ def one_hot(
     arrow_type(element)
     coded, known = _read(array, categories, depth, element)
     if layout == "tensor" or layout == "array":
-        matrix = _matrix(coded, row_element(element), num_threads)
+        matrix = write.rows([coded], row_element(element), num_threads=num_threads)
         kind = rows_type(matrix.dtype, matrix.shape[1], layout)
         return OneHotArray(rows_array(matrix, kind), matrix.dtype, known, matrix)
     column = ColumnSchema.declared(known, element)
@@ -141,18 +143,8 @@ def _read(
         ordered, positions = Categories.of(column.stored).sorted()
         lut = np.append(positions, -1).astype(np.int32)
         return CodedColumn(column.codes, lut, len(ordered)), ordered.to_array()
-    is_arrow = isinstance(categories, pa.Array | pa.ChunkedArray)
-    schema = ColumnSchema.declared(categories.to_pylist() if is_arrow else categories, element)
-    lut = np.maximum(schema.outputs_of(column.stored), -1).astype(np.int32)
-    coded = CodedColumn(column.codes, lut, schema.n_outputs)
-    return coded, schema.known.to_array()
-
-
-def _matrix(coded: CodedColumn, dtype: np.dtype[Any], num_threads: int | None = None) -> AnyArray:
-    """Return the row-major matrix of a column."""
-    classes = coded.outputs(num_threads)
-    depth = coded.n_outputs
-    return onehot_fast.one_hot(classes, depth, dtype=dtype, num_threads=num_threads)
+    schema = ColumnSchema.declared(categories, element)
+    return code_column(schema, column), schema.known.to_array()
 
 
 class OneHotArray:
@@ -269,7 +261,7 @@ class OneHotArray:
 def _matrix_of(arrow: Any, depth: int, dtype: np.dtype[Any]) -> AnyArray:
     """Return the one-hot matrix of a batch, a struct array or a dictionary array."""
     if isinstance(arrow, pa.DictionaryArray):
-        return _matrix(CodedColumn(next(read_arrow(arrow)).codes(), None, depth), dtype)
+        return write.rows([CodedColumn(next(read_arrow(arrow)).codes(), None, depth)], dtype)
     columns = arrow.columns if isinstance(arrow, pa.RecordBatch) else arrow.flatten()
     block = np.empty((depth, len(arrow)), dtype)
     for row, column in zip(block, columns, strict=True):

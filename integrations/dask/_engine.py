@@ -30,13 +30,9 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
     frame = as_frame(table)
     no_rows = make_meta(frame)
     # The dtype of unknown categories contains a placeholder of Dask.
-    no_rows = no_rows.astype(
-        {
-            name: object
-            for name, column in no_rows.items()
-            if isinstance(column.dtype, pd.CategoricalDtype) and not has_known_categories(column)
-        }
-    )
+    categoricals = no_rows.select_dtypes("category").items()
+    unknown = [name for name, column in categoricals if not has_known_categories(column)]
+    no_rows = no_rows.astype(dict.fromkeys(unknown, object))
     # The encoder selects its columns without rows, so Dask reads only the selected columns.
     encoder.partial_fit(no_rows)
     names = list(encoder.columns or ())

@@ -6,13 +6,12 @@ from typing import Any, NoReturn, Unpack
 
 import dask.array as da
 import dask.dataframe as dd
-import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor, register_series_accessor
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import ColumnKeywords, TableAccessor, check_options
+from onehot_fast.adapter import ColumnKeywords, SeriesAccessor, TableAccessor, check_options
 
 from ._engine import as_frame, on_partitions, transform_part
 
@@ -53,13 +52,15 @@ class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
 
 
 @register_series_accessor("onehot")
-class DaskSeriesAccessor:
+class DaskSeriesAccessor(SeriesAccessor[dd.DataFrame]):
     """One-hot encode a Dask Series with ``series.onehot``.
 
     The columns are those of ``series.compute().onehot()`` in pandas, with the same labels. The
-    categories are computed immediately; the result is lazy. All methods take these options of
-    `onehot_fast.Encoder`: `categories`, `drop` (a rule or a category), `handle_missing`,
-    `handle_unknown`, `min_frequency` and `max_categories`.
+    categories are computed immediately; the result is lazy. `to_numpy`, `to_csr` and `to_csc`
+    return a Dask Array with one block per partition; `to_arrow`, `codes` and `multi_hot` raise a
+    TypeError. The other methods take these options of `onehot_fast.Encoder`: `categories`, `drop`
+    (a rule or a category), `handle_missing`, `handle_unknown`, `min_frequency` and
+    `max_categories`.
 
     Parameters
     ----------
@@ -78,8 +79,7 @@ class DaskSeriesAccessor:
     [1, 0]
     """
 
-    def __init__(self, data: dd.Series) -> None:
-        self._data = data
+    _library = "dask"
 
     def __repr__(self) -> str:
         """Return a hint on how to call the accessor."""
@@ -127,45 +127,12 @@ class DaskSeriesAccessor:
         has_names = prefix is not None or isinstance(categories, Encoder)
         return on_partitions(_encode_part, frame, encoder, has_names, num_threads)
 
-    def to_numpy(
-        self,
-        categories: Any = None,
-        *,
-        dtype: npt.DTypeLike = np.float32,
-        num_threads: int | None = None,
-        **options: Unpack[ColumnKeywords],
-    ) -> da.Array:
-        """Encode as a Dask Array of shape (n_rows, n_columns) with row-major blocks."""
-        return self._array("numpy", categories, dtype, num_threads, options)
-
-    def to_csr(
-        self,
-        categories: Any = None,
-        *,
-        dtype: npt.DTypeLike = np.float32,
-        num_threads: int | None = None,
-        **options: Unpack[ColumnKeywords],
-    ) -> da.Array:
-        """Encode as a Dask Array whose blocks are `scipy.sparse.csr_array`."""
-        return self._array("csr", categories, dtype, num_threads, options)
-
-    def to_csc(
-        self,
-        categories: Any = None,
-        *,
-        dtype: npt.DTypeLike = np.float32,
-        num_threads: int | None = None,
-        **options: Unpack[ColumnKeywords],
-    ) -> da.Array:
-        """Encode as a Dask Array whose blocks are `scipy.sparse.csc_array`."""
-        return self._array("csc", categories, dtype, num_threads, options)
-
-    def _array(
-        self, form: str, categories: Any, dtype: Any, num_threads: int | None, options: Any
+    def _matrix(
+        self, form: Any, categories: Any, dtype: Any, num_threads: int | None, options: Any
     ) -> da.Array:
         """Return an Array whose blocks have the format `form`."""
         frame, encoder = self._fitted(categories, dtype, options)
-        return encoder.transform(frame, form, num_threads=num_threads)  # type: ignore[call-overload]
+        return encoder.transform(frame, form, num_threads=num_threads)
 
     def _fitted(
         self,
@@ -188,13 +155,19 @@ class DaskSeriesAccessor:
                 )
             return frame.rename(columns={frame.columns[0]: encoded[0]}), categories
         (name,) = frame.columns
-        given: dict[str, Any] = dict(options)
-        if categories is not None:
-            given["categories"] = categories
-        if given.get("drop") is not None:
-            given["drop"] = {name: given["drop"]}
-        given |= {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
-        return frame, Encoder([name], **given).fit(frame)
+        chosen: dict[str, Any] = {} if categories is None else {"categories": categories}
+        chosen |= {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
+        drop = {name: options.get("drop")}
+        return frame, Encoder([name], **{**options, **chosen, "drop": drop}).fit(frame)
+
+    def _coded(self, *arguments: Any, **options: Any) -> NoReturn:
+        """Raise a TypeError in the methods `to_arrow`, `codes` and `multi_hot`."""
+        raise TypeError(
+            "a lazy Dask Series has only the methods to_numpy, to_csr and to_csc: use"
+            " series.compute().onehot for the others"
+        )
+
+    _labels = _coded
 
 
 def _encode_part(

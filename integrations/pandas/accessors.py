@@ -96,8 +96,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         in_numpy = element if isinstance(element, np.dtype) else np.dtype(bool)
         column, labels_of = self._coded(categories, in_numpy, options, prefix, prefix_sep)
         labels = pd.Index(labels_of(), tupleize_cols=False)
-        is_series = isinstance(self._data, pd.Series)
-        index = self._data.index if is_series else pd.RangeIndex(len(self._data))
+        index = self._series().index
         if not column.n_outputs:
             return pd.DataFrame(index=index)
         if sparse:
@@ -219,10 +218,9 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         layout = EncodedLayout(schema, table.names)
         coded_columns = layout.code(table)
         parts = layout.parts(coded_columns)
-        if not sparse:
-            return wrap(table, parts, dtype=element)
-        check_sparse(coded_columns)
-        return wrap(table, parts, sparse=True)
+        if sparse:
+            check_sparse(coded_columns)
+        return wrap(table, parts, sparse=sparse, dtype=element)
 
     def _new_encoder(self, columns: Any, options: TableKeywords) -> Encoder:
         """Return an encoder with these options; lists become dicts with column names as keys."""

@@ -67,14 +67,14 @@ def declared_encoder(
     schema: pl.Schema, columns: Iterable[Hashable] | None, options: Mapping[str, Any]
 ) -> Encoder:
     """Return an encoder fitted without rows; raise ValueError if categories are not declared."""
-    encoder = new_encoder(columns, options)
-    for name in new_encoder(columns, {}).fit(pl.DataFrame(schema=schema)).columns or ():
+    encoder = new_encoder(columns, options).partial_fit(pl.DataFrame(schema=schema))
+    for name in encoder.columns or ():
         of_column = {
             option: value.get(name) if isinstance(value, Mapping) else value
             for option, value in options.items()
         }
         _check_declared(name, schema.get(str(name)), of_column)
-    return encoder.fit(pl.DataFrame(schema=schema))
+    return encoder
 
 
 def _check_declared(name: Any, dtype: Any, options: Mapping[str, Any]) -> None:

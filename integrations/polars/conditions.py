@@ -65,8 +65,6 @@ class _Writer(FeatureWriter[pl.Expr]):
         return is_null | self.value.is_nan().fill_null(False) if self.dtype.is_float() else is_null
 
     def is_among(self, literals: list[int]) -> pl.Expr:
-        if not literals:
-            return self.value.is_null() & False
         if len(literals) == 1:
             return self.value.eq_missing(self._literal(literals[0]))
         return self.value.is_in(self.series.gather(literals).implode()).fill_null(False)
@@ -99,7 +97,8 @@ def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
         texts = [as_literal(item, "text") for item in items]
         return pl.Series("", texts, pl.String).cast(dtype, strict=False)
     if isinstance(dtype, pl.Decimal):
-        numbers = [_decimal(item, dtype.precision, dtype.scale) for item in items]
+        # Old versions of polars have no precision for the largest decimals.
+        numbers = [_decimal(item, dtype.precision or 38, dtype.scale) for item in items]
         return pl.Series("", numbers, dtype)
     if isinstance(dtype, pl.Datetime | pl.Duration):
         kind = "duration"

@@ -121,13 +121,6 @@ def number_dtype(value: Any, where: str) -> np.dtype[Any]:
     return dtype
 
 
-def check_prefix(prefix: object, prefix_sep: object) -> None:
-    """Raise an error unless `prefix` is None or a str, and `prefix_sep` is a str."""
-    if prefix is not None:
-        check_text(prefix, "prefix")
-    check_text(prefix_sep, "prefix_sep")
-
-
 def with_article(value: object) -> str:
     """Return the name of a value's type with its article, e.g. "a list" or "an int"."""
     kind = type(value).__name__

@@ -7,6 +7,7 @@ long. This module handles common small calls. For all other calls, also those wi
 """
 
 cimport numpy as cnp
+from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport uintptr_t
@@ -23,14 +24,7 @@ from onehot_fast._runtime.dispatch import INDEX_DTYPES
 
 cnp.import_array()
 
-cdef extern from "Python.h":
-    bint PyFloat_CheckExact(object)
-    bint PyLong_CheckExact(object)
-    long long PyLong_AsLongLongAndOverflow(object, int *overflow) except? -1
-
 cdef extern from "numpy/arrayobject.h":
-    bint PyArray_CheckExact(object)
-    bint PyArray_ISNBO(char)
     int PyArray_DescrConverter(object, void *) except 0   # argument: PyArray_Descr **
 
 cdef enum:
@@ -38,7 +32,7 @@ cdef enum:
     MAX_BYTES = 1 << 20       # larger results use the slow path, which adds less than 1% to their time
     MAX_RANK = 16
 
-cdef int kinds[TYPES]                     # type number → kind of index, -1 for none
+cdef int kinds[TYPES]                     # type number → 1 + kind of index, or 0 if it is no index
 cdef unsigned char ones[TYPES][8]         # type number → the bytes of its 1
 cdef bint has_one[TYPES]
 cdef unsigned char zero[8]
@@ -46,9 +40,6 @@ cdef unsigned char zero[8]
 
 def _fill_tables():
     """Fill ``kinds``, ``ones`` and ``has_one`` for this machine's byte order and type widths."""
-    for number in range(TYPES):
-        kinds[number] = -1
-        has_one[number] = False
     # Several letters can denote one dtype with different type numbers, such as long and long long.
     for letter in "?bBhHiIlLqQefd":
         dtype = np.dtype(letter)
@@ -56,7 +47,7 @@ def _fill_tables():
         memcpy(ones[dtype.num], <const unsigned char *> raw, dtype.itemsize)
         has_one[dtype.num] = True
         if dtype in INDEX_DTYPES:
-            kinds[dtype.num] = INDEX_DTYPES.index(dtype)
+            kinds[dtype.num] = 1 + INDEX_DTYPES.index(dtype)
 
 
 cdef cnp.dtype element_of(object dtype, object out):
@@ -74,9 +65,9 @@ cdef cnp.dtype element_of(object dtype, object out):
         element = (<cnp.ndarray> out).descr
     else:
         element = float32
-    if not 0 <= element.type_num < TYPES or not has_one[element.type_num] or not PyArray_ISNBO(element.byteorder):
-        return None
-    return element
+    if 0 <= element.type_num < TYPES and has_one[element.type_num] and cnp.PyArray_ISNBO(element.byteorder):
+        return element
+    return None
 
 
 cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, const Py_ssize_t *shape):
@@ -103,16 +94,15 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     cdef ohf_policy policy
     cdef Output to
     cdef Py_ssize_t shape[MAX_RANK + 1]
-    cdef Py_ssize_t classes, size, inner = 1, n_bytes, width
+    cdef Py_ssize_t classes, size, position, inner = 1, n_bytes, width
     cdef int overflow = 0, rank, kind, i
-    cdef Py_ssize_t position
-    if not PyArray_CheckExact(indices) or not PyLong_CheckExact(depth) or not PyLong_CheckExact(axis):
+    if type(indices) is not cnp.ndarray or type(depth) is not int or type(axis) is not int:
         return None
     if type(on_value) is not int or on_value != 1 or type(off_value) is not int or off_value != 0:
         return None
-    if not PyFloat_CheckExact(label_smoothing) or <double> label_smoothing != 0:
+    if type(label_smoothing) is not float or <double> label_smoothing != 0:
         return None
-    if out is not None and not PyArray_CheckExact(out):
+    if out is not None and type(out) is not cnp.ndarray:
         return None
     # Convert the dtype first, because a dtype may run any code, which may change the arrays.
     element = element_of(dtype, out)
@@ -122,7 +112,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     rank = source.ndim
     if rank > MAX_RANK or not 0 <= source.descr.type_num < TYPES or not cnp.PyArray_ISCARRAY_RO(source):
         return None
-    kind = kinds[source.descr.type_num]
+    kind = kinds[source.descr.type_num] - 1
     if kind < 0:
         return None
     classes = PyLong_AsLongLongAndOverflow(depth, &overflow)

@@ -133,16 +133,10 @@ def mark_ignored(
     reachable = {_reachable(each, indices.dtype) for each in ignore_index} - {None}
     if len(reachable) < 2:
         return indices, next(iter(reachable), None)
-    compared = indices
-    if indices.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):  # values are arbitrary if out of range
-            compared = indices.astype(np.int64)  # truncated like in the kernels
-    is_ignored = np.isin(compared, np.array(list(reachable), compared.dtype))
-    if indices.dtype.kind == "f":
-        is_ignored &= (indices >= _INT64.min) & (indices < -float(_INT64.min))
+    whole = np.trunc(indices) if indices.dtype.kind == "f" else indices
+    is_ignored = np.isin(whole, np.array(list(reachable), indices.dtype))
     if not is_ignored.any():
         return indices, None
-    # Use an index from the array, because a float dtype cannot represent every integer.
     first = indices.flat[np.argmax(is_ignored)]
     return np.where(is_ignored, first, indices), int(first)
 
@@ -159,7 +153,9 @@ def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
     number = as_integer(ignore_index, "ignore_index", _IGNORED)
     # Float indices are truncated to int64 before they are compared.
     limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
-    return number if limits.min <= number <= limits.max else None
+    # A float dtype cannot represent every integer.
+    is_exact = limits.min <= number <= limits.max and int(dtype.type(number)) == number
+    return number if is_exact else None
 
 
 def resolve_depth(depth: object, indices: npt.NDArray[Any], ignore_index: int | None) -> int:
@@ -184,8 +180,6 @@ def normalize_depth(depth: object) -> int:
 
 
 def _depth_number(depth: object) -> int:
-    if isinstance(depth, int) and not isinstance(depth, bool):
-        return int(depth)  # without NumPy, which has no dtype for the largest integers
     array = as_array(depth, "depth")
     if array.dtype.kind not in "iuf":
         raise TypeError(

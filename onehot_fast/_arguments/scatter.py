@@ -93,8 +93,10 @@ def _is_readable(cube: AnyArray) -> bool:
     dtype = cube.dtype
     if dtype.hasobject or dtype.names is not None or dtype.itemsize not in (1, 2, 4, 8):
         return False
-    # NumPy aligns strings of 8 bytes to any address, and complex64 to multiples of 4 bytes.
-    return dtype.alignment >= dtype.itemsize or cube.ctypes.data % dtype.itemsize == 0
+    # NumPy aligns strings of 8 bytes to any address, and complex64 to multiples of 4 bytes. It
+    # does not align an empty array.
+    is_aligned = dtype.alignment >= dtype.itemsize and cube.size > 0
+    return is_aligned or cube.ctypes.data % dtype.itemsize == 0
 
 
 def decode(

@@ -189,7 +189,12 @@ def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element
 
 def as_element(value: object, dtype: Dtype, name: str) -> Element:
     """Return a copy of the value as a 0-D array of `dtype`, whose padding bytes are zeros."""
-    element = _as_element(value, dtype, name)
+    if dtype.kind == "O" and not isinstance(value, np.ndarray):
+        element = np.empty((), dtype=dtype)
+        element[()] = value  # store the object itself, even a sequence or a NumPy scalar
+        return element
+    array = typed(value, name)
+    element = _convert(value, dtype, name) if array is None else _copied(array, dtype, name)
     clear_padding(element)
     return element
 
@@ -222,15 +227,8 @@ def clear_padding(cells: Element) -> None:
         cells.view(raw)[...] = clean.view(raw)
 
 
-def _as_element(value: object, dtype: Dtype, name: str) -> Element:
-    """Return the value as a 0-D array of `dtype`, whose padding bytes are arbitrary."""
-    if dtype.kind == "O" and not isinstance(value, np.ndarray):
-        element = np.empty((), dtype=dtype)
-        element[()] = value  # store the object itself, even a sequence or a NumPy scalar
-        return element
-    array = typed(value, name)
-    if array is None:
-        return _convert(value, dtype, name)
+def _copied(array: Element, dtype: Dtype, name: str) -> Element:
+    """Return a copy of a typed value, whose padding bytes are arbitrary."""
     if not agree(array.dtype, dtype):
         raise TypeError(
             f"{name} must have dtype {dtype}, got {array.dtype}: convert it, because this library"

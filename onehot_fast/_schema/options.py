@@ -170,6 +170,7 @@ def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
 def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     """Return the declared categories in their order, or None for "auto"."""
     value = getattr(value, "categories", value)  # of a categorical, its dtype or a Column
+    value = value.to_pylist() if hasattr(value, "to_pylist") else value  # of Arrow arrays
     if isinstance(value, str):
         check_choice(value, where, ("auto",))
         return None

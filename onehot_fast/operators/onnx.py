@@ -18,7 +18,7 @@ from onehot_fast._arguments.indices import as_array, as_integer
 
 __all__ = ["one_hot"]
 
-VERSIONS = (28, 11, 9)
+VERSIONS = (9, 11, 28)
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "float32", "float64")
 NUMBERS = (*INTEGERS, *FLOATS)  # T1 and T2
@@ -117,10 +117,9 @@ def one_hot(
 def _version(opset: int) -> int:
     """Return the version of OneHot in an opset."""
     number = as_integer(opset, "opset")
-    for version in VERSIONS:
-        if number >= version:
-            return version
-    raise ValueError(f"opset must be at least 9, got {number}")
+    if number < VERSIONS[0]:
+        raise ValueError(f"opset must be at least 9, got {number}")
+    return max(version for version in VERSIONS if version <= number)
 
 
 def _values(data: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -145,17 +144,11 @@ def _is_plain(data: Any) -> bool:
     return type(data) in (bool, int, float)
 
 
-def type_name(array: npt.NDArray[Any]) -> str:
-    """Return the ONNX name of the element type, which is ``string`` for any str or bytes."""
-    if array.dtype.kind in "SUT":
-        return "string"
-    if array.dtype.kind == "O" and all(isinstance(item, (str, bytes)) for item in array.flat):
-        return "string"
-    return str(array.dtype.name)
-
-
 def check_type(name: str, array: npt.NDArray[Any], accepted: Collection[str], where: str) -> None:
     """Raise TypeError unless the elements of the input `name` have one of the accepted types."""
-    if type_name(array) not in accepted:
+    kind = array.dtype.kind
+    # Any str or bytes has the type ``string``.
+    is_text = kind == "O" and all(isinstance(item, str | bytes) for item in array.flat)
+    if ("string" if is_text or kind in "SUT" else array.dtype.name) not in accepted:
         types = ", ".join(accepted)
         raise TypeError(f"{where}: {name} must have one of the types {types}, got {array.dtype}")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Literal
 
-import numpy as np
 import numpy.typing as npt
 
 from onehot_fast import tensor
 from onehot_fast._arguments.choices import check_choice, check_text
 from onehot_fast._arguments.indices import as_array, as_integer
-from onehot_fast.operators.onnx import FLOATS, INTEGERS, check_type, type_name
+from onehot_fast.operators.onnx import FLOATS, INTEGERS, check_type
 
 __all__ = ["one_hot"]
 
@@ -104,14 +103,11 @@ def one_hot(
     size = _scalar("depth", depth, INDICES, where)
     if size <= 0:
         raise ValueError(f"{where}: depth must be at least 1, got {size}")
-    on, off = _of_one_dtype(
-        _scalar("on_value", on_value, VALUES, where), _scalar("off_value", off_value, VALUES, where)
-    )
     return tensor.one_hot(
         indices,
         int(size),
-        on_value=on,
-        off_value=off,
+        on_value=_scalar("on_value", on_value, VALUES, where),
+        off_value=_scalar("off_value", off_value, VALUES, where),
         axis=axis,
         negative_indices=negative_indices,
     )
@@ -138,20 +134,3 @@ def _scalar(
     if array.shape != ():
         raise ValueError(f"{where}: {name} must be a scalar of shape (), got shape {array.shape}")
     return array
-
-
-def _of_one_dtype(
-    on: npt.NDArray[Any], off: npt.NDArray[Any]
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both values in one dtype.
-
-    Raise a TypeError if their dtypes differ in more than the byte order or the width of strings.
-    """
-    if on.dtype == off.dtype:
-        return on, off
-    if on.dtype.kind == off.dtype.kind and type_name(on) == type_name(off):
-        dtype = np.promote_types(on.dtype, off.dtype)
-        return on.astype(dtype), off.astype(dtype)
-    raise TypeError(
-        f"on_value and off_value must have the same type, got {on.dtype} and {off.dtype}"
-    )

@@ -23,7 +23,7 @@ import polars_strategies as polars_columns  # noqa: E402
 
 import onehot_fast.integrations.pandas  # noqa: E402
 import onehot_fast.integrations.polars  # noqa: E402
-from onehot_fast import Encoder, UnknownValueError  # noqa: E402
+from onehot_fast import Column, Encoder, UnknownValueError  # noqa: E402
 
 pytestmark = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 
@@ -159,7 +159,7 @@ def test_the_name_of_the_series_is_not_a_category(library):
     with pytest.raises(UnknownValueError, match="row 1: 'a' is unknown"):
         series(library, ["size", "a"]).onehot(["size"])
     with pytest.raises(UnknownValueError, match="row 0: 'a' is unknown"):
-        series(library, ["a"]).onehot(["other"])
+        series(library, ["a"]).onehot(Column(np.array([0]), np.array(["other"])))
 
 
 @pytest.mark.parametrize("drop", ["a", ["a"], {"size": "first"}], ids=str)

@@ -321,6 +321,7 @@ def test_errors_name_column_and_value(frame):
         (lambda: Encoder().fit(strict.transform(frame, "numpy")), TypeError,
          r"DataFrame or a Series of dask\.dataframe, got an Array"),
         (lambda: strict.check(frame), TypeError, "a DataFrame is split into parts"),
+        (lambda: frame.a.onehot.codes(), TypeError, r"lazy .* use series\.compute\(\)\.onehot"),
         (lambda: frame.a.onehot(droop="a"), TypeError, "'droop' is not an option: .* 'drop'"),
         (lambda: frame.a.onehot(Encoder(["a", "c"]).fit(frame)), ValueError,
          r"must encode one column, got \['a', 'c'\]"),

@@ -293,9 +293,9 @@ class TestFrames:
         ("columns", "options", "message"),
         [
             (None, {}, "the categories of column 'kind' of dtype String are not declared"),
-            (["m"], {"categories": {"size": ["S"]}}, "column 'm' of dtype Int64"),
-            (["size"], {"min_frequency": 2}, "min_frequency = 2 needs the frequency"),
-            (["size"], {"max_categories": {"size": 2}}, "max_categories = 2 needs the frequency"),
+            (["m", "size"], {"categories": {"size": ["S"]}}, "column 'm' of dtype Int64"),
+            (None, {"categories": {"kind": ["x"], "m": [1]}, "min_frequency": {"m": 2}}, "2 .*'m'"),
+            (["size"], {"max_categories": 2}, "max_categories = 2 needs the frequency"),
             (["size"], {"drop": {"size": "most_frequent"}}, "drop = 'most_frequent' needs the"),
         ],
         ids=str,
