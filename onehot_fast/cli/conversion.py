@@ -219,7 +219,8 @@ class Files(Writer):
     """
 
     def __init__(self, output: Output, begin: Begin) -> None:
-        self._keys, self._rows, self._begin = list(output.partition_by), output.file_rows, begin
+        self._keys, self._begin = list(output.partition_by), begin
+        self._rows = output.file_rows or sys.maxsize
         self._partitions: dict[Path, _Partition] = {}
         self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
         self._n_bytes = 0
@@ -270,9 +271,9 @@ class Files(Writer):
         for batch in batches:
             while batch.num_rows:
                 writer = self._writer_of(partition)
-                n_rows = batch.num_rows if self._rows is None else self._rows - partition.n_rows
+                n_rows = min(batch.num_rows, self._rows - partition.n_rows)
                 writer.write(batch.slice(0, n_rows))
-                partition.n_rows += min(n_rows, batch.num_rows)
+                partition.n_rows += n_rows
                 batch = batch.slice(n_rows)
                 if partition.n_rows == self._rows:
                     self._close(partition)

@@ -64,9 +64,9 @@ LINES = [
     ("encode t.csv --layout rows -o o.csv", Exit.USAGE, "see onehot-fast encode --help"),
     ("encode t.csv --layout tensor -o o.csv", Exit.USAGE, "cannot be used with csv output"),
     ("encode t.csv --encoder x --drop first -o o.csv", Exit.USAGE, "--drop"),
-    (f"encode t.csv --rows-per-file {'9' * 25} -o p/", Exit.USAGE, "--rows-per-file"),
-    (f"encode t.csv --max-features {'9' * 25} -o o.csv", Exit.USAGE, "--max-features"),
-    ("encode t.csv --row-group-size 0 -o o.csv", Exit.USAGE, "must be an integer in [1, "),
+    ("encode t.csv --rows-per-file many -o p/", Exit.USAGE, "--rows-per-file"),
+    ("encode t.csv --max-features -1 -o o.csv", Exit.USAGE, "--max-features': -1 is not in"),
+    ("encode t.csv --row-group-size 0 -o o.csv", Exit.USAGE, "0 is not in the range x>=1"),
     # Labels and matrices.
     ("encode lists.parquet -c size --sep= -o o.parquet", Exit.USAGE, "must not be empty"),
     (f"{IDS} -c id --sep id=| -o o.parquet", Exit.USAGE, "got int64"),
