@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import Any, get_args
 
 import click
@@ -21,7 +21,7 @@ from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.inspection import run_inspect
 from onehot_fast.cli.messages import CommandError, Exit, PipeClosed, one_line, printable, writing
-from onehot_fast.cli.places import FORMATS, Format, parse_format
+from onehot_fast.cli.places import EXTENSIONS, FORMATS, Format
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import open_source
 from onehot_fast.encoder import HandleUnknown
@@ -114,20 +114,19 @@ COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
 def _complete_column(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """Return the columns of the input that begin with `start`, for shell completion."""
     # click does not know the arguments while the value of an option is incomplete.
-    with ExitStack() as resources, suppress(CommandError, ValueError):
+    with suppress(CommandError, ValueError, StopIteration):
         words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
-        path = next((word for word in words if os.path.exists(word)), None)
-        names = [] if path is None else open_source(Input(path), resources).schema.names
-        return [name for name in names if name.startswith(start)]
+        path = next(word for word in words if os.path.exists(word))
+        with open_source(Input(path)) as source:
+            return [name for name in source.schema.names if name.startswith(start)]
     return []
 
 
 def _format(text: str) -> Format:
     """Parse the value of --input-format or --output-format."""
-    found = parse_format(text)
-    if found is None:
+    if text.lower() not in EXTENSIONS:
         raise click.BadParameter(f"must be one of {FORMATS}; got {text!r}")
-    return found
+    return EXTENSIONS[text.lower()]
 
 
 def _delimiter(text: str) -> str:

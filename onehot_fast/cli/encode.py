@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,7 @@ def run_encode(
     By default, all columns of strings are encoded. `options` are the options of the output, and
     `typed` are the options of a new encoder, as the user typed them.
     """
-    with ExitStack() as resources:
-        source = open_source(spec, resources)
+    with open_source(spec) as source:
         output = resolved_output(source, spec, encoder_file, **options)
         layout = _layout(layout, output)
         if save_encoder is not None:
@@ -323,8 +322,7 @@ def run_decode(
 
     `options` are the options of the output.
     """
-    with ExitStack() as resources:
-        source = open_source(spec, resources)
+    with open_source(spec) as source:
         output = resolved_output(source, spec, encoder_file, **options)
         if output.form.kind == "npz":
             text = "npz files contain only features; choose another format for decoded columns"

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,8 +67,7 @@ def run_inspect(
     `columns` are the columns to encode; if it is empty, all columns of strings are encoded. `typed`
     are the options of the encoder, as the user typed them.
     """
-    with ExitStack() as resources:
-        source = open_source(spec, resources)
+    with open_source(spec) as source:
         chosen: list[str] = []
         with suppress(*([] if columns else [CommandError])):  # no column contains strings
             chosen = chosen_columns(source, columns)

@@ -25,7 +25,7 @@ from onehot_fast.cli.messages import CommandError, Exit, writing
 from onehot_fast.cli.places import Format, Place, format_of_name, place_of
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, STANDARD_INPUT, InputFiles
+from onehot_fast.cli.source import STANDARD, InputFiles
 
 try:
     import fcntl as _fcntl
@@ -109,11 +109,8 @@ def resolved_output(
 
 def name_within(source: InputFiles, place: Place, form: Format) -> Path:
     """Return the path of the output of one input file, relative to the output folder."""
-    if source.folder is not None:
-        below = place.below(source.folder)
-    else:
-        below = Path("stdin" if source.name == STANDARD_INPUT else place.name)
-    return below.with_name(f"{places.without_suffix(below.name)}{form.suffix}")
+    below = Path(place.name) if source.folder is None else place.below(source.folder)
+    return below.with_name(f"{places.split_name(below.name)[0]}{form.suffix}")
 
 
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:

@@ -89,6 +89,8 @@ class Reader(ABC):
         self.format: Format = form
         self.spec: Input = spec
         self.n_bytes: int = place.n_bytes
+        # The columns in the names of the file's folders, as in year=2013/, and their values.
+        self.keys: dict[str, str | None] = {}
         self._describe()
 
     @abstractmethod

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import fs
@@ -23,7 +23,6 @@ from onehot_fast.cli.readers import READERS, Batches, Input, Reader, TextReader
 STANDARD = "-"
 STANDARD_INPUT = "standard input"  # its name in messages
 KEY_BYTES = 16
-Keys: TypeAlias = dict[str, str | None]
 
 
 @dataclass
@@ -33,10 +32,8 @@ class InputFiles:
     name: str  # as the user typed it
     readers: list[Reader]  # one for each file, not empty
     folder: Place | None = None  # the folder of the files, if the user named it
-    # The columns that are only in the names of folders, as in year=2013/, and their values for
-    # each file.
+    # The columns that are only in the names of folders; their values are in `Reader.keys`.
     keys: dict[str, pa.DataType] = field(default_factory=dict)
-    values: list[Keys] = field(default_factory=list)
     _n_done: int = field(default=0, init=False)
 
     @property
@@ -78,8 +75,7 @@ class InputFiles:
 
     def part(self, i: int) -> InputFiles:
         """Return an input that contains only file `i`."""
-        reader = self.readers[i]
-        return replace(self, name=reader.name, readers=[reader], values=self.values[i : i + 1])
+        return replace(self, name=self.readers[i].name, readers=[self.readers[i]])
 
     def batches(
         self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
@@ -92,17 +88,16 @@ class InputFiles:
         for i, reader in enumerate(self.readers):
             self._n_done, reader.share, n_rows = i, 0.0, 0
             with reading(reader.name):
-                for batch in self._batches(i, rows, columns, coded):
+                for batch in self._batches(reader, rows, columns, coded):
                     n_rows += batch.num_rows
                     yield batch
             reader.n_rows = n_rows
         self._n_done = len(self.readers)
 
     def _batches(
-        self, i: int, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
+        self, reader: Reader, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Batches:
-        """Yield the rows of file `i`; the columns from names of its folders come last."""
-        reader = self.readers[i]
+        """Yield the rows of a file; the columns from names of its folders come last."""
         keys = [name for name in self.keys if columns is None or name in columns]
         chosen = None if columns is None else [name for name in columns if name not in keys]
         # A batch without columns would have no number of rows, so read one column and drop it.
@@ -110,7 +105,7 @@ class InputFiles:
         for batch in reader.batches(rows, extra or chosen, coded):
             n_rows, batch = batch.num_rows, batch.select([]) if extra else batch
             for name in keys:
-                key = pa.scalar(self.values[i][name], pa.string()).cast(self.keys[name])
+                key = pa.scalar(reader.keys[name], pa.string()).cast(self.keys[name])
                 column = pa.repeat(key, n_rows)
                 if name in coded and pa.types.is_string(column.type):
                     column = column.dictionary_encode()
@@ -149,27 +144,27 @@ class InputFiles:
 
     def require(self, columns: Sequence[str], code: Exit = Exit.COLUMN) -> None:
         """Raise an error if a column does not exist, or appears twice."""
+        names = self.schema.names
         for name in columns:
-            count = self.schema.names.count(name)
-            if count != 1:
-                names = self.schema.names
+            count = names.count(name)
+            if not count:
                 hint = checks.did_you_mean(name, names) or f" its columns are: {', '.join(names)}"
-                text = (
-                    f"{count} columns {name!r}; rename all but one"
-                    if count
-                    else f"no column {name!r};{hint}"
-                )
-                raise CommandError(code, f"{self.name} has {text}")
+                raise CommandError(code, f"{self.name} has no column {name!r};{hint}")
+            if count > 1:
+                text = f"{self.name} has {count} columns {name!r}; rename all but one"
+                raise CommandError(code, text)
 
 
-def open_source(spec: Input, resources: ExitStack) -> InputFiles:
-    """Open the input; closing `resources` removes the temporary files."""
-    source = _source(spec, resources)
-    if source.format.is_text:
-        source.require(spec.text_columns)
-    texts = source.schema.names if spec.is_text else spec.text_columns
-    source.set_types(dict.fromkeys(texts, pa.string()))
-    return source
+@contextmanager
+def open_source(spec: Input) -> Iterator[InputFiles]:
+    """Open the input; remove the temporary files after the block."""
+    with ExitStack() as resources:
+        source = _source(spec, resources)
+        if source.format.is_text:
+            source.require(spec.text_columns)
+        texts = source.schema.names if spec.is_text else spec.text_columns
+        source.set_types(dict.fromkeys(texts, pa.string()))
+        yield source
 
 
 def _source(spec: Input, resources: ExitStack) -> InputFiles:
@@ -177,7 +172,7 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
     name, path = spec.input_path, spec.input_path
     if path == STANDARD:
         folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
-        name, path = STANDARD_INPUT, os.path.join(folder, "copy")
+        name, path = STANDARD_INPUT, os.path.join(folder, "stdin")
         if sys.stdin is None:
             raise CommandError(Exit.INPUT, f"{name} is closed; name an input file")
         with reading(name), open(path, "wb") as copy:  # because it cannot be read twice
@@ -236,15 +231,15 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
                 f"{other.name}: columns or types differ from those of {first.name}:"
                 f" {_difference(first.schema, other.schema)}",
             )
-    values = [places.keys_of(below.parts[:-1]) for _, below in data]
-    for reader, keys in zip(readers, values, strict=True):
-        if list(keys) != list(values[0]):
-            one, two = ("/".join(names) or "none" for names in (values[0], keys))
+    for reader, (_, below) in zip(readers, data, strict=True):
+        reader.keys = places.keys_of(below.parts[:-1])
+        if list(reader.keys) != list(first.keys):
+            one, two = ("/".join(each.keys) or "none" for each in (first, reader))
             text = f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
             raise CommandError(Exit.SCHEMA, f"{text} {first.name} have {one}; rename the folders")
-    own = [name for name in values[0] if name not in first.schema.names]
-    kinds = {name: places.key_type([keys[name] for keys in values]) for name in own}
-    return InputFiles(folder.address, readers, folder, kinds, values)
+    own = [name for name in first.keys if name not in first.schema.names]
+    kinds = {name: places.key_type([reader.keys[name] for reader in readers]) for name in own}
+    return InputFiles(folder.address, readers, folder, kinds)
 
 
 def _difference(one: pa.Schema, two: pa.Schema) -> str:
