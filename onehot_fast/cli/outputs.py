@@ -88,7 +88,7 @@ def resolved_output(
     if is_folder and not is_many and Path(path).is_dir():
         name = name_within(source, source.readers[0].place, wanted or source.format)
         path, is_folder = str(Path(path, name)), False
-    if source.folder is not None and _is_within(path, source.folder):
+    if path != STANDARD and source.folder is not None and _is_within(path, source.folder):
         text = f"{path} is within the input folder, where the next run would read it as input"
         raise CommandError(Exit.OUTPUT, f"{text}; name another output")
     inputs = source.identities()
@@ -96,7 +96,6 @@ def resolved_output(
     if encoder is not None and encoder.kind == fs.FileType.File:
         inputs.append(encoder.identity)
     _require_free(path, inputs, settings["may_replace"])
-    _require_parent(path)
     has_format = path != STANDARD and not is_folder
     form = wanted or (format_of_name(path) if has_format else source.format)
     if form is None:
@@ -119,24 +118,10 @@ def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
         raise CommandError(
             Exit.USAGE, "--save-encoder cannot write to standard output (-); name a file"
         )
-    _require_free(path, source.identities(), output.may_replace)
-    local = place_of(path).local
-    if local is None:
-        return
-    written, saved = Path(os.path.realpath(output.path)), Path(os.path.realpath(local))
-    if saved == written or (output.is_folder and saved.is_relative_to(written)):
-        verb = "is" if saved == written else "is within"
-        text = f"{path} {verb} the output; name another file for the encoder"
+    if output.path != STANDARD and _is_within(path, place_of(output.path)):
+        text = f"{path} is the output or is within it; name another file for the encoder"
         raise CommandError(Exit.USAGE, text)
-    _require_parent(path)
-
-
-def _require_parent(path: str) -> None:
-    """Raise an error if the local folder that will contain an output does not exist."""
-    local = place_of(path).local
-    if local is not None and not local.parent.is_dir():
-        text = f"{path}: the folder {str(local.parent)!r} does not exist; create it first"
-        raise CommandError(Exit.OUTPUT, text)
+    _require_free(path, source.identities(), output.may_replace)
 
 
 def _is_folder(path: str, from_many: bool) -> bool:
@@ -157,12 +142,12 @@ def _is_within(path: str, folder: Place) -> bool:
     """Tell whether `path` is `folder`, or a path below `folder`."""
     place = place_of(path)
     if place.local is not None and folder.local is not None:
-        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder.local))
+        return Path(os.path.realpath(place.local)).is_relative_to(os.path.realpath(folder.local))
     return place.system == folder.system and f"{place.path}/".startswith(f"{folder.path}/")
 
 
 def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
-    """Raise an error if an output is an input, or exists and may not be replaced.
+    """Raise an error if an output is an input, may not be replaced, or has no parent folder.
 
     A folder is replaced as a whole, and only if all files in it are data files. `inputs` are
     values of `Place.identity`.
@@ -176,6 +161,9 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
         return
     place = place_of(path)
     is_folder = place.kind == fs.FileType.Directory
+    if place.local is not None and not place.local.parent.is_dir():
+        text = f"{path}: the folder {str(place.local.parent)!r} does not exist; create it first"
+        raise CommandError(Exit.OUTPUT, text)
     if not is_folder and place.kind != fs.FileType.File:
         return
     files = place.files()

@@ -297,6 +297,14 @@ def test_an_output_within_the_input(name, refused):
     refused(f"encode in --overwrite -o {name}", Exit.OUTPUT, "is within the input")
 
 
+def test_standard_output_is_never_within_the_input(call, monkeypatch):
+    """The name - is no file of the current folder."""
+    os.mkdir("in")
+    os.link("t.csv", "in/1.csv")
+    monkeypatch.chdir("in")
+    assert call("encode . -c b -o -").out == b"a,b_x,b_y\n1,1,0\n2,0,1\n"
+
+
 # --- columns that are chosen by default
 
 
