@@ -314,6 +314,5 @@ class Files(Writer):
 def _texts(column: Any) -> Any:
     """Convert a column to strings."""
     if pa.types.is_dictionary(column.type):
-        values = _texts(column.dictionary)
-        return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+        column = column.dictionary_decode()
     return column.cast(pa.string())

@@ -48,10 +48,12 @@ def run_encode(
         if save_encoder is not None:
             place_for_encoder(save_encoder, source, output)
         if encoder_file is not None:
-            encoders = _loaded_encoders(source, encoder_file, columns, output)
+            encoders = _loaded_encoders(source, encoder_file, columns)
         else:
             limit = math.inf if columns or layout == "dictionary" else max_features
             encoders = _learned_encoders(source, columns, typed, limit, output)
+        if output.form.is_text:
+            source.keep_text([*encoders.columns, *output.partition_by])
         change = _encoding(source, encoders, layout, encoder_file is not None)
         with messages.noting_warnings(source.name, output.is_quiet):
             n_rows = convert(source, change, output)
@@ -93,8 +95,6 @@ def _learned_encoders(
 ) -> Encoders:
     """Learn encoders from the source; raise an error for more than `limit` features."""
     columns = chosen_columns(source, named, output.keys)
-    if output.form.is_text:
-        source.keep_text([*columns, *output.partition_by])
     encoders = new_encoders(source.schema, columns, typed)
     # With these options, more rows can reduce the number of features.
     are_grouped = typed["min_frequency"] or typed["max_categories"]
@@ -105,9 +105,7 @@ def _learned_encoders(
     return encoders
 
 
-def _loaded_encoders(
-    source: InputFiles, path: str, named: Sequence[str], output: Output
-) -> Encoders:
+def _loaded_encoders(source: InputFiles, path: str, named: Sequence[str]) -> Encoders:
     """Load the encoders, and read columns of the source as strings if their categories are."""
     encoders = Encoders.load(path)
     columns = tuple(encoders.columns)
@@ -120,8 +118,6 @@ def _loaded_encoders(
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
     texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
     source.set_types(dict.fromkeys(texts, pa.string()))
-    if output.form.is_text:
-        source.keep_text([*columns, *output.partition_by])
     with encoding(source.name, Exit.SCHEMA):
         list(encoders.with_labels([no_rows(source.schema)]))
     for name, categories in known.items():

@@ -153,14 +153,15 @@ class ArrowWriter(Writer):
         self._writer = make(file, change.after, options=settings)
         coded = [i for i, field in enumerate(change.after) if pa.types.is_dictionary(field.type)]
         # A file has one dictionary for each column, which can only grow.
-        self._dictionaries = {i: _GrowingDictionary() for i in coded} if is_file else {}
+        self._dictionaries: dict[int, Any] = dict.fromkeys(coded) if is_file else {}
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
         if self._dictionaries:
             columns = list(batch.columns)
-            for i, growing in self._dictionaries.items():
-                columns[i] = growing.coded(columns[i])
+            for i, values in self._dictionaries.items():
+                columns[i] = _recoded(columns[i], values)
+                self._dictionaries[i] = columns[i].dictionary
             batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
         self._writer.write_batch(batch)
         self.n_rows += batch.num_rows
@@ -170,26 +171,17 @@ class ArrowWriter(Writer):
         self._writer.close()
 
 
-class _GrowingDictionary:
-    """An Arrow dictionary to which the new values of each batch are added."""
-
-    def __init__(self) -> None:
-        self._values: Any = None
-
-    def coded(self, array: Any) -> Any:
-        """Add new values to the dictionary, and return the array with the dictionary's codes."""
-        if self._values is None or array.dictionary.equals(self._values):
-            self._values = array.dictionary
-            return array
-        positions = pc.index_in(array.dictionary, self._values)
-        new = array.dictionary.filter(pc.is_null(positions))
-        if len(new):
-            self._values = pa.concat_arrays([self._values, new])
-            positions = pc.index_in(array.dictionary, self._values)
-        indices = positions.take(array.indices).cast(array.type.index_type)
-        return pa.DictionaryArray.from_arrays(
-            indices, self._values, ordered=array.type.ordered, safe=False
-        )
+def _recoded(array: Any, values: Any) -> Any:
+    """Return an array whose dictionary is `values`, followed by new values of the array."""
+    if values is None or array.dictionary.equals(values):
+        return array
+    positions = pc.index_in(array.dictionary, values)
+    new = array.dictionary.filter(pc.is_null(positions))
+    if len(new):
+        values = pa.concat_arrays([values, new])
+        positions = pc.index_in(array.dictionary, values)
+    indices = positions.take(array.indices).cast(array.type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, values, ordered=array.type.ordered, safe=False)
 
 
 class TextWriter(Writer):
