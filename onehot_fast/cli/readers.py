@@ -280,9 +280,7 @@ def _copied(array: pa.Array) -> pa.Array:
 
 def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOptions:
     """Return options for reading only some columns; None means all columns."""
-    if columns is None:
-        return pa.ipc.IpcReadOptions()
-    found = [i for i, name in enumerate(schema.names) if name in columns]
+    found = [i for i, name in enumerate(schema.names) if columns is None or name in columns]
     return pa.ipc.IpcReadOptions(included_fields=found)
 
 
@@ -303,8 +301,6 @@ def _longest_of(columns: Iterable[pa.Array]) -> Iterator[int]:
             yield pc.max(pc.binary_length(column.dictionary)).as_py() or 0
         elif pa.types.is_struct(kind):
             yield from _longest_of(column.field(i) for i in range(kind.num_fields))
-        elif pa.types.is_map(kind):
-            yield from _longest_of((column.keys, column.items))
         elif pa.types.is_nested(kind):
             yield from _longest_of((column.values,))
 
@@ -430,11 +426,11 @@ class TextReader(Reader):
                 f"column {name!r} has {what} in its first rows, but later {codes[0].as_py()!r};"
                 f" pass --text-column {name!r} to read it as text"
             )
-        if kind == pa.int64():
-            with suppress(pa.ArrowInvalid):
-                return pc.cast(texts, kind)
+        texts = self._nullified(texts)
+        with suppress(pa.ArrowInvalid):
+            return pc.cast(texts, kind)
         try:
-            return pc.cast(pc.utf8_trim_whitespace(self._nullified(texts)), kind)
+            return pc.cast(pc.utf8_trim_whitespace(texts), kind)
         except pa.ArrowInvalid as error:
             raise ValueError(
                 f"column {name!r} has {what} in its first rows, but not later:"
@@ -443,9 +439,8 @@ class TextReader(Reader):
 
     def _nullified(self, texts: pa.Array) -> pa.Array:
         """Replace strings that mark a missing value by null."""
-        marks = pa.array(self._nulls, pa.string())
-        present = pc.invert(pc.is_in(texts, marks))
-        return pc.if_else(present, texts, pa.scalar(None, pa.string()))
+        is_mark = pc.is_in(texts, pa.array(self._nulls, pa.string()))
+        return pc.if_else(is_mark, pa.scalar(None, pa.string()), texts)
 
 
 def _typed(delimiter: str) -> str:

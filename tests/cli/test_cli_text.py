@@ -84,6 +84,14 @@ def test_numbers_of_text_files_are_as_pyarrow_reads_them(done):
     assert parquet.read_table("f.parquet")["v"].combine_chunks().equals(expected.combine_chunks())
 
 
+@pytest.mark.parametrize("number", ["-999", "-999.5"])
+def test_a_number_marks_missing_values(number, done):
+    """A mark is null in the columns of numbers, even if it is a number itself."""
+    Path("m.csv").write_text(f"c,v\nx,{number}\nx,5\n")
+    done(f"encode m.csv -c c --null {number} -o m.parquet")
+    assert parquet.read_table("m.parquet")["v"].to_pylist() == [None, 5]
+
+
 def test_codes_of_an_encoder(done):
     """A later file whose codes all look like integers is read as the encoder knows them."""
     Path("train.csv").write_text("zip\n01234\n99999\n")
