@@ -167,7 +167,9 @@ def _frequencies(column: ColumnSchema, n_rows: int, top: int) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Convert a category to a value that JSON supports, or else to a string."""
-    value = value.item() if isinstance(value, np.generic) else value
+    # NumPy would convert nanoseconds to an integer.
+    if isinstance(value, np.generic) and value.dtype not in ("M8[ns]", "m8[ns]"):
+        value = value.item()
     is_finite = isinstance(value, float) and math.isfinite(value)
     return value if is_finite or isinstance(value, str | int) else str(value)
 

@@ -71,6 +71,15 @@ def test_unusual_columns(call):
     assert {one["category"] for one in top} == {1.5, "inf"}
 
 
+@pytest.mark.parametrize(("unit", "shown"), [("us", "1970-01-01 00:00:00"),
+                                             ("ns", "1970-01-01T00:00:00.000000000")])  # fmt: skip
+def test_times_are_no_numbers(unit, shown, call):
+    """A time is a text, although NumPy converts nanoseconds to integers."""
+    files.write(pa.table({"t": pa.array([0], pa.timestamp(unit))}), Path("in.parquet"))
+    report = json.loads(call("inspect in.parquet -c t --json").out)
+    assert report["encoding"]["frequencies"]["t"]["top"][0]["category"] == shown
+
+
 @pytest.mark.parametrize("options", [{}, {"min_frequency": 0.24}, {"max_categories": 2}])
 @pytest.mark.parametrize("drop", [[], ["--drop", "first"]])
 def test_frequencies(options, drop, table, small, call):
