@@ -200,12 +200,8 @@ class Encoders:
     @classmethod
     def load(cls, path: str) -> Encoders:
         """Read encoders from a file."""
-        try:
-            with reading(path), place_of(path).open() as file:
-                text = bytes(file.read())
-        except CommandError as error:
-            raise CommandError(Exit.SCHEMA, str(error)) from error
-        return cls.parse(text, path)
+        with reading(path, Exit.SCHEMA), place_of(path).open() as file:
+            return cls.parse(bytes(file.read()), path)
 
     @classmethod
     def parse(cls, text: bytes, name: str) -> Encoders:
@@ -339,9 +335,8 @@ def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """
     chosen = {k: v for k, v in options.items() if not isinstance(v, dict) and k != "drop"}
     chosen |= {k: v[name] for k, v in options.items() if isinstance(v, dict) and name in v}
-    unsupported = {"drop": chosen.get("drop"), "handle_missing": "propagate"}
-    for option, value in unsupported.items():
-        if value is not None and chosen.get(option) == value:
+    for option, value in chosen.items():
+        if option == "drop" or (option, value) == ("handle_missing", "propagate"):
             text = f"not supported for {name!r}, which has several labels per row"
             raise CommandError(Exit.USAGE, f"{flag(option)} {value}: {text}")
     return chosen
