@@ -66,11 +66,7 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
                 return _write(source, change, output, writer, step)
         with new_output(output.path, output.may_replace, is_folder=True) as folder:
             if output.partition_by or output.file_rows is not None:
-
-                def begin_below(below: Path) -> AbstractContextManager[Writer]:
-                    return begin(folder / f"{below}{output.form.suffix}")
-
-                with open_writer(Files, output, begin_below) as writer:
+                with open_writer(Files, output, folder, begin) as writer:
                     return _write(source, change, output, writer, step)
             n_rows, n_files = 0, len(source.readers)
             for i, reader in enumerate(source.readers):
@@ -214,12 +210,13 @@ class Files(Writer):
     """Files of at most `file_rows` rows, in one folder for each combination of key values.
 
     The keys are the columns `partition_by`. Their values are in the names of the folders, not in
-    the files. `begin` takes the path of a new file and opens its writer. Rows wait in memory until
-    they are written.
+    the files. `begin` takes the path of a new file in `root` and opens its writer. Rows wait in
+    memory until they are written.
     """
 
-    def __init__(self, output: Output, begin: Begin) -> None:
-        self._keys, self._begin = list(output.partition_by), begin
+    def __init__(self, output: Output, root: Path, begin: Begin) -> None:
+        self._keys, self._root, self._begin = list(output.partition_by), root, begin
+        self._suffix = output.form.suffix
         self._rows = output.file_rows or sys.maxsize
         self._partitions: dict[Path, _Partition] = {}
         self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
@@ -227,7 +224,7 @@ class Files(Writer):
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows; if too many bytes wait in memory, write the rows of the largest partitions."""
-        for folder, rows in self._divided(batch) if self._keys else [(Path(), batch)]:
+        for folder, rows in self._divided(batch) if self._keys else [(self._root, batch)]:
             self._add(folder, rows)
         self.n_rows += batch.num_rows
         while self._n_bytes > (MAX_WAITING_BYTES if self._keys else 0):
@@ -247,7 +244,8 @@ class Files(Writer):
         groups = table.group_by(self._keys, use_threads=False).aggregate([(ROW, "list")])
         rows = groups.column(f"{ROW}_list").combine_chunks()
         for values, positions in zip(groups.select(self._keys).to_pylist(), rows, strict=True):
-            yield Path(*itertools.starmap(folder_name, values.items())), left.take(positions.values)
+            names = itertools.starmap(folder_name, values.items())
+            yield self._root.joinpath(*names), left.take(positions.values)
 
     def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
         """Add rows to the rows of a folder that wait in memory."""
@@ -283,7 +281,7 @@ class Files(Writer):
         if partition.writer is None:
             if len(self._open) == MAX_OPEN:
                 self._close(next(iter(self._open.values())))
-            path = Path(partition.folder, f"part-{partition.n_files:06}")
+            path = partition.folder / f"part-{partition.n_files:06}{self._suffix}"
             partition.writer = partition.file.enter_context(self._begin(path))
             partition.n_files, partition.n_rows = partition.n_files + 1, 0
         self._open.pop(partition.folder, None)
@@ -301,7 +299,7 @@ class Files(Writer):
         for partition in self._partitions.values():
             self._flush(partition)
         if not self._keys and not self.n_rows:  # a folder without keys always has a file
-            self._writer_of(_Partition(Path()))
+            self._writer_of(_Partition(self._root))
         while self._open:
             self._close(next(iter(self._open.values())))
 

@@ -119,7 +119,7 @@ def _loaded_encoders(source: InputFiles, path: str, named: Sequence[str]) -> Enc
     texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
     source.set_types(dict.fromkeys(texts, pa.string()))
     with encoding(source.name, Exit.SCHEMA):
-        list(encoders.with_labels([no_rows(source.schema)]))
+        encoders.with_labels(no_rows(source.schema))
     for name, categories in known.items():
         kind = source.schema.field(name).type
         kind = kind.value_type if has_lists(kind) else kind
@@ -238,7 +238,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
             return _matrix_rows(batches, encoders, new, after)
-        return encoders.with_labels(encode(batches, encoders.values, layout=layout))
+        return map(encoders.with_labels, encode(batches, encoders.values, layout=layout))
 
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
@@ -257,7 +257,7 @@ def _schema_after(
         raise CommandError(Exit.USAGE, f"{text}; use --layout columns")
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
-    after = next(encoders.with_labels([empty])).schema
+    after = encoders.with_labels(empty).schema
     features = {name for column in encoders.schemas for name in column.names}
     new = features if form == "columns" else set(encoders.columns)
     for name in new:
@@ -377,11 +377,11 @@ def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: tuple[st
     """Return how decoding changes the columns of a file."""
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        return encoders.without_features(decode(batches, encoders.values, layout=layout))
+        return map(encoders.without_features, decode(batches, encoders.values, layout=layout))
 
     try:
         empty = decode(no_rows(source.schema), encoders.values, layout=layout)
-        after = next(encoders.without_features([no_rows(empty.schema)])).schema
+        after = encoders.without_features(no_rows(empty.schema)).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}

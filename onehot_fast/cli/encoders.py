@@ -9,7 +9,7 @@ its own `Encoder`, for which each label is a row, so that every option also appl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
 from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
 from onehot_fast.cli.places import place_of
-from onehot_fast.cli.readers import Batches
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import encoded_schema, flattened, read_column
 
@@ -214,28 +213,26 @@ class Encoders:
             raise CommandError(Exit.SCHEMA, message) from error
         return encoders
 
-    def with_labels(self, batches: Iterable[Any]) -> Batches:
-        """Yield the batches after replacing each column of labels by its features."""
-        for batch in batches:
-            for column in self.labels:
-                i = batch.schema.get_field_index(column.name)
-                batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
-            yield batch
+    def with_labels(self, batch: Any) -> Any:
+        """Return a batch after replacing each column of labels by its features."""
+        for column in self.labels:
+            i = batch.schema.get_field_index(column.name)
+            batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
+        return batch
 
-    def without_features(self, batches: Iterable[Any]) -> Batches:
-        """Yield the batches after replacing the features of labels by the columns of labels."""
-        order = [str(name) for name in self.values.schema.fitted_names or self.columns]
-        for batch in batches:
-            for column in self.labels:
-                names = set(column.encoder.schema.names)
-                places = [i for i, name in enumerate(batch.schema.names) if name in names]
-                first = min(places, default=0)
-                if not places:  # no features: insert the column after those before it in the input
-                    earlier = set(order[: order.index(column.name)])
-                    found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
-                    first = max(found, default=-1) + 1
-                batch = _replaced(batch, first, places, column.decoded(batch))
-            yield batch
+    def without_features(self, batch: Any) -> Any:
+        """Return a batch after replacing the features of labels by the columns of labels."""
+        for column in self.labels:
+            names = set(column.encoder.schema.names)
+            places = [i for i, name in enumerate(batch.schema.names) if name in names]
+            first = min(places, default=0)
+            if not places:  # no features: insert the column after those before it in the input
+                order = [str(name) for name in self.values.schema.fitted_names or self.columns]
+                earlier = set(order[: order.index(column.name)])
+                found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
+                first = max(found, default=-1) + 1
+            batch = _replaced(batch, first, places, column.decoded(batch))
+        return batch
 
 
 def _parsed(text: bytes) -> Encoders:

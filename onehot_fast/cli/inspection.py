@@ -186,10 +186,8 @@ def _made_from(source: InputFiles) -> dict[str, Any]:
 
 def _as_text(report: dict[str, Any]) -> str:
     """Return the report as text."""
-    rows, columns = (
-        reports.number_of(report["rows"], "row"),
-        reports.number_of(len(report["columns"]), "column"),
-    )
+    rows = reports.number_of(report["rows"], "row")
+    columns = reports.number_of(len(report["columns"]), "column")
     files = f" in {report['files']} files" if report["files"] > 1 else ""
     size = f"{checks.human_size(report['bytes'])}{files}"
     lines = [f"{printable(report['file'])}: {report['format']}, {rows}, {columns}, {size}", ""]

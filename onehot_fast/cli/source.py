@@ -209,30 +209,26 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
 def _open_folder(folder: Place, spec: Input) -> InputFiles:
     """Open the files of a folder, ordered by name; names that begin with . or _ are skipped."""
     with reading(folder.address):
-        files = [(place, place.below(folder)) for place in folder.files()]
+        files = folder.files()
     data = [
-        (place, below)
-        for place, below in files
-        if not any(part.startswith((".", "_")) for part in below.parts)
+        place
+        for place in files
+        if not any(part.startswith((".", "_")) for part in place.below(folder).parts)
         and (spec.input_format or format_of_name(place.name)) is not None
     ]
     if not data:
         text = f"{folder.address}: the folder contains no data file, e.g. .parquet or .csv; name"
         raise CommandError(Exit.INPUT, f"{text} another input")
-    readers = [_open(place, place.address, spec) for place, _ in data]
+    readers = [_open(place, place.address, spec) for place in data]
     first = readers[0]
-    for other in readers[1:]:
+    for reader in readers:
         # Text files are read as the types of the first file, not as those of their first rows.
-        if isinstance(other, TextReader) and other.schema.names == first.schema.names:
-            other.set_types(first.schema)
-        if not other.schema.equals(first.schema):
-            raise CommandError(
-                Exit.SCHEMA,
-                f"{other.name}: columns or types differ from those of {first.name}:"
-                f" {_difference(first.schema, other.schema)}",
-            )
-    for reader, (_, below) in zip(readers, data, strict=True):
-        reader.keys = places.keys_of(below.parts[:-1])
+        if isinstance(reader, TextReader) and reader.schema.names == first.schema.names:
+            reader.set_types(first.schema)
+        if not reader.schema.equals(first.schema):
+            text = f"{reader.name}: columns or types differ from those of {first.name}:"
+            raise CommandError(Exit.SCHEMA, f"{text} {_difference(first.schema, reader.schema)}")
+        reader.keys = places.keys_of(reader.place.below(folder).parts[:-1])
         if list(reader.keys) != list(first.keys):
             one, two = ("/".join(each.keys) or "none" for each in (first, reader))
             text = f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"

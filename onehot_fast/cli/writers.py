@@ -194,21 +194,19 @@ class TextWriter(Writer):
         self._file, self._delimiter = file, of_csv or form.delimiter
         # An empty, unquoted value of a single column would be an empty line, which readers skip.
         self._styles = ("none", "needed") if is_text and len(schema) > 1 else ("needed",)
-        self._types = [_type_as_text(field, field.name in change.new, is_text) for field in schema]
+        kinds = [(f.name, _type_as_text(f, f.name in change.new, is_text)) for f in schema]
+        self._schema = pa.schema(kinds)
         names = [pa.array([name], pa.string()) for name in schema.names]
         self._write(pa.RecordBatch.from_arrays(names, schema.names))
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
-        columns = [
-            column.cast(kind, safe=False)
-            for column, kind in zip(batch.columns, self._types, strict=True)
-        ]
-        if len(columns) == 1 and columns[0].null_count:
+        texts = batch.cast(self._schema, safe=False)
+        if texts.num_columns == 1 and texts.column(0).null_count:
             # The line of a null would be empty, so readers would skip it; "" is quoted.
-            columns = [pc.fill_null(columns[0].cast(pa.large_string()), "")]
-        batch = pa.RecordBatch.from_arrays(columns, batch.schema.names)
-        self._write(batch)
+            filled = pc.fill_null(texts.column(0).cast(pa.large_string()), "")
+            texts = pa.record_batch([filled], texts.schema.names)
+        self._write(texts)
         self.n_rows += batch.num_rows
 
     def _write(self, batch: pa.RecordBatch) -> None:

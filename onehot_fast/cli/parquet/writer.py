@@ -120,8 +120,7 @@ class GroupWriter:
     def _plain(self, rows: pa.Table) -> _Piece:
         """Return columns as pyarrow writes them in a row group, and the metadata of the columns."""
         out = pa.BufferOutputStream()
-        with pq.ParquetWriter(out, rows.schema, store_schema=False, **self._options) as writer:
-            writer.write_table(rows, rows.num_rows)
+        pq.write_table(rows, out, rows.num_rows, store_schema=False, **self._options)
         content, footer = _split(out.getvalue())
         return content, chunks_of(footer, rows.num_rows)
 
