@@ -128,9 +128,9 @@ def _write(
     Three threads read, encode and write at the same time.
     """
     rows = batch_rows(source.row_bytes, change.row_bytes)
-    coded = (*change.old, *output.partition_by)
+    coded = {*change.old, *output.partition_by}
     if output.form.kind == "parquet":
-        coded += tuple(source.repeated)
+        coded |= source.repeated
     with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
         first = next(batches, None)
         if first is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import Any
@@ -227,7 +228,8 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
 
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
     """Return how encoding changes the columns of a file."""
-    old = tuple(name for name in source.schema.names if name in encoders.columns)
+    columns = set(encoders.columns)
+    old = dict.fromkeys(name for name in source.schema.names if name in columns)
     with encoding(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
@@ -249,7 +251,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
 
 def _schema_after(
     source: InputFiles, encoders: Encoders, layout: Any
-) -> tuple[pa.Schema, tuple[str, ...]]:
+) -> tuple[pa.Schema, dict[str, None]]:
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
@@ -260,11 +262,11 @@ def _schema_after(
     after = encoders.with_labels(empty).schema
     features = {name for column in encoders.schemas for name in column.names}
     new = features if form == "columns" else set(encoders.columns)
-    for name in new:
-        if after.names.count(name) > 1:
+    for name, count in Counter(after.names).items():
+        if count > 1 and name in new:
             text = f"two columns of the output would be named {name!r}; pass --prefix to rename one"
             raise ValueError(text)
-    return after, tuple(name for name in after.names if name in new)
+    return after, dict.fromkeys(name for name in after.names if name in new)
 
 
 def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
@@ -278,7 +280,7 @@ def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schem
 
 
 def _matrix_rows(
-    batches: Iterable[pa.RecordBatch], encoders: Encoders, names: Sequence[str], schema: pa.Schema
+    batches: Iterable[pa.RecordBatch], encoders: Encoders, names: Iterable[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the nonzeros of each batch; `names` are the features in the order of the output."""
     try:
@@ -363,17 +365,17 @@ def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
-def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> tuple[str, ...]:
+def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> dict[str, None]:
     """Return the columns of a file that contain features."""
     of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
     source.require(sorted(of_labels), Exit.SCHEMA)
     values = encoders.values
     of_values = values.schema.names if layout == "columns" else map(str, values.columns or ())
     old = of_labels.union(of_values)
-    return tuple(name for name in source.schema.names if name in old)
+    return dict.fromkeys(name for name in source.schema.names if name in old)
 
 
-def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: tuple[str, ...]) -> Change:
+def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: dict[str, None]) -> Change:
     """Return how decoding changes the columns of a file."""
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
@@ -385,7 +387,7 @@ def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: tuple[st
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}
-    new = tuple(name for name in after.names if name not in kept)
+    new = dict.fromkeys(name for name in after.names if name not in kept)
     metadata = {k: v for k, v in (after.metadata or {}).items() if k != ENCODER_KEY}
     row_bytes = TEXT_BYTES * len(new)
     return Change(after.with_metadata(metadata or None), old, new, apply, row_bytes)

@@ -217,14 +217,14 @@ class Encoders:
         """Return a batch after replacing each column of labels by its features."""
         for column in self.labels:
             i = batch.schema.get_field_index(column.name)
-            batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
+            batch = _replaced(batch, i, {i}, column.encoded(batch.column(i)))
         return batch
 
     def without_features(self, batch: Any) -> Any:
         """Return a batch after replacing the features of labels by the columns of labels."""
         for column in self.labels:
             names = set(column.encoder.schema.names)
-            places = [i for i, name in enumerate(batch.schema.names) if name in names]
+            places = {i for i, name in enumerate(batch.schema.names) if name in names}
             first = min(places, default=0)
             if not places:  # no features: insert the column after those before it in the input
                 order = [str(name) for name in self.values.schema.fitted_names or self.columns]
@@ -262,7 +262,7 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
 
 
 def _replaced(
-    batch: pa.RecordBatch, first: int, places: Sequence[int], new: pa.RecordBatch
+    batch: pa.RecordBatch, first: int, places: set[int], new: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Remove the columns at `places` from a batch, and insert the columns of `new` at `first`."""
     pairs = list(zip(batch.schema, batch.columns, strict=True))

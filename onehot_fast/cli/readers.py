@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from onehot_fast.cli.messages import one_line
 from onehot_fast.cli.places import Format, Place
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
+Names: TypeAlias = Collection[str]
 
 # The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
@@ -109,7 +111,7 @@ class Reader(ABC):
         return total
 
     @abstractmethod
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; see `InputFiles.batches`."""
 
     def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files have fixed types
@@ -165,7 +167,7 @@ class ParquetReader(Reader):
                 largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
         return max(2 * total / max(1, self.n_rows), largest)
 
-    def _texts(self, names: Sequence[str]) -> list[str]:
+    def _texts(self, names: Names) -> list[str]:
         """Return those of the columns `names` that pyarrow can read as dictionaries."""
         return [f.name for f in self.schema if f.name in names and f.type in TEXT_TYPES]
 
@@ -181,7 +183,7 @@ class ParquetReader(Reader):
                 page_checksum_verification=True,
             )
 
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
         with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
@@ -205,7 +207,7 @@ class ArrowReader(Reader):
         local = self.place.local
         self._is_mapped = local is not None and _largest_batch(local, n_batches) > MAX_READ_BYTES
 
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows."""
         opened = pa.memory_map(str(self.place.local)) if self._is_mapped else self.place.open()
         with opened as file:
@@ -243,7 +245,7 @@ class StreamReader(Reader):
         with self.place.open() as file:
             self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, self.format)).schema
 
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows."""
         with self.place.open() as packed:
             file = unpacked(packed, self.format)
@@ -278,7 +280,7 @@ def _copied(array: pa.Array) -> pa.Array:
     return pa.concat_arrays([array, array.slice(0, 0)])
 
 
-def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOptions:
+def _only(schema: pa.Schema, columns: Names | None) -> pa.ipc.IpcReadOptions:
     """Return options for reading only some columns; None means all columns."""
     found = [i for i, name in enumerate(schema.names) if columns is None or name in columns]
     return pa.ipc.IpcReadOptions(included_fields=found)
@@ -358,11 +360,11 @@ class TextReader(Reader):
         types = {field.name: field.type for field in schema}
         # Numbers are read as strings and converted here, so that later rows do not lose digits.
         kinds = [pa.int64(), pa.float64()] if self.spec.decimal == "." else [pa.int64()]
-        unique = {name: kind for name, kind in types.items() if schema.names.count(name) == 1}
-        self._numbers = {name: kind for name, kind in unique.items() if kind in kinds}
+        counts = Counter(schema.names)
+        self._numbers = {n: kind for n, kind in types.items() if kind in kinds and counts[n] == 1}
         self._types = {**types, **dict.fromkeys(self._numbers, pa.string())}
 
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows."""
         with self.place.open() as file, _explained():
             chosen = [name for name in self.schema.names if name in (columns or ())]
@@ -397,21 +399,19 @@ class TextReader(Reader):
             ),
         )
 
-    def _converted(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
+    def _converted(self, batch: pa.RecordBatch, coded: Names) -> pa.RecordBatch:
         """Convert columns of numbers, and replace marks of missing values by null.
 
         Marks are replaced only in the columns of strings in `coded`. pyarrow's option
         ``strings_can_be_null`` would also replace them in the other columns.
         """
-        for i, field in enumerate(batch.schema):
-            if field.name in self._numbers:
-                column = self._as_numbers(field.name, batch.column(i), self._numbers[field.name])
-            elif field.name in coded and pa.types.is_string(field.type):
-                column = self._nullified(batch.column(i))
-            else:
-                continue
-            batch = batch.set_column(i, field.name, column)
-        return batch
+        columns = batch.columns
+        for i, (name, column) in enumerate(zip(batch.schema.names, columns, strict=True)):
+            if name in self._numbers:
+                columns[i] = self._as_numbers(name, column, self._numbers[name])
+            elif name in coded and pa.types.is_string(column.type):
+                columns[i] = self._nullified(column)
+        return pa.record_batch(columns, batch.schema.names)
 
     def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
         """Convert strings to numbers; raise an error for codes such as 007."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,7 +18,7 @@ from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import places
 from onehot_fast.cli.messages import CommandError, Exit, reading
 from onehot_fast.cli.places import Format, Place, format_of_name, place_of
-from onehot_fast.cli.readers import READERS, Batches, Input, Reader, TextReader
+from onehot_fast.cli.readers import READERS, Batches, Input, Names, Reader, TextReader
 
 # Standard input or output.
 STANDARD = "-"
@@ -77,9 +78,7 @@ class InputFiles:
         """Return an input that contains only file `i`."""
         return replace(self, name=self.readers[i].name, readers=[self.readers[i]])
 
-    def batches(
-        self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
-    ) -> Batches:
+    def batches(self, rows: int, columns: Names | None = None, coded: Names = ()) -> Batches:
         """Yield batches of at most `rows` rows, with all columns or only those in `columns`.
 
         The columns in `coded` get a dictionary type if they contain strings and the format supports
@@ -94,9 +93,7 @@ class InputFiles:
             reader.n_rows = n_rows
         self._n_done = len(self.readers)
 
-    def _batches(
-        self, reader: Reader, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
-    ) -> Batches:
+    def _batches(self, reader: Reader, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows of a file; the columns from names of its folders come last."""
         keys = [name for name in self.keys if columns is None or name in columns]
         chosen = None if columns is None else [name for name in columns if name not in keys]
@@ -118,9 +115,9 @@ class InputFiles:
             return 1.0
         return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
-    def keep_text(self, typed: Sequence[str]) -> None:
+    def keep_text(self, typed: Names) -> None:
         """Read the columns of CSV files as unchanged bytes, except the columns in `typed`."""
-        self.set_types({name: pa.binary() for name in self.schema.names if name not in typed})
+        self.set_types(dict.fromkeys({*self.schema.names} - {*typed}, pa.binary()))
 
     def set_types(self, kinds: dict[str, pa.DataType]) -> None:
         """Read the columns of CSV files as the types in `kinds`.
@@ -142,16 +139,15 @@ class InputFiles:
             found.append((stdin.st_dev, stdin.st_ino))
         return found
 
-    def require(self, columns: Sequence[str], code: Exit = Exit.COLUMN) -> None:
+    def require(self, columns: Names, code: Exit = Exit.COLUMN) -> None:
         """Raise an error if a column does not exist, or appears twice."""
-        names = self.schema.names
+        counts = Counter(self.schema.names)
         for name in columns:
-            count = names.count(name)
-            if not count:
-                hint = checks.did_you_mean(name, names) or f" its columns are: {', '.join(names)}"
+            if not counts[name]:
+                hint = checks.did_you_mean(name, counts) or f" its columns are: {', '.join(counts)}"
                 raise CommandError(code, f"{self.name} has no column {name!r};{hint}")
-            if count > 1:
-                text = f"{self.name} has {count} columns {name!r}; rename all but one"
+            if counts[name] > 1:
+                text = f"{self.name} has {counts[name]} columns {name!r}; rename all but one"
                 raise CommandError(code, text)
 
 

@@ -41,11 +41,11 @@ class Change:
     """How the command changes the rows of the input: new columns replace old columns."""
 
     after: pa.Schema  # the schema of the new rows
-    old: tuple[str, ...]  # the columns that are replaced
-    new: tuple[str, ...]  # the columns that replace them, in order
+    old: dict[str, None]  # the columns that are replaced, in order
+    new: dict[str, None]  # the columns that replace them, in order
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float  # about how many bytes a row of the new columns takes
-    reads: tuple[str, ...] | None = None  # the columns that are read; None: all
+    reads: dict[str, None] | None = None  # the columns that are read; None: all
     is_loaded: bool = False  # whether --encoder was given
 
 
@@ -262,7 +262,7 @@ class MatrixWriter(Writer):
     """
 
     def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
-        self._file, self._schema, self._names = file, change.after, change.new
+        self._file, self._schema, self._names = file, change.after, list(change.new)
         kind = change.after.field("data").type.value_type
         # pyarrow's `to_pandas_dtype` requires pandas.
         self._dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
