@@ -21,7 +21,7 @@ from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.inspection import run_inspect
 from onehot_fast.cli.messages import CommandError, Exit, PipeClosed, one_line, printable, writing
-from onehot_fast.cli.places import EXTENSIONS, FORMATS, Format
+from onehot_fast.cli.places import EXTENSIONS, Format
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import open_source
 from onehot_fast.encoder import HandleUnknown
@@ -108,6 +108,7 @@ Exit codes; an error also prints one line on standard error:
 
 # The names of Python's `layout=` in `onehot_fast.integrations.arrow.encode`.
 LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
+FORMAT = click.Choice(list(EXTENSIONS), case_sensitive=False)
 COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
 
 
@@ -122,11 +123,9 @@ def _complete_column(context: click.Context, parameter: click.Parameter, start: 
     return []
 
 
-def _format(text: str) -> Format:
-    """Parse the value of --input-format or --output-format."""
-    if text.lower() not in EXTENSIONS:
-        raise click.BadParameter(f"must be one of {FORMATS}; got {text!r}")
-    return EXTENSIONS[text.lower()]
+def _format(context: click.Context, parameter: click.Parameter, name: str | None) -> Format | None:
+    """Return the format that --input-format or --output-format names."""
+    return None if name is None else EXTENSIONS[name]
 
 
 def _delimiter(text: str) -> str:
@@ -157,7 +156,7 @@ TARGET = Option(["-o", "--output", "path"], required=True, type=click.Path(),
 QUIET = Option(["-q", "--quiet", "is_quiet"], is_flag=True, help="Show no progress and no notes.")
 INPUT = (
     click.Argument(["input_path"], metavar="IN", type=click.Path()),
-    Option(["--input-format"], type=_format, metavar="FORMAT",
+    Option(["--input-format"], type=FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name of IN, or from its content."),
     Option(["--delimiter"], type=_delimiter, metavar="TEXT",
             help="The delimiter of CSV, for reading and writing; default: a comma, or a tab for"
@@ -177,7 +176,7 @@ OUTPUT = (
     Option(["--overwrite", "may_replace"], is_flag=True,
             help="Replace an existing file or folder of data files. The input is never"
             " overwritten."),
-    Option(["--output-format", "wanted"], type=_format, metavar="FORMAT",
+    Option(["--output-format", "wanted"], type=FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name; for a folder or standard output, the format of IN."),
     Option(["--compression"], type=click.Choice(COMPRESSIONS),
             help="The codec within Parquet and Arrow files; default: the codec of IN."),

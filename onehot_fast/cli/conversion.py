@@ -89,9 +89,8 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
     for name in output.partition_by:
         if name in change.old:
             text = f"--partition-by {name}: the column is encoded, so it cannot name folders;"
-            raise CommandError(
-                Exit.USAGE, f"{text} choose another one, or pass -c to encode others"
-            )
+            text += " choose another one, or pass -c to encode others"
+            raise CommandError(Exit.USAGE, text)
         if pa.types.is_nested(source.schema.field(name).type):
             text = f"--partition-by {name}: the column must not contain lists or structs"
             raise CommandError(Exit.COLUMN, f"{text}; choose another column")
@@ -225,7 +224,14 @@ class Files(Writer):
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows; if too many bytes wait in memory, write the rows of the largest partitions."""
         for folder, rows in self._divided(batch) if self._keys else [(self._root, batch)]:
-            self._add(folder, rows)
+            partition = self._partitions.setdefault(folder, _Partition(folder))
+            if len(self._partitions) > MAX_PARTITIONS:
+                text = f"the output would have more than {MAX_PARTITIONS:,} folders; choose a"
+                text = f"--partition-by {', '.join(self._keys)}: {text} column with fewer values"
+                raise CommandError(Exit.VALUE, text)
+            partition.batches.append(rows)
+            partition.n_bytes += rows.nbytes + 1
+            self._n_bytes += rows.nbytes + 1
         self.n_rows += batch.num_rows
         while self._n_bytes > (MAX_WAITING_BYTES if self._keys else 0):
             self._flush(max(self._partitions.values(), key=lambda one: one.n_bytes))
@@ -246,17 +252,6 @@ class Files(Writer):
         for values, positions in zip(groups.select(self._keys).to_pylist(), rows, strict=True):
             names = itertools.starmap(folder_name, values.items())
             yield self._root.joinpath(*names), left.take(positions.values)
-
-    def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
-        """Add rows to the rows of a folder that wait in memory."""
-        partition = self._partitions.setdefault(folder, _Partition(folder))
-        if len(self._partitions) > MAX_PARTITIONS:
-            names = ", ".join(self._keys)
-            text = f"the output would have more than {MAX_PARTITIONS:,} folders; choose a column"
-            raise CommandError(Exit.VALUE, f"--partition-by {names}: {text} with fewer values")
-        partition.batches.append(rows)
-        partition.n_bytes += rows.nbytes + 1
-        self._n_bytes += rows.nbytes + 1
 
     def _flush(self, partition: _Partition) -> None:
         """Write the waiting rows of a partition."""

@@ -286,9 +286,8 @@ def _matrix_rows(
     try:
         from scipy import sparse
     except ImportError as error:
-        raise CommandError(
-            Exit.FAILED, "npz output requires SciPy; type pip install scipy"
-        ) from error
+        text = "npz output requires SciPy; type pip install scipy"
+        raise CommandError(Exit.FAILED, text) from error
     found = [name for column in encoders.schemas for name in column.names]
     positions = {name: i for i, name in enumerate(found)}
     order = [positions[name] for name in names]

@@ -253,9 +253,8 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     """Return a column of labels; the arguments are its entries in the JSON of a saved encoder."""
     made = Encoder.from_json(json.dumps(encoder))
     if list(made.columns or ()) != [column] or not isinstance(column, str):
-        raise ValueError(
-            f"the encoder of {column!r} must encode only this column, got {made.columns}"
-        )
+        text = f"the encoder of {column!r} must encode only this column, got {made.columns}"
+        raise ValueError(text)
     if not (sep is None or (isinstance(sep, str) and sep)):
         raise ValueError(f"sep must be null or a string with at least one character, got {sep!r}")
     return LabelColumn(column, sep, made)

@@ -74,8 +74,7 @@ def resolved_output(
     None, the extension of an output file determines the format; standard output and the files in
     a folder have the format of the source.
     """
-    if path.startswith("file://"):
-        path = place_of(path).address
+    path = place_of(path).address  # without file://
     partition_by = tuple(dict.fromkeys(partition_by))
     is_divided = file_rows is not None or bool(partition_by)
     is_many = source.folder is not None or is_divided
@@ -100,7 +99,7 @@ def resolved_output(
     form = wanted or (format_of_name(path) if has_format else source.format)
     if form is None:
         text = f"{path}: the name has no known extension; pass --output-format with one of"
-        raise CommandError(Exit.USAGE, f"{text} {places.FORMATS}")
+        raise CommandError(Exit.USAGE, f"{text} {', '.join(places.EXTENSIONS)}")
     own_keys = list(source.keys) if is_folder and file_rows is None else []
     keys = partition_by or own_keys
     return Output(path, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings)
@@ -115,9 +114,8 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     """Raise an error if the encoder cannot be saved at `path`."""
     if path == STANDARD:
-        raise CommandError(
-            Exit.USAGE, "--save-encoder cannot write to standard output (-); name a file"
-        )
+        text = "--save-encoder cannot write to standard output (-); name a file"
+        raise CommandError(Exit.USAGE, text)
     if output.path != STANDARD and _is_within(path, place_of(output.path)):
         text = f"{path} is the output or is within it; name another file for the encoder"
         raise CommandError(Exit.USAGE, text)

@@ -23,10 +23,6 @@ from pyarrow import fs
 
 from onehot_fast.cli.messages import CommandError, Exit, one_line
 
-FORMATS = (
-    "parquet, arrow (or feather, ipc), arrows (a stream), csv, tsv, or npz (a matrix, output only);"
-    " arrows, csv and tsv also as .gz, .bz2, .zst, .lz4 or .br"
-)
 # Hive, Spark, pyarrow, DuckDB and polars write this for a missing value in the name of a folder.
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})")

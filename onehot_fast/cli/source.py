@@ -18,7 +18,7 @@ from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import places
 from onehot_fast.cli.messages import CommandError, Exit, reading
 from onehot_fast.cli.places import Format, Place, format_of_name, place_of
-from onehot_fast.cli.readers import READERS, Batches, Input, Names, Reader, TextReader
+from onehot_fast.cli.readers import READERS, Batches, Input, Names, Reader
 
 # Standard input or output.
 STANDARD = "-"
@@ -187,7 +187,7 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
 def _open(place: Place, name: str, spec: Input) -> Reader:
     """Open a file; `spec`, the extension or the first bytes determine its format."""
     with reading(name):
-        if place.local is not None and not place.local.is_file() and place.local.exists():
+        if place.kind == fs.FileType.Unknown:
             text = f"{name} is not a regular file; type - to read standard input"
             raise CommandError(Exit.INPUT, text)
         form = spec.input_format or format_of_name(place.name)
@@ -219,7 +219,7 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
     first = readers[0]
     for reader in readers:
         # Text files are read as the types of the first file, not as those of their first rows.
-        if isinstance(reader, TextReader) and reader.schema.names == first.schema.names:
+        if reader.schema.names == first.schema.names:
             reader.set_types(first.schema)
         if not reader.schema.equals(first.schema):
             text = f"{reader.name}: columns or types differ from those of {first.name}:"
