@@ -314,11 +314,8 @@ def encode(**options: Any) -> None:
 )  # fmt: skip
 def decode(**options: Any) -> None:
     """Restore the columns that were encoded; a row of zeros becomes null."""
-    run_decode(
-        Input(**_take(INPUT, options)),
-        _take([TARGET, *OUTPUT, QUIET], options),
-        **options,
-    )
+    spec = Input(**_take(INPUT, options))
+    run_decode(spec, _take([TARGET, *OUTPUT, QUIET], options), **options)
 
 
 @commands.command(short_help="Print the completion script of a shell.",

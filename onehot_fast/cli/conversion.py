@@ -78,7 +78,7 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
                 def step_of_part(share: float, rows: int, i: int = i, before: int = n_rows) -> None:
                     step((i + share) / n_files, before + rows)
 
-                part = source.part(i)
+                part = replace(source, name=reader.name, readers=[reader])
                 with begin(path, part) as writer:
                     n_rows += _write(part, change, output, writer, step_of_part, keys)
             return n_rows
@@ -129,7 +129,7 @@ def _write(
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = {*change.old, *output.partition_by}
     if output.form.kind == "parquet":
-        coded |= source.repeated
+        coded |= set.intersection(*(set(reader.repeated) for reader in source.readers))
     with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
         first = next(batches, None)
         if first is None:

@@ -354,7 +354,7 @@ def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
 def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     """Detect the layout of an encoded file from the types of the columns."""
     names = [str(name) for name in encoders.values.columns or ()]
-    if not names or not all(name in source.schema.names for name in names):
+    if not names or not set(names).issubset(source.schema.names):
         return "columns"
     kind = source.schema.field(names[0]).type
     if pa.types.is_struct(kind):

@@ -86,7 +86,7 @@ def run_inspect(
         "format": source.format.kind,
         "files": len(source.readers),
         "rows": n_rows,
-        "bytes": source.n_bytes,
+        "bytes": sum(reader.n_bytes for reader in source.readers),
         "limit": limit,
         "columns": [_column(field, one, field.name in chosen) for field, one in pairs],
         "encoding": _encoding(encoders, n_rows, top) if shown else None,

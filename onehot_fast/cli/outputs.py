@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -27,12 +27,8 @@ from onehot_fast.cli.readers import Input
 from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import STANDARD, InputFiles
 
-try:
-    import fcntl as _fcntl
-except ImportError:  # Windows: without locks, temporary files of killed runs are not removed
-    locks: ModuleType | None = None
-else:
-    locks = _fcntl
+# Windows has no such locks: temporary files of killed runs are not removed.
+locks: Any = import_module("fcntl") if os.name == "posix" else None
 
 
 @dataclass(frozen=True)

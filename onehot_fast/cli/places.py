@@ -119,11 +119,6 @@ class Place:
         return self.system.get_file_info(self.path).type
 
     @property
-    def n_bytes(self) -> int:
-        """The size of a file."""
-        return self.system.get_file_info(self.path).size or 0
-
-    @property
     def identity(self) -> Any:
         """A value that is equal for two places if they are the same file, even through links."""
         if self.local is None:

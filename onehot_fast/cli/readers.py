@@ -90,7 +90,7 @@ class Reader(ABC):
         self.name: str = name
         self.format: Format = form
         self.spec: Input = spec
-        self.n_bytes: int = place.n_bytes
+        self.n_bytes: int = place.system.get_file_info(place.path).size or 0
         # The columns in the names of the file's folders, as in year=2013/, and their values.
         self.keys: dict[str, str | None] = {}
         self._describe()
@@ -380,24 +380,17 @@ class TextReader(Reader):
 
         `is_start` tells whether only the first rows are read, which needs no threads.
         """
-        return csv.open_csv(
-            unpacked(file, self.format),
-            read_options=csv.ReadOptions(
-                use_threads=not is_start,
-                block_size=BLOCK_BYTES,
-                encoding=self.spec.encoding,
-            ),
-            parse_options=csv.ParseOptions(
-                delimiter=self.spec.delimiter or self.format.delimiter,
-                newlines_in_values=True,
-            ),
-            convert_options=csv.ConvertOptions(
-                column_types=self._types,
-                null_values=self._nulls,
-                decimal_point=self.spec.decimal,
-                include_columns=list(columns),
-            ),
+        read = csv.ReadOptions(use_threads=not is_start, block_size=BLOCK_BYTES)
+        read.encoding = self.spec.encoding
+        delimiter = self.spec.delimiter or self.format.delimiter
+        parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        convert = csv.ConvertOptions(
+            column_types=self._types,
+            null_values=self._nulls,
+            decimal_point=self.spec.decimal,
+            include_columns=list(columns),
         )
+        return csv.open_csv(unpacked(file, self.format), read, parse, convert)
 
     def _converted(self, batch: pa.RecordBatch, coded: Names) -> pa.RecordBatch:
         """Convert columns of numbers, and replace marks of missing values by null.

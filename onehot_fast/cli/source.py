@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -56,11 +56,6 @@ class InputFiles:
         return None if None in counts else sum(count or 0 for count in counts)
 
     @property
-    def n_bytes(self) -> int:
-        """The size of the files."""
-        return sum(reader.n_bytes for reader in self.readers)
-
-    @property
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory."""
         sizes = []
@@ -68,15 +63,6 @@ class InputFiles:
             with reading(reader.name):
                 sizes.append(reader.row_bytes)
         return max(sizes) + KEY_BYTES * len(self.keys)
-
-    @property
-    def repeated(self) -> set[str]:
-        """The columns whose strings repeat often in all files; see `Reader.repeated`."""
-        return set.intersection(*(set(reader.repeated) for reader in self.readers))
-
-    def part(self, i: int) -> InputFiles:
-        """Return an input that contains only file `i`."""
-        return replace(self, name=self.readers[i].name, readers=[self.readers[i]])
 
     def batches(self, rows: int, columns: Names | None = None, coded: Names = ()) -> Batches:
         """Yield batches of at most `rows` rows, with all columns or only those in `columns`.

@@ -75,16 +75,11 @@ class ParquetWriter(Writer):
 
     def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
         described = _leaves(change.after, change.new)
+        coded = [path for path in described if path not in source.plain]
+        options = {"use_dictionary": coded, "write_statistics": described}
+        codec = output.compression or source.compression or "snappy"
         n_files = MAX_OPEN if output.partition_by else 1
-        self._writer = GroupWriter(
-            file,
-            change.after,
-            change.new,
-            output.compression or source.compression or "snappy",
-            n_files,
-            use_dictionary=[path for path in described if path not in source.plain],
-            write_statistics=described,
-        )
+        self._writer = GroupWriter(file, change.after, change.new, codec, n_files, **options)
         group_rows = output.group_rows or source.group_rows or GROUP_ROWS
         self._max_rows = min(group_rows, MAX_GROUP_ROWS)
         self._max_bytes = GROUP_BYTES // n_files

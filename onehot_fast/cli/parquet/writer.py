@@ -66,11 +66,8 @@ class GroupWriter:
         **options: Any,
     ) -> None:
         self._file, self._schema = file, schema
-        self._options = {
-            **options,
-            "compression": compression,
-            "write_batch_size": WRITE_BATCH_ROWS,
-        }
+        own = {"compression": compression, "write_batch_size": WRITE_BATCH_ROWS}
+        self._options = {**options, **own}
         self._codec_number, self._codec_name = CODECS.get(compression, (-1, None))
         is_bits = [
             self._codec_number >= 0
@@ -135,9 +132,8 @@ class GroupWriter:
             pages, n_plain, n_true = _pages(column, codec)
             sizes = n_plain, sum(map(len, pages))
             n_pages, n_rows = len(pages) // 2, rows.num_rows
-            chunks.append(
-                bits_chunk(name, self._codec_number, start, sizes, n_pages, n_rows, n_true)
-            )
+            chunk = bits_chunk(name, self._codec_number, start, sizes, n_pages, n_rows, n_true)
+            chunks.append(chunk)
             content += pages
             start += sizes[1]
         return b"".join(content), chunks
