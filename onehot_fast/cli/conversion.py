@@ -126,7 +126,7 @@ def _write(
 
     Three threads read, encode and write at the same time.
     """
-    rows = batch_rows(source.row_bytes, change.row_bytes)
+    rows, n_rows = batch_rows(source.row_bytes, change.row_bytes), source.n_rows
     coded = {*change.old, *output.partition_by}
     if output.form.kind == "parquet":
         coded |= set.intersection(*(set(reader.repeated) for reader in source.readers))
@@ -144,7 +144,6 @@ def _write(
             for part in parts:
                 writer.write(part.drop_columns(list(dropped)))
                 # Show the progress of writing, because it takes most of the time.
-                n_rows = source.n_rows
                 share = source.share() if n_rows is None else writer.n_rows / max(1, n_rows)
                 step(share, writer.n_rows)
     return writer.n_rows
