@@ -7,11 +7,12 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import Any, get_args
 
 import click
 import pyarrow as pa
+from click import Option
 from click.shell_completion import shell_complete
 
 import onehot_fast
@@ -20,7 +21,7 @@ from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.inspection import run_inspect
 from onehot_fast.cli.messages import CommandError, Exit, PipeClosed, one_line, printable, writing
-from onehot_fast.cli.places import FORMATS, Format, parse_format
+from onehot_fast.cli.places import EXTENSIONS, Format
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import open_source
 from onehot_fast.encoder import HandleUnknown
@@ -107,27 +108,24 @@ Exit codes; an error also prints one line on standard error:
 
 # The names of Python's `layout=` in `onehot_fast.integrations.arrow.encode`.
 LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
+FORMAT = click.Choice(list(EXTENSIONS), case_sensitive=False)
 COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
-MAX_INT = (1 << 63) - 1
 
 
 def _complete_column(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """Return the columns of the input that begin with `start`, for shell completion."""
     # click does not know the arguments while the value of an option is incomplete.
-    with ExitStack() as resources, suppress(CommandError, ValueError):
+    with suppress(CommandError, ValueError, StopIteration):
         words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
-        path = next((word for word in words if os.path.exists(word)), None)
-        names = [] if path is None else open_source(Input(path), resources).schema.names
-        return [name for name in names if name.startswith(start)]
+        path = next(word for word in words if os.path.exists(word))
+        with open_source(Input(path)) as source:
+            return [name for name in source.schema.names if name.startswith(start)]
     return []
 
 
-def _format(text: str) -> Format:
-    """Parse the value of --input-format or --output-format."""
-    found = parse_format(text)
-    if found is None:
-        raise click.BadParameter(f"must be one of {FORMATS}; got {text!r}")
-    return found
+def _format(context: click.Context, parameter: click.Parameter, name: str | None) -> Format | None:
+    """Return the format that --input-format or --output-format names."""
+    return None if name is None else EXTENSIONS[name]
 
 
 def _delimiter(text: str) -> str:
@@ -150,68 +148,49 @@ def _encoding(text: str) -> str:
     return "utf8" if name in ("utf-8", "utf-8-sig") else name
 
 
-def _count(text: str, minimum: int = 0) -> int:
-    """Parse an integer that is at least `minimum`."""
-    try:
-        if minimum <= int(text) <= MAX_INT:
-            return int(text)
-    except ValueError:
-        pass
-    raise click.BadParameter(f"must be an integer in [{minimum}, {MAX_INT}], got {text!r}")
-
-
-def _positive(text: str) -> int:
-    """Parse an integer that is at least 1."""
-    return _count(text, 1)
-
-
-def _option(*names: str, **settings: Any) -> click.Option:
-    """Return a click option; a name without dashes is the name of its Python parameter."""
-    return click.Option(names, **settings)
-
-
 # The parameters of options are named like the fields of `Input`, or like the parameters of
-# `resolved_output`, `run_encode`, `run_decode` and `run_inspect`.
-TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
-                 help="A file, a folder, or - (standard output).")  # fmt: skip
-QUIET = _option("-q", "--quiet", "is_quiet", is_flag=True, help="Show no progress and no notes.")
+# `resolved_output`, `run_encode`, `run_decode` and `run_inspect`. In a list of names, one without
+# dashes is the name of the parameter.
+TARGET = Option(["-o", "--output", "path"], required=True, type=click.Path(),
+                help="A file, a folder, or - (standard output).")  # fmt: skip
+QUIET = Option(["-q", "--quiet", "is_quiet"], is_flag=True, help="Show no progress and no notes.")
 INPUT = (
     click.Argument(["input_path"], metavar="IN", type=click.Path()),
-    _option("--input-format", type=_format, metavar="FORMAT",
+    Option(["--input-format"], type=FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name of IN, or from its content."),
-    _option("--delimiter", type=_delimiter, metavar="TEXT",
+    Option(["--delimiter"], type=_delimiter, metavar="TEXT",
             help="The delimiter of CSV, for reading and writing; default: a comma, or a tab for"
             " TSV."),
-    _option("--encoding", type=_encoding, metavar="TEXT", default="utf-8", show_default=True,
+    Option(["--encoding"], type=_encoding, metavar="TEXT", default="utf-8", show_default=True,
             help="The encoding of a CSV input, e.g. cp1252 or utf-16; outputs are UTF-8."),
-    _option("--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
+    Option(["--decimal"], type=click.Choice([".", ","]), default=".", show_default=True,
             help="The decimal point of numbers in a CSV input."),
-    _option("--null", "nulls", multiple=True,
+    Option(["--null", "nulls"], multiple=True,
             help="A string that marks a missing value in CSV; repeatable."),
-    _option("--text", "is_text", is_flag=True, help="Read all columns of a CSV input as text."),
-    _option("--text-column", "text_columns", metavar="COLUMN", multiple=True,
+    Option(["--text", "is_text"], is_flag=True, help="Read all columns of a CSV input as text."),
+    Option(["--text-column", "text_columns"], metavar="COLUMN", multiple=True,
             help="Read a column of a CSV input as text; repeatable. Columns with leading zeros,"
             " e.g. 007, are text anyway."),
 )  # fmt: skip
 OUTPUT = (
-    _option("--overwrite", "may_replace", is_flag=True,
+    Option(["--overwrite", "may_replace"], is_flag=True,
             help="Replace an existing file or folder of data files. The input is never"
             " overwritten."),
-    _option("--output-format", "wanted", type=_format, metavar="FORMAT",
+    Option(["--output-format", "wanted"], type=FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name; for a folder or standard output, the format of IN."),
-    _option("--compression", type=click.Choice(COMPRESSIONS),
+    Option(["--compression"], type=click.Choice(COMPRESSIONS),
             help="The codec within Parquet and Arrow files; default: the codec of IN."),
-    _option("--row-group-size", "group_rows", type=_positive, metavar="N",
+    Option(["--row-group-size", "group_rows"], type=click.IntRange(1), metavar="N",
             help="The number of rows of a Parquet row group; default: the number in IN."),
-    _option("--rows-per-file", "file_rows", type=_positive, metavar="N",
+    Option(["--rows-per-file", "file_rows"], type=click.IntRange(1), metavar="N",
             help="Write a folder of files with this number of rows, named part-000000 etc."),
-    _option("--partition-by", metavar="COLUMN", shell_complete=_complete_column, multiple=True,
+    Option(["--partition-by"], metavar="COLUMN", shell_complete=_complete_column, multiple=True,
             help="Write a folder COLUMN=VALUE for each value; repeatable. The files do not contain"
             " the column."),
 )  # fmt: skip
-COLUMN = _option("-c", "--column", "columns", multiple=True, shell_complete=_complete_column,
-                 help="A column to encode, or several as A,B; repeatable. Default: all columns of"
-                 " strings.")  # fmt: skip
+COLUMN = Option(["-c", "--column", "columns"], multiple=True, shell_complete=_complete_column,
+                help="A column to encode, or several as A,B; repeatable. Default: all columns of"
+                " strings.")  # fmt: skip
 # The value of each option of the encoder, and its help.
 ENCODER_OPTIONS = {
     "drop": ("RULE",
@@ -231,7 +210,7 @@ ENCODER_OPTIONS = {
         " need no separator."),
 }  # fmt: skip
 ENCODER = [
-    _option(flag(name), name, multiple=True, metavar=f"[COLUMN=]{metavar}", help=text)
+    Option([flag(name), name], multiple=True, metavar=f"[COLUMN=]{metavar}", help=text)
     for name, (metavar, text) in ENCODER_OPTIONS.items()
 ]
 
@@ -260,11 +239,11 @@ def _take(parameters: Iterable[click.Parameter], options: dict[str, Any]) -> dic
 @commands.command(
     params=[
         COLUMN,
-        _option("--limit", type=_positive, metavar="N", default=100_000, show_default=True,
+        Option(["--limit"], type=click.IntRange(1), metavar="N", default=100_000, show_default=True,
                 help="The maximum number of distinct values to count."),
-        _option("--top", type=_count, metavar="N", default=10, show_default=True,
+        Option(["--top"], type=click.IntRange(0), metavar="N", default=10, show_default=True,
                 help="The number of most frequent categories to show for each column."),
-        _option("--json", "as_json", is_flag=True, help="Print JSON, for programs."),
+        Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
         *ENCODER,
         *INPUT,
         QUIET,
@@ -287,16 +266,16 @@ def inspect(**options: Any) -> None:
         COLUMN,
         TARGET,
         *ENCODER,
-        _option("--max-features", type=_count, metavar="N",
+        Option(["--max-features"], type=click.IntRange(0), metavar="N",
                 default=reports.MAX_DENSE_FEATURES, show_default=True,
                 help="The maximum number of features if the columns are chosen by default, without"
                 " -c."),
-        _option("--encoder", "encoder_file", metavar="FILE",
+        Option(["--encoder", "encoder_file"], metavar="FILE",
                 help="Use the encoder in a file, from --save-encoder or Encoder.to_json; default:"
                 " learn one from IN."),
-        _option("--save-encoder", metavar="FILE",
+        Option(["--save-encoder"], metavar="FILE",
                 help="Save the encoder to a file, for later files and for decode."),
-        _option("--layout", type=click.Choice([*LAYOUTS, "csr"]),
+        Option(["--layout"], type=click.Choice([*LAYOUTS, "csr"]),
                 help="The form of the features: one column for each feature (default), one column"
                 " for each encoded column, or a SciPy matrix (csr; default for .npz)."),
         *OUTPUT,
@@ -322,9 +301,9 @@ def encode(**options: Any) -> None:
 @commands.command(
     params=[
         TARGET,
-        _option("--encoder", "encoder_file", metavar="FILE",
+        Option(["--encoder", "encoder_file"], metavar="FILE",
                 help="The encoder that --save-encoder saved; default: the one in IN."),
-        _option("--layout", type=click.Choice(LAYOUTS),
+        Option(["--layout"], type=click.Choice(LAYOUTS),
                 help="Default: detected from the types of the columns."),
         *OUTPUT,
         *INPUT,
@@ -335,11 +314,8 @@ def encode(**options: Any) -> None:
 )  # fmt: skip
 def decode(**options: Any) -> None:
     """Restore the columns that were encoded; a row of zeros becomes null."""
-    run_decode(
-        Input(**_take(INPUT, options)),
-        _take([TARGET, *OUTPUT, QUIET], options),
-        **options,
-    )
+    spec = Input(**_take(INPUT, options))
+    run_decode(spec, _take([TARGET, *OUTPUT, QUIET], options), **options)
 
 
 @commands.command(short_help="Print the completion script of a shell.",

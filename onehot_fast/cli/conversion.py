@@ -66,11 +66,7 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
                 return _write(source, change, output, writer, step)
         with new_output(output.path, output.may_replace, is_folder=True) as folder:
             if output.partition_by or output.file_rows is not None:
-
-                def begin_below(below: Path) -> AbstractContextManager[Writer]:
-                    return begin(folder / f"{below}{output.form.suffix}")
-
-                with open_writer(Files, output, begin_below) as writer:
+                with open_writer(Files, output, folder, begin) as writer:
                     return _write(source, change, output, writer, step)
             n_rows, n_files = 0, len(source.readers)
             for i, reader in enumerate(source.readers):
@@ -82,7 +78,7 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
                 def step_of_part(share: float, rows: int, i: int = i, before: int = n_rows) -> None:
                     step((i + share) / n_files, before + rows)
 
-                part = source.part(i)
+                part = replace(source, name=reader.name, readers=[reader])
                 with begin(path, part) as writer:
                     n_rows += _write(part, change, output, writer, step_of_part, keys)
             return n_rows
@@ -93,9 +89,8 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
     for name in output.partition_by:
         if name in change.old:
             text = f"--partition-by {name}: the column is encoded, so it cannot name folders;"
-            raise CommandError(
-                Exit.USAGE, f"{text} choose another one, or pass -c to encode others"
-            )
+            text += " choose another one, or pass -c to encode others"
+            raise CommandError(Exit.USAGE, text)
         if pa.types.is_nested(source.schema.field(name).type):
             text = f"--partition-by {name}: the column must not contain lists or structs"
             raise CommandError(Exit.COLUMN, f"{text}; choose another column")
@@ -131,10 +126,10 @@ def _write(
 
     Three threads read, encode and write at the same time.
     """
-    rows = batch_rows(source.row_bytes, change.row_bytes)
-    coded = (*change.old, *output.partition_by)
+    rows, n_rows = batch_rows(source.row_bytes, change.row_bytes), source.n_rows
+    coded = {*change.old, *output.partition_by}
     if output.form.kind == "parquet":
-        coded += tuple(source.repeated)
+        coded |= set.intersection(*(set(reader.repeated) for reader in source.readers))
     with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
         first = next(batches, None)
         if first is None:
@@ -149,7 +144,6 @@ def _write(
             for part in parts:
                 writer.write(part.drop_columns(list(dropped)))
                 # Show the progress of writing, because it takes most of the time.
-                n_rows = source.n_rows
                 share = source.share() if n_rows is None else writer.n_rows / max(1, n_rows)
                 step(share, writer.n_rows)
     return writer.n_rows
@@ -214,20 +208,29 @@ class Files(Writer):
     """Files of at most `file_rows` rows, in one folder for each combination of key values.
 
     The keys are the columns `partition_by`. Their values are in the names of the folders, not in
-    the files. `begin` takes the path of a new file and opens its writer. Rows wait in memory until
-    they are written.
+    the files. `begin` takes the path of a new file in `root` and opens its writer. Rows wait in
+    memory until they are written.
     """
 
-    def __init__(self, output: Output, begin: Begin) -> None:
-        self._keys, self._rows, self._begin = list(output.partition_by), output.file_rows, begin
+    def __init__(self, output: Output, root: Path, begin: Begin) -> None:
+        self._keys, self._root, self._begin = list(output.partition_by), root, begin
+        self._suffix = output.form.suffix
+        self._rows = output.file_rows or sys.maxsize
         self._partitions: dict[Path, _Partition] = {}
         self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
         self._n_bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows; if too many bytes wait in memory, write the rows of the largest partitions."""
-        for folder, rows in self._divided(batch) if self._keys else [(Path(), batch)]:
-            self._add(folder, rows)
+        for folder, rows in self._divided(batch) if self._keys else [(self._root, batch)]:
+            partition = self._partitions.setdefault(folder, _Partition(folder))
+            if len(self._partitions) > MAX_PARTITIONS:
+                text = f"the output would have more than {MAX_PARTITIONS:,} folders; choose a"
+                text = f"--partition-by {', '.join(self._keys)}: {text} column with fewer values"
+                raise CommandError(Exit.VALUE, text)
+            partition.batches.append(rows)
+            partition.n_bytes += rows.nbytes + 1
+            self._n_bytes += rows.nbytes + 1
         self.n_rows += batch.num_rows
         while self._n_bytes > (MAX_WAITING_BYTES if self._keys else 0):
             self._flush(max(self._partitions.values(), key=lambda one: one.n_bytes))
@@ -246,18 +249,8 @@ class Files(Writer):
         groups = table.group_by(self._keys, use_threads=False).aggregate([(ROW, "list")])
         rows = groups.column(f"{ROW}_list").combine_chunks()
         for values, positions in zip(groups.select(self._keys).to_pylist(), rows, strict=True):
-            yield Path(*itertools.starmap(folder_name, values.items())), left.take(positions.values)
-
-    def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
-        """Add rows to the rows of a folder that wait in memory."""
-        partition = self._partitions.setdefault(folder, _Partition(folder))
-        if len(self._partitions) > MAX_PARTITIONS:
-            names = ", ".join(self._keys)
-            text = f"the output would have more than {MAX_PARTITIONS:,} folders; choose a column"
-            raise CommandError(Exit.VALUE, f"--partition-by {names}: {text} with fewer values")
-        partition.batches.append(rows)
-        partition.n_bytes += rows.nbytes + 1
-        self._n_bytes += rows.nbytes + 1
+            names = itertools.starmap(folder_name, values.items())
+            yield self._root.joinpath(*names), left.take(positions.values)
 
     def _flush(self, partition: _Partition) -> None:
         """Write the waiting rows of a partition."""
@@ -270,9 +263,9 @@ class Files(Writer):
         for batch in batches:
             while batch.num_rows:
                 writer = self._writer_of(partition)
-                n_rows = batch.num_rows if self._rows is None else self._rows - partition.n_rows
+                n_rows = min(batch.num_rows, self._rows - partition.n_rows)
                 writer.write(batch.slice(0, n_rows))
-                partition.n_rows += min(n_rows, batch.num_rows)
+                partition.n_rows += n_rows
                 batch = batch.slice(n_rows)
                 if partition.n_rows == self._rows:
                     self._close(partition)
@@ -282,7 +275,7 @@ class Files(Writer):
         if partition.writer is None:
             if len(self._open) == MAX_OPEN:
                 self._close(next(iter(self._open.values())))
-            path = Path(partition.folder, f"part-{partition.n_files:06}")
+            path = partition.folder / f"part-{partition.n_files:06}{self._suffix}"
             partition.writer = partition.file.enter_context(self._begin(path))
             partition.n_files, partition.n_rows = partition.n_files + 1, 0
         self._open.pop(partition.folder, None)
@@ -300,7 +293,7 @@ class Files(Writer):
         for partition in self._partitions.values():
             self._flush(partition)
         if not self._keys and not self.n_rows:  # a folder without keys always has a file
-            self._writer_of(_Partition(Path()))
+            self._writer_of(_Partition(self._root))
         while self._open:
             self._close(next(iter(self._open.values())))
 
@@ -313,6 +306,5 @@ class Files(Writer):
 def _texts(column: Any) -> Any:
     """Convert a column to strings."""
     if pa.types.is_dictionary(column.type):
-        values = _texts(column.dictionary)
-        return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+        column = column.dictionary_decode()
     return column.cast(pa.string())

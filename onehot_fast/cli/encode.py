@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import numpy as np
@@ -42,17 +43,18 @@ def run_encode(
     By default, all columns of strings are encoded. `options` are the options of the output, and
     `typed` are the options of a new encoder, as the user typed them.
     """
-    with ExitStack() as resources:
-        source = open_source(spec, resources)
+    with open_source(spec) as source:
         output = resolved_output(source, spec, encoder_file, **options)
         layout = _layout(layout, output)
         if save_encoder is not None:
             place_for_encoder(save_encoder, source, output)
         if encoder_file is not None:
-            encoders = _loaded_encoders(source, encoder_file, columns, output)
+            encoders = _loaded_encoders(source, encoder_file, columns)
         else:
             limit = math.inf if columns or layout == "dictionary" else max_features
             encoders = _learned_encoders(source, columns, typed, limit, output)
+        if output.form.is_text:
+            source.keep_text([*encoders.columns, *output.partition_by])
         change = _encoding(source, encoders, layout, encoder_file is not None)
         with messages.noting_warnings(source.name, output.is_quiet):
             n_rows = convert(source, change, output)
@@ -94,8 +96,6 @@ def _learned_encoders(
 ) -> Encoders:
     """Learn encoders from the source; raise an error for more than `limit` features."""
     columns = chosen_columns(source, named, output.keys)
-    if output.form.is_text:
-        source.keep_text([*columns, *output.partition_by])
     encoders = new_encoders(source.schema, columns, typed)
     # With these options, more rows can reduce the number of features.
     are_grouped = typed["min_frequency"] or typed["max_categories"]
@@ -106,9 +106,7 @@ def _learned_encoders(
     return encoders
 
 
-def _loaded_encoders(
-    source: InputFiles, path: str, named: Sequence[str], output: Output
-) -> Encoders:
+def _loaded_encoders(source: InputFiles, path: str, named: Sequence[str]) -> Encoders:
     """Load the encoders, and read columns of the source as strings if their categories are."""
     encoders = Encoders.load(path)
     columns = tuple(encoders.columns)
@@ -121,10 +119,8 @@ def _loaded_encoders(
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
     texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
     source.set_types(dict.fromkeys(texts, pa.string()))
-    if output.form.is_text:
-        source.keep_text([*columns, *output.partition_by])
     with encoding(source.name, Exit.SCHEMA):
-        list(encoders.with_labels([no_rows(source.schema)]))
+        encoders.with_labels(no_rows(source.schema))
     for name, categories in known.items():
         kind = source.schema.field(name).type
         kind = kind.value_type if has_lists(kind) else kind
@@ -232,7 +228,8 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
 
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
     """Return how encoding changes the columns of a file."""
-    old = tuple(name for name in source.schema.names if name in encoders.columns)
+    columns = set(encoders.columns)
+    old = dict.fromkeys(name for name in source.schema.names if name in columns)
     with encoding(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
@@ -243,7 +240,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
             return _matrix_rows(batches, encoders, new, after)
-        return encoders.with_labels(encode(batches, encoders.values, layout=layout))
+        return map(encoders.with_labels, encode(batches, encoders.values, layout=layout))
 
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
@@ -254,7 +251,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
 
 def _schema_after(
     source: InputFiles, encoders: Encoders, layout: Any
-) -> tuple[pa.Schema, tuple[str, ...]]:
+) -> tuple[pa.Schema, dict[str, None]]:
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
@@ -262,14 +259,14 @@ def _schema_after(
         raise CommandError(Exit.USAGE, f"{text}; use --layout columns")
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
-    after = next(encoders.with_labels([empty])).schema
+    after = encoders.with_labels(empty).schema
     features = {name for column in encoders.schemas for name in column.names}
     new = features if form == "columns" else set(encoders.columns)
-    for name in new:
-        if after.names.count(name) > 1:
+    for name, count in Counter(after.names).items():
+        if count > 1 and name in new:
             text = f"two columns of the output would be named {name!r}; pass --prefix to rename one"
             raise ValueError(text)
-    return after, tuple(name for name in after.names if name in new)
+    return after, dict.fromkeys(name for name in after.names if name in new)
 
 
 def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
@@ -283,15 +280,14 @@ def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schem
 
 
 def _matrix_rows(
-    batches: Iterable[pa.RecordBatch], encoders: Encoders, names: Sequence[str], schema: pa.Schema
+    batches: Iterable[pa.RecordBatch], encoders: Encoders, names: Iterable[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the nonzeros of each batch; `names` are the features in the order of the output."""
     try:
         from scipy import sparse
     except ImportError as error:
-        raise CommandError(
-            Exit.FAILED, "npz output requires SciPy; type pip install scipy"
-        ) from error
+        text = "npz output requires SciPy; type pip install scipy"
+        raise CommandError(Exit.FAILED, text) from error
     found = [name for column in encoders.schemas for name in column.names]
     positions = {name: i for i, name in enumerate(found)}
     order = [positions[name] for name in names]
@@ -323,8 +319,7 @@ def run_decode(
 
     `options` are the options of the output.
     """
-    with ExitStack() as resources:
-        source = open_source(spec, resources)
+    with open_source(spec) as source:
         output = resolved_output(source, spec, encoder_file, **options)
         if output.form.kind == "npz":
             text = "npz files contain only features; choose another format for decoded columns"
@@ -359,7 +354,7 @@ def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
 def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     """Detect the layout of an encoded file from the types of the columns."""
     names = [str(name) for name in encoders.values.columns or ()]
-    if not names or not all(name in source.schema.names for name in names):
+    if not names or not set(names).issubset(source.schema.names):
         return "columns"
     kind = source.schema.field(names[0]).type
     if pa.types.is_struct(kind):
@@ -369,29 +364,29 @@ def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
-def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> tuple[str, ...]:
+def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> dict[str, None]:
     """Return the columns of a file that contain features."""
     of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
     source.require(sorted(of_labels), Exit.SCHEMA)
     values = encoders.values
     of_values = values.schema.names if layout == "columns" else map(str, values.columns or ())
     old = of_labels.union(of_values)
-    return tuple(name for name in source.schema.names if name in old)
+    return dict.fromkeys(name for name in source.schema.names if name in old)
 
 
-def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: tuple[str, ...]) -> Change:
+def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: dict[str, None]) -> Change:
     """Return how decoding changes the columns of a file."""
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        return encoders.without_features(decode(batches, encoders.values, layout=layout))
+        return map(encoders.without_features, decode(batches, encoders.values, layout=layout))
 
     try:
         empty = decode(no_rows(source.schema), encoders.values, layout=layout)
-        after = next(encoders.without_features([no_rows(empty.schema)])).schema
+        after = encoders.without_features(no_rows(empty.schema)).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}
-    new = tuple(name for name in after.names if name not in kept)
+    new = dict.fromkeys(name for name in after.names if name not in kept)
     metadata = {k: v for k, v in (after.metadata or {}).items() if k != ENCODER_KEY}
     row_bytes = TEXT_BYTES * len(new)
     return Change(after.with_metadata(metadata or None), old, new, apply, row_bytes)

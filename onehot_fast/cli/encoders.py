@@ -9,7 +9,7 @@ its own `Encoder`, for which each label is a row, so that every option also appl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
 from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
 from onehot_fast.cli.places import place_of
-from onehot_fast.cli.readers import Batches
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import encoded_schema, flattened, read_column
 
@@ -200,12 +199,8 @@ class Encoders:
     @classmethod
     def load(cls, path: str) -> Encoders:
         """Read encoders from a file."""
-        try:
-            with reading(path), place_of(path).open() as file:
-                text = bytes(file.read())
-        except CommandError as error:
-            raise CommandError(Exit.SCHEMA, str(error)) from error
-        return cls.parse(text, path)
+        with reading(path, Exit.SCHEMA), place_of(path).open() as file:
+            return cls.parse(bytes(file.read()), path)
 
     @classmethod
     def parse(cls, text: bytes, name: str) -> Encoders:
@@ -218,28 +213,26 @@ class Encoders:
             raise CommandError(Exit.SCHEMA, message) from error
         return encoders
 
-    def with_labels(self, batches: Iterable[Any]) -> Batches:
-        """Yield the batches after replacing each column of labels by its features."""
-        for batch in batches:
-            for column in self.labels:
-                i = batch.schema.get_field_index(column.name)
-                batch = _replaced(batch, i, [i], column.encoded(batch.column(i)))
-            yield batch
+    def with_labels(self, batch: Any) -> Any:
+        """Return a batch after replacing each column of labels by its features."""
+        for column in self.labels:
+            i = batch.schema.get_field_index(column.name)
+            batch = _replaced(batch, i, {i}, column.encoded(batch.column(i)))
+        return batch
 
-    def without_features(self, batches: Iterable[Any]) -> Batches:
-        """Yield the batches after replacing the features of labels by the columns of labels."""
-        order = [str(name) for name in self.values.schema.fitted_names or self.columns]
-        for batch in batches:
-            for column in self.labels:
-                names = set(column.encoder.schema.names)
-                places = [i for i, name in enumerate(batch.schema.names) if name in names]
-                first = min(places, default=0)
-                if not places:  # no features: insert the column after those before it in the input
-                    earlier = set(order[: order.index(column.name)])
-                    found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
-                    first = max(found, default=-1) + 1
-                batch = _replaced(batch, first, places, column.decoded(batch))
-            yield batch
+    def without_features(self, batch: Any) -> Any:
+        """Return a batch after replacing the features of labels by the columns of labels."""
+        for column in self.labels:
+            names = set(column.encoder.schema.names)
+            places = {i for i, name in enumerate(batch.schema.names) if name in names}
+            first = min(places, default=0)
+            if not places:  # no features: insert the column after those before it in the input
+                order = [str(name) for name in self.values.schema.fitted_names or self.columns]
+                earlier = set(order[: order.index(column.name)])
+                found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
+                first = max(found, default=-1) + 1
+            batch = _replaced(batch, first, places, column.decoded(batch))
+        return batch
 
 
 def _parsed(text: bytes) -> Encoders:
@@ -260,16 +253,15 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     """Return a column of labels; the arguments are its entries in the JSON of a saved encoder."""
     made = Encoder.from_json(json.dumps(encoder))
     if list(made.columns or ()) != [column] or not isinstance(column, str):
-        raise ValueError(
-            f"the encoder of {column!r} must encode only this column, got {made.columns}"
-        )
+        text = f"the encoder of {column!r} must encode only this column, got {made.columns}"
+        raise ValueError(text)
     if not (sep is None or (isinstance(sep, str) and sep)):
         raise ValueError(f"sep must be null or a string with at least one character, got {sep!r}")
     return LabelColumn(column, sep, made)
 
 
 def _replaced(
-    batch: pa.RecordBatch, first: int, places: Sequence[int], new: pa.RecordBatch
+    batch: pa.RecordBatch, first: int, places: set[int], new: pa.RecordBatch
 ) -> pa.RecordBatch:
     """Remove the columns at `places` from a batch, and insert the columns of `new` at `first`."""
     pairs = list(zip(batch.schema, batch.columns, strict=True))
@@ -339,9 +331,8 @@ def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """
     chosen = {k: v for k, v in options.items() if not isinstance(v, dict) and k != "drop"}
     chosen |= {k: v[name] for k, v in options.items() if isinstance(v, dict) and name in v}
-    unsupported = {"drop": chosen.get("drop"), "handle_missing": "propagate"}
-    for option, value in unsupported.items():
-        if value is not None and chosen.get(option) == value:
+    for option, value in chosen.items():
+        if option == "drop" or (option, value) == ("handle_missing", "propagate"):
             text = f"not supported for {name!r}, which has several labels per row"
             raise CommandError(Exit.USAGE, f"{flag(option)} {value}: {text}")
     return chosen

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,8 +67,7 @@ def run_inspect(
     `columns` are the columns to encode; if it is empty, all columns of strings are encoded. `typed`
     are the options of the encoder, as the user typed them.
     """
-    with ExitStack() as resources:
-        source = open_source(spec, resources)
+    with open_source(spec) as source:
         chosen: list[str] = []
         with suppress(*([] if columns else [CommandError])):  # no column contains strings
             chosen = chosen_columns(source, columns)
@@ -87,7 +86,7 @@ def run_inspect(
         "format": source.format.kind,
         "files": len(source.readers),
         "rows": n_rows,
-        "bytes": source.n_bytes,
+        "bytes": sum(reader.n_bytes for reader in source.readers),
         "limit": limit,
         "columns": [_column(field, one, field.name in chosen) for field, one in pairs],
         "encoding": _encoding(encoders, n_rows, top) if shown else None,
@@ -168,7 +167,9 @@ def _frequencies(column: ColumnSchema, n_rows: int, top: int) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Convert a category to a value that JSON supports, or else to a string."""
-    value = value.item() if isinstance(value, np.generic) else value
+    # NumPy would convert nanoseconds to an integer.
+    if isinstance(value, np.generic) and value.dtype not in ("M8[ns]", "m8[ns]"):
+        value = value.item()
     is_finite = isinstance(value, float) and math.isfinite(value)
     return value if is_finite or isinstance(value, str | int) else str(value)
 
@@ -185,10 +186,8 @@ def _made_from(source: InputFiles) -> dict[str, Any]:
 
 def _as_text(report: dict[str, Any]) -> str:
     """Return the report as text."""
-    rows, columns = (
-        reports.number_of(report["rows"], "row"),
-        reports.number_of(len(report["columns"]), "column"),
-    )
+    rows = reports.number_of(report["rows"], "row")
+    columns = reports.number_of(len(report["columns"]), "column")
     files = f" in {report['files']} files" if report["files"] > 1 else ""
     size = f"{checks.human_size(report['bytes'])}{files}"
     lines = [f"{printable(report['file'])}: {report['format']}, {rows}, {columns}, {size}", ""]

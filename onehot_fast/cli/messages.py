@@ -90,13 +90,16 @@ def printable(text: str) -> str:
 
 
 @contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Raise CommandError for an error of the `with` block, which reads the input `name`."""
+def reading(name: str, code: Exit | None = None) -> Iterator[None]:
+    """Raise CommandError for an error of the `with` block, which reads the input `name`.
+
+    By default, the error determines the exit code.
+    """
     try:
         yield
     except (OSError, pa.ArrowException, EOFError, ValueError, LookupError) as error:
         # pyarrow raises an OSError without errno for corrupt data.
-        code = Exit.INPUT if getattr(error, "errno", None) else Exit.CORRUPT
+        code = code or (Exit.INPUT if getattr(error, "errno", None) else Exit.CORRUPT)
         raise CommandError(code, f"{name}: {one_line(error)}") from error
 
 

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -25,14 +25,10 @@ from onehot_fast.cli.messages import CommandError, Exit, writing
 from onehot_fast.cli.places import Format, Place, format_of_name, place_of
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, STANDARD_INPUT, InputFiles
+from onehot_fast.cli.source import STANDARD, InputFiles
 
-try:
-    import fcntl as _fcntl
-except ImportError:  # Windows: without locks, temporary files of killed runs are not removed
-    locks: ModuleType | None = None
-else:
-    locks = _fcntl
+# Windows has no such locks: temporary files of killed runs are not removed.
+locks: Any = import_module("fcntl") if os.name == "posix" else None
 
 
 @dataclass(frozen=True)
@@ -74,8 +70,7 @@ def resolved_output(
     None, the extension of an output file determines the format; standard output and the files in
     a folder have the format of the source.
     """
-    if path.startswith("file://"):
-        path = place_of(path).address
+    path = place_of(path).address  # without file://
     partition_by = tuple(dict.fromkeys(partition_by))
     is_divided = file_rows is not None or bool(partition_by)
     is_many = source.folder is not None or is_divided
@@ -88,7 +83,7 @@ def resolved_output(
     if is_folder and not is_many and Path(path).is_dir():
         name = name_within(source, source.readers[0].place, wanted or source.format)
         path, is_folder = str(Path(path, name)), False
-    if source.folder is not None and _is_within(path, source.folder):
+    if path != STANDARD and source.folder is not None and _is_within(path, source.folder):
         text = f"{path} is within the input folder, where the next run would read it as input"
         raise CommandError(Exit.OUTPUT, f"{text}; name another output")
     inputs = source.identities()
@@ -96,12 +91,11 @@ def resolved_output(
     if encoder is not None and encoder.kind == fs.FileType.File:
         inputs.append(encoder.identity)
     _require_free(path, inputs, settings["may_replace"])
-    _require_parent(path)
     has_format = path != STANDARD and not is_folder
     form = wanted or (format_of_name(path) if has_format else source.format)
     if form is None:
         text = f"{path}: the name has no known extension; pass --output-format with one of"
-        raise CommandError(Exit.USAGE, f"{text} {places.FORMATS}")
+        raise CommandError(Exit.USAGE, f"{text} {', '.join(places.EXTENSIONS)}")
     own_keys = list(source.keys) if is_folder and file_rows is None else []
     keys = partition_by or own_keys
     return Output(path, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings)
@@ -109,37 +103,19 @@ def resolved_output(
 
 def name_within(source: InputFiles, place: Place, form: Format) -> Path:
     """Return the path of the output of one input file, relative to the output folder."""
-    if source.folder is not None:
-        below = place.below(source.folder)
-    else:
-        below = Path("stdin" if source.name == STANDARD_INPUT else place.name)
-    return below.with_name(f"{places.without_suffix(below.name)}{form.suffix}")
+    below = Path(place.name) if source.folder is None else place.below(source.folder)
+    return below.with_name(f"{places.split_name(below.name)[0]}{form.suffix}")
 
 
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     """Raise an error if the encoder cannot be saved at `path`."""
     if path == STANDARD:
-        raise CommandError(
-            Exit.USAGE, "--save-encoder cannot write to standard output (-); name a file"
-        )
-    _require_free(path, source.identities(), output.may_replace)
-    local = place_of(path).local
-    if local is None:
-        return
-    written, saved = Path(os.path.realpath(output.path)), Path(os.path.realpath(local))
-    if saved == written or (output.is_folder and saved.is_relative_to(written)):
-        verb = "is" if saved == written else "is within"
-        text = f"{path} {verb} the output; name another file for the encoder"
+        text = "--save-encoder cannot write to standard output (-); name a file"
         raise CommandError(Exit.USAGE, text)
-    _require_parent(path)
-
-
-def _require_parent(path: str) -> None:
-    """Raise an error if the local folder that will contain an output does not exist."""
-    local = place_of(path).local
-    if local is not None and not local.parent.is_dir():
-        text = f"{path}: the folder {str(local.parent)!r} does not exist; create it first"
-        raise CommandError(Exit.OUTPUT, text)
+    if output.path != STANDARD and _is_within(path, place_of(output.path)):
+        text = f"{path} is the output or is within it; name another file for the encoder"
+        raise CommandError(Exit.USAGE, text)
+    _require_free(path, source.identities(), output.may_replace)
 
 
 def _is_folder(path: str, from_many: bool) -> bool:
@@ -160,12 +136,12 @@ def _is_within(path: str, folder: Place) -> bool:
     """Tell whether `path` is `folder`, or a path below `folder`."""
     place = place_of(path)
     if place.local is not None and folder.local is not None:
-        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder.local))
+        return Path(os.path.realpath(place.local)).is_relative_to(os.path.realpath(folder.local))
     return place.system == folder.system and f"{place.path}/".startswith(f"{folder.path}/")
 
 
 def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
-    """Raise an error if an output is an input, or exists and may not be replaced.
+    """Raise an error if an output is an input, may not be replaced, or has no parent folder.
 
     A folder is replaced as a whole, and only if all files in it are data files. `inputs` are
     values of `Place.identity`.
@@ -179,6 +155,9 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
         return
     place = place_of(path)
     is_folder = place.kind == fs.FileType.Directory
+    if place.local is not None and not place.local.parent.is_dir():
+        text = f"{path}: the folder {str(place.local.parent)!r} does not exist; create it first"
+        raise CommandError(Exit.OUTPUT, text)
     if not is_folder and place.kind != fs.FileType.File:
         return
     files = place.files()

@@ -7,6 +7,7 @@ only after its upload is complete.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import tempfile
@@ -22,30 +23,6 @@ from pyarrow import fs
 
 from onehot_fast.cli.messages import CommandError, Exit, one_line
 
-KINDS = {
-    "parquet": "parquet", "pq": "parquet",
-    "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
-    "arrows": "arrows",
-    "csv": "csv", "tsv": "tsv",
-    "npz": "npz",
-}  # fmt: skip
-COMPRESSIONS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
-# Formats that are read from front to back; the others are read from their end.
-SEQUENTIAL = {"arrows", "csv", "tsv"}
-FORMATS = (
-    "parquet, arrow (or feather, ipc), arrows (a stream), csv, tsv, or npz (a matrix, output only);"
-    " arrows, csv and tsv also as .gz, .bz2, .zst, .lz4 or .br"
-)
-# The first bytes of each format; a file that begins with other bytes is CSV.
-MAGIC = (
-    (b"PAR1", "parquet", None),
-    (b"ARROW1", "arrow", None),
-    (b"\xff\xff\xff\xff", "arrows", None),
-    (b"\x1f\x8b", "csv", "gzip"),
-    (b"BZh", "csv", "bz2"),
-    (b"\x28\xb5\x2f\xfd", "csv", "zstd"),
-    (b"\x04\x22\x4d\x18", "csv", "lz4"),
-)
 # Hive, Spark, pyarrow, DuckDB and polars write this for a missing value in the name of a folder.
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -71,39 +48,51 @@ class Format:
     @property
     def suffix(self) -> str:
         """The extension of a file name, e.g. ``.csv.gz``."""
-        ends = {value: f".{key}" for key, value in COMPRESSIONS.items()}
-        return f".{self.kind}{ends.get(self.compression or '', '')}"
+        return "." + next(name for name, form in EXTENSIONS.items() if form == self)
 
 
-def parse_format(text: str) -> Format | None:
-    """Parse the name of a format, e.g. ``csv.gz``; return None if there is no such format."""
-    kind, _, packed = text.lower().partition(".")
-    if kind not in KINDS or (packed and (packed not in COMPRESSIONS or kind not in SEQUENTIAL)):
-        return None
-    return Format(KINDS[kind], COMPRESSIONS[packed] if packed else None)
+# The format of each extension; outputs get the first extension of their format.
+EXTENSIONS = {
+    "parquet": Format("parquet"), "pq": Format("parquet"),
+    "arrow": Format("arrow"), "feather": Format("arrow"), "ipc": Format("arrow"),
+    "arrows": Format("arrows"),
+    "csv": Format("csv"), "tsv": Format("tsv"),
+    "npz": Format("npz"),
+}  # fmt: skip
+CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
+# These formats are read from front to back; the others are read from their end.
+for _kind, (_end, _codec) in itertools.product(("arrows", "csv", "tsv"), CODECS.items()):
+    EXTENSIONS[f"{_kind}.{_end}"] = Format(_kind, _codec)
+# The first bytes of each format; a file that begins with other bytes is CSV.
+MAGIC = {
+    b"PAR1": Format("parquet"),
+    b"ARROW1": Format("arrow"),
+    b"\xff\xff\xff\xff": Format("arrows"),
+    b"\x1f\x8b": Format("csv", "gzip"),
+    b"BZh": Format("csv", "bz2"),
+    b"\x28\xb5\x2f\xfd": Format("csv", "zstd"),
+    b"\x04\x22\x4d\x18": Format("csv", "lz4"),
+}
 
 
-def format_of_name(path: str | os.PathLike[str]) -> Format | None:
-    """Return the format of the extension of a file name; None if the extension is unknown."""
-    parts = Path(path).name.lower().split(".")[1:]
-    for text in (".".join(parts[-2:]), parts[-1] if parts else ""):
-        found = parse_format(text)
-        if found is not None:
-            return found
-    return None
+def split_name(name: str) -> tuple[str, Format | None]:
+    """Return a file name without its extension, and the format; None if that is unknown."""
+    stem, *ends = name.split(".")
+    for n in (2, 1):
+        form = EXTENSIONS.get(".".join(ends[-n:]).lower())
+        if form is not None:
+            return ".".join([stem, *ends[:-n]]), form
+    return name, None
 
 
-def without_suffix(name: str) -> str:
-    """Return the name of a file without the extension of the format."""
-    form, parts = format_of_name(name), name.split(".")
-    n_ends = 0 if form is None else 1 + (form.compression is not None)
-    return ".".join(parts[: len(parts) - n_ends])
+def format_of_name(path: str) -> Format | None:
+    """Return the format of the extension of a path; None if the extension is unknown."""
+    return split_name(Path(path).name)[1]
 
 
 def format_of_content(start: bytes) -> Format:
     """Return the format of a file that begins with the bytes `start`."""
-    found = [Format(kind, packed) for magic, kind, packed in MAGIC if start.startswith(magic)]
-    return found[0] if found else Format("csv")
+    return next((form for magic, form in MAGIC.items() if start.startswith(magic)), Format("csv"))
 
 
 @dataclass(frozen=True)
@@ -128,11 +117,6 @@ class Place:
     def kind(self) -> fs.FileType:
         """Whether the place is a file, is a folder or does not exist."""
         return self.system.get_file_info(self.path).type
-
-    @property
-    def n_bytes(self) -> int:
-        """The size of a file."""
-        return self.system.get_file_info(self.path).size or 0
 
     @property
     def identity(self) -> Any:

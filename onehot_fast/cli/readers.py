@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from onehot_fast.cli.messages import one_line
 from onehot_fast.cli.places import Format, Place
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
+Names: TypeAlias = Collection[str]
 
 # The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
@@ -88,7 +90,9 @@ class Reader(ABC):
         self.name: str = name
         self.format: Format = form
         self.spec: Input = spec
-        self.n_bytes: int = place.n_bytes
+        self.n_bytes: int = place.system.get_file_info(place.path).size or 0
+        # The columns in the names of the file's folders, as in year=2013/, and their values.
+        self.keys: dict[str, str | None] = {}
         self._describe()
 
     @abstractmethod
@@ -107,7 +111,7 @@ class Reader(ABC):
         return total
 
     @abstractmethod
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; see `InputFiles.batches`."""
 
     def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files have fixed types
@@ -163,7 +167,7 @@ class ParquetReader(Reader):
                 largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
         return max(2 * total / max(1, self.n_rows), largest)
 
-    def _texts(self, names: Sequence[str]) -> list[str]:
+    def _texts(self, names: Names) -> list[str]:
         """Return those of the columns `names` that pyarrow can read as dictionaries."""
         return [f.name for f in self.schema if f.name in names and f.type in TEXT_TYPES]
 
@@ -179,7 +183,7 @@ class ParquetReader(Reader):
                 page_checksum_verification=True,
             )
 
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
         with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
@@ -203,7 +207,7 @@ class ArrowReader(Reader):
         local = self.place.local
         self._is_mapped = local is not None and _largest_batch(local, n_batches) > MAX_READ_BYTES
 
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows."""
         opened = pa.memory_map(str(self.place.local)) if self._is_mapped else self.place.open()
         with opened as file:
@@ -241,7 +245,7 @@ class StreamReader(Reader):
         with self.place.open() as file:
             self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, self.format)).schema
 
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows."""
         with self.place.open() as packed:
             file = unpacked(packed, self.format)
@@ -276,11 +280,9 @@ def _copied(array: pa.Array) -> pa.Array:
     return pa.concat_arrays([array, array.slice(0, 0)])
 
 
-def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOptions:
+def _only(schema: pa.Schema, columns: Names | None) -> pa.ipc.IpcReadOptions:
     """Return options for reading only some columns; None means all columns."""
-    if columns is None:
-        return pa.ipc.IpcReadOptions()
-    found = [i for i, name in enumerate(schema.names) if name in columns]
+    found = [i for i, name in enumerate(schema.names) if columns is None or name in columns]
     return pa.ipc.IpcReadOptions(included_fields=found)
 
 
@@ -301,8 +303,6 @@ def _longest_of(columns: Iterable[pa.Array]) -> Iterator[int]:
             yield pc.max(pc.binary_length(column.dictionary)).as_py() or 0
         elif pa.types.is_struct(kind):
             yield from _longest_of(column.field(i) for i in range(kind.num_fields))
-        elif pa.types.is_map(kind):
-            yield from _longest_of((column.keys, column.items))
         elif pa.types.is_nested(kind):
             yield from _longest_of((column.values,))
 
@@ -360,11 +360,11 @@ class TextReader(Reader):
         types = {field.name: field.type for field in schema}
         # Numbers are read as strings and converted here, so that later rows do not lose digits.
         kinds = [pa.int64(), pa.float64()] if self.spec.decimal == "." else [pa.int64()]
-        unique = {name: kind for name, kind in types.items() if schema.names.count(name) == 1}
-        self._numbers = {name: kind for name, kind in unique.items() if kind in kinds}
+        counts = Counter(schema.names)
+        self._numbers = {n: kind for n, kind in types.items() if kind in kinds and counts[n] == 1}
         self._types = {**types, **dict.fromkeys(self._numbers, pa.string())}
 
-    def batches(self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]) -> Batches:
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows."""
         with self.place.open() as file, _explained():
             chosen = [name for name in self.schema.names if name in (columns or ())]
@@ -380,40 +380,31 @@ class TextReader(Reader):
 
         `is_start` tells whether only the first rows are read, which needs no threads.
         """
-        return csv.open_csv(
-            unpacked(file, self.format),
-            read_options=csv.ReadOptions(
-                use_threads=not is_start,
-                block_size=BLOCK_BYTES,
-                encoding=self.spec.encoding,
-            ),
-            parse_options=csv.ParseOptions(
-                delimiter=self.spec.delimiter or self.format.delimiter,
-                newlines_in_values=True,
-            ),
-            convert_options=csv.ConvertOptions(
-                column_types=self._types,
-                null_values=self._nulls,
-                decimal_point=self.spec.decimal,
-                include_columns=list(columns),
-            ),
+        read = csv.ReadOptions(use_threads=not is_start, block_size=BLOCK_BYTES)
+        read.encoding = self.spec.encoding
+        delimiter = self.spec.delimiter or self.format.delimiter
+        parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        convert = csv.ConvertOptions(
+            column_types=self._types,
+            null_values=self._nulls,
+            decimal_point=self.spec.decimal,
+            include_columns=list(columns),
         )
+        return csv.open_csv(unpacked(file, self.format), read, parse, convert)
 
-    def _converted(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
+    def _converted(self, batch: pa.RecordBatch, coded: Names) -> pa.RecordBatch:
         """Convert columns of numbers, and replace marks of missing values by null.
 
         Marks are replaced only in the columns of strings in `coded`. pyarrow's option
         ``strings_can_be_null`` would also replace them in the other columns.
         """
-        for i, field in enumerate(batch.schema):
-            if field.name in self._numbers:
-                column = self._as_numbers(field.name, batch.column(i), self._numbers[field.name])
-            elif field.name in coded and pa.types.is_string(field.type):
-                column = self._nullified(batch.column(i))
-            else:
-                continue
-            batch = batch.set_column(i, field.name, column)
-        return batch
+        columns = batch.columns
+        for i, (name, column) in enumerate(zip(batch.schema.names, columns, strict=True)):
+            if name in self._numbers:
+                columns[i] = self._as_numbers(name, column, self._numbers[name])
+            elif name in coded and pa.types.is_string(column.type):
+                columns[i] = self._nullified(column)
+        return pa.record_batch(columns, batch.schema.names)
 
     def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
         """Convert strings to numbers; raise an error for codes such as 007."""
@@ -428,11 +419,11 @@ class TextReader(Reader):
                 f"column {name!r} has {what} in its first rows, but later {codes[0].as_py()!r};"
                 f" pass --text-column {name!r} to read it as text"
             )
-        if kind == pa.int64():
-            with suppress(pa.ArrowInvalid):
-                return pc.cast(texts, kind)
+        texts = self._nullified(texts)
+        with suppress(pa.ArrowInvalid):
+            return pc.cast(texts, kind)
         try:
-            return pc.cast(pc.utf8_trim_whitespace(self._nullified(texts)), kind)
+            return pc.cast(pc.utf8_trim_whitespace(texts), kind)
         except pa.ArrowInvalid as error:
             raise ValueError(
                 f"column {name!r} has {what} in its first rows, but not later:"
@@ -441,9 +432,8 @@ class TextReader(Reader):
 
     def _nullified(self, texts: pa.Array) -> pa.Array:
         """Replace strings that mark a missing value by null."""
-        marks = pa.array(self._nulls, pa.string())
-        present = pc.invert(pc.is_in(texts, marks))
-        return pc.if_else(present, texts, pa.scalar(None, pa.string()))
+        is_mark = pc.is_in(texts, pa.array(self._nulls, pa.string()))
+        return pc.if_else(is_mark, pa.scalar(None, pa.string()), texts)
 
 
 def _typed(delimiter: str) -> str:

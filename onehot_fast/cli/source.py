@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import fs
@@ -17,13 +18,12 @@ from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import places
 from onehot_fast.cli.messages import CommandError, Exit, reading
 from onehot_fast.cli.places import Format, Place, format_of_name, place_of
-from onehot_fast.cli.readers import READERS, Batches, Input, Reader, TextReader
+from onehot_fast.cli.readers import READERS, Batches, Input, Names, Reader
 
 # Standard input or output.
 STANDARD = "-"
 STANDARD_INPUT = "standard input"  # its name in messages
 KEY_BYTES = 16
-Keys: TypeAlias = dict[str, str | None]
 
 
 @dataclass
@@ -33,10 +33,8 @@ class InputFiles:
     name: str  # as the user typed it
     readers: list[Reader]  # one for each file, not empty
     folder: Place | None = None  # the folder of the files, if the user named it
-    # The columns that are only in the names of folders, as in year=2013/, and their values for
-    # each file.
+    # The columns that are only in the names of folders; their values are in `Reader.keys`.
     keys: dict[str, pa.DataType] = field(default_factory=dict)
-    values: list[Keys] = field(default_factory=list)
     _n_done: int = field(default=0, init=False)
 
     @property
@@ -58,11 +56,6 @@ class InputFiles:
         return None if None in counts else sum(count or 0 for count in counts)
 
     @property
-    def n_bytes(self) -> int:
-        """The size of the files."""
-        return sum(reader.n_bytes for reader in self.readers)
-
-    @property
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory."""
         sizes = []
@@ -71,19 +64,7 @@ class InputFiles:
                 sizes.append(reader.row_bytes)
         return max(sizes) + KEY_BYTES * len(self.keys)
 
-    @property
-    def repeated(self) -> set[str]:
-        """The columns whose strings repeat often in all files; see `Reader.repeated`."""
-        return set.intersection(*(set(reader.repeated) for reader in self.readers))
-
-    def part(self, i: int) -> InputFiles:
-        """Return an input that contains only file `i`."""
-        reader = self.readers[i]
-        return replace(self, name=reader.name, readers=[reader], values=self.values[i : i + 1])
-
-    def batches(
-        self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
-    ) -> Batches:
+    def batches(self, rows: int, columns: Names | None = None, coded: Names = ()) -> Batches:
         """Yield batches of at most `rows` rows, with all columns or only those in `columns`.
 
         The columns in `coded` get a dictionary type if they contain strings and the format supports
@@ -92,17 +73,14 @@ class InputFiles:
         for i, reader in enumerate(self.readers):
             self._n_done, reader.share, n_rows = i, 0.0, 0
             with reading(reader.name):
-                for batch in self._batches(i, rows, columns, coded):
+                for batch in self._batches(reader, rows, columns, coded):
                     n_rows += batch.num_rows
                     yield batch
             reader.n_rows = n_rows
         self._n_done = len(self.readers)
 
-    def _batches(
-        self, i: int, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
-    ) -> Batches:
-        """Yield the rows of file `i`; the columns from names of its folders come last."""
-        reader = self.readers[i]
+    def _batches(self, reader: Reader, rows: int, columns: Names | None, coded: Names) -> Batches:
+        """Yield the rows of a file; the columns from names of its folders come last."""
         keys = [name for name in self.keys if columns is None or name in columns]
         chosen = None if columns is None else [name for name in columns if name not in keys]
         # A batch without columns would have no number of rows, so read one column and drop it.
@@ -110,7 +88,7 @@ class InputFiles:
         for batch in reader.batches(rows, extra or chosen, coded):
             n_rows, batch = batch.num_rows, batch.select([]) if extra else batch
             for name in keys:
-                key = pa.scalar(self.values[i][name], pa.string()).cast(self.keys[name])
+                key = pa.scalar(reader.keys[name], pa.string()).cast(self.keys[name])
                 column = pa.repeat(key, n_rows)
                 if name in coded and pa.types.is_string(column.type):
                     column = column.dictionary_encode()
@@ -123,9 +101,9 @@ class InputFiles:
             return 1.0
         return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
-    def keep_text(self, typed: Sequence[str]) -> None:
+    def keep_text(self, typed: Names) -> None:
         """Read the columns of CSV files as unchanged bytes, except the columns in `typed`."""
-        self.set_types({name: pa.binary() for name in self.schema.names if name not in typed})
+        self.set_types(dict.fromkeys({*self.schema.names} - {*typed}, pa.binary()))
 
     def set_types(self, kinds: dict[str, pa.DataType]) -> None:
         """Read the columns of CSV files as the types in `kinds`.
@@ -147,29 +125,28 @@ class InputFiles:
             found.append((stdin.st_dev, stdin.st_ino))
         return found
 
-    def require(self, columns: Sequence[str], code: Exit = Exit.COLUMN) -> None:
+    def require(self, columns: Names, code: Exit = Exit.COLUMN) -> None:
         """Raise an error if a column does not exist, or appears twice."""
+        counts = Counter(self.schema.names)
         for name in columns:
-            count = self.schema.names.count(name)
-            if count != 1:
-                names = self.schema.names
-                hint = checks.did_you_mean(name, names) or f" its columns are: {', '.join(names)}"
-                text = (
-                    f"{count} columns {name!r}; rename all but one"
-                    if count
-                    else f"no column {name!r};{hint}"
-                )
-                raise CommandError(code, f"{self.name} has {text}")
+            if not counts[name]:
+                hint = checks.did_you_mean(name, counts) or f" its columns are: {', '.join(counts)}"
+                raise CommandError(code, f"{self.name} has no column {name!r};{hint}")
+            if counts[name] > 1:
+                text = f"{self.name} has {counts[name]} columns {name!r}; rename all but one"
+                raise CommandError(code, text)
 
 
-def open_source(spec: Input, resources: ExitStack) -> InputFiles:
-    """Open the input; closing `resources` removes the temporary files."""
-    source = _source(spec, resources)
-    if source.format.is_text:
-        source.require(spec.text_columns)
-    texts = source.schema.names if spec.is_text else spec.text_columns
-    source.set_types(dict.fromkeys(texts, pa.string()))
-    return source
+@contextmanager
+def open_source(spec: Input) -> Iterator[InputFiles]:
+    """Open the input; remove the temporary files after the block."""
+    with ExitStack() as resources:
+        source = _source(spec, resources)
+        if source.format.is_text:
+            source.require(spec.text_columns)
+        texts = source.schema.names if spec.is_text else spec.text_columns
+        source.set_types(dict.fromkeys(texts, pa.string()))
+        yield source
 
 
 def _source(spec: Input, resources: ExitStack) -> InputFiles:
@@ -177,7 +154,7 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
     name, path = spec.input_path, spec.input_path
     if path == STANDARD:
         folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
-        name, path = STANDARD_INPUT, os.path.join(folder, "copy")
+        name, path = STANDARD_INPUT, os.path.join(folder, "stdin")
         if sys.stdin is None:
             raise CommandError(Exit.INPUT, f"{name} is closed; name an input file")
         with reading(name), open(path, "wb") as copy:  # because it cannot be read twice
@@ -196,7 +173,7 @@ def _source(spec: Input, resources: ExitStack) -> InputFiles:
 def _open(place: Place, name: str, spec: Input) -> Reader:
     """Open a file; `spec`, the extension or the first bytes determine its format."""
     with reading(name):
-        if place.local is not None and not place.local.is_file() and place.local.exists():
+        if place.kind == fs.FileType.Unknown:
             text = f"{name} is not a regular file; type - to read standard input"
             raise CommandError(Exit.INPUT, text)
         form = spec.input_format or format_of_name(place.name)
@@ -214,37 +191,33 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
 def _open_folder(folder: Place, spec: Input) -> InputFiles:
     """Open the files of a folder, ordered by name; names that begin with . or _ are skipped."""
     with reading(folder.address):
-        files = [(place, place.below(folder)) for place in folder.files()]
+        files = folder.files()
     data = [
-        (place, below)
-        for place, below in files
-        if not any(part.startswith((".", "_")) for part in below.parts)
+        place
+        for place in files
+        if not any(part.startswith((".", "_")) for part in place.below(folder).parts)
         and (spec.input_format or format_of_name(place.name)) is not None
     ]
     if not data:
         text = f"{folder.address}: the folder contains no data file, e.g. .parquet or .csv; name"
         raise CommandError(Exit.INPUT, f"{text} another input")
-    readers = [_open(place, place.address, spec) for place, _ in data]
+    readers = [_open(place, place.address, spec) for place in data]
     first = readers[0]
-    for other in readers[1:]:
+    for reader in readers:
         # Text files are read as the types of the first file, not as those of their first rows.
-        if isinstance(other, TextReader) and other.schema.names == first.schema.names:
-            other.set_types(first.schema)
-        if not other.schema.equals(first.schema):
-            raise CommandError(
-                Exit.SCHEMA,
-                f"{other.name}: columns or types differ from those of {first.name}:"
-                f" {_difference(first.schema, other.schema)}",
-            )
-    values = [places.keys_of(below.parts[:-1]) for _, below in data]
-    for reader, keys in zip(readers, values, strict=True):
-        if list(keys) != list(values[0]):
-            one, two = ("/".join(names) or "none" for names in (values[0], keys))
+        if reader.schema.names == first.schema.names:
+            reader.set_types(first.schema)
+        if not reader.schema.equals(first.schema):
+            text = f"{reader.name}: columns or types differ from those of {first.name}:"
+            raise CommandError(Exit.SCHEMA, f"{text} {_difference(first.schema, reader.schema)}")
+        reader.keys = places.keys_of(reader.place.below(folder).parts[:-1])
+        if list(reader.keys) != list(first.keys):
+            one, two = ("/".join(each.keys) or "none" for each in (first, reader))
             text = f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
             raise CommandError(Exit.SCHEMA, f"{text} {first.name} have {one}; rename the folders")
-    own = [name for name in values[0] if name not in first.schema.names]
-    kinds = {name: places.key_type([keys[name] for keys in values]) for name in own}
-    return InputFiles(folder.address, readers, folder, kinds, values)
+    own = [name for name in first.keys if name not in first.schema.names]
+    kinds = {name: places.key_type([reader.keys[name] for reader in readers]) for name in own}
+    return InputFiles(folder.address, readers, folder, kinds)
 
 
 def _difference(one: pa.Schema, two: pa.Schema) -> str:

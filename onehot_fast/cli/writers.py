@@ -41,11 +41,11 @@ class Change:
     """How the command changes the rows of the input: new columns replace old columns."""
 
     after: pa.Schema  # the schema of the new rows
-    old: tuple[str, ...]  # the columns that are replaced
-    new: tuple[str, ...]  # the columns that replace them, in order
+    old: dict[str, None]  # the columns that are replaced, in order
+    new: dict[str, None]  # the columns that replace them, in order
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float  # about how many bytes a row of the new columns takes
-    reads: tuple[str, ...] | None = None  # the columns that are read; None: all
+    reads: dict[str, None] | None = None  # the columns that are read; None: all
     is_loaded: bool = False  # whether --encoder was given
 
 
@@ -75,16 +75,11 @@ class ParquetWriter(Writer):
 
     def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
         described = _leaves(change.after, change.new)
+        coded = [path for path in described if path not in source.plain]
+        options = {"use_dictionary": coded, "write_statistics": described}
+        codec = output.compression or source.compression or "snappy"
         n_files = MAX_OPEN if output.partition_by else 1
-        self._writer = GroupWriter(
-            file,
-            change.after,
-            change.new,
-            output.compression or source.compression or "snappy",
-            n_files,
-            use_dictionary=[path for path in described if path not in source.plain],
-            write_statistics=described,
-        )
+        self._writer = GroupWriter(file, change.after, change.new, codec, n_files, **options)
         group_rows = output.group_rows or source.group_rows or GROUP_ROWS
         self._max_rows = min(group_rows, MAX_GROUP_ROWS)
         self._max_bytes = GROUP_BYTES // n_files
@@ -153,14 +148,15 @@ class ArrowWriter(Writer):
         self._writer = make(file, change.after, options=settings)
         coded = [i for i, field in enumerate(change.after) if pa.types.is_dictionary(field.type)]
         # A file has one dictionary for each column, which can only grow.
-        self._dictionaries = {i: _GrowingDictionary() for i in coded} if is_file else {}
+        self._dictionaries: dict[int, Any] = dict.fromkeys(coded) if is_file else {}
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
         if self._dictionaries:
             columns = list(batch.columns)
-            for i, growing in self._dictionaries.items():
-                columns[i] = growing.coded(columns[i])
+            for i, values in self._dictionaries.items():
+                columns[i] = _recoded(columns[i], values)
+                self._dictionaries[i] = columns[i].dictionary
             batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
         self._writer.write_batch(batch)
         self.n_rows += batch.num_rows
@@ -170,26 +166,17 @@ class ArrowWriter(Writer):
         self._writer.close()
 
 
-class _GrowingDictionary:
-    """An Arrow dictionary to which the new values of each batch are added."""
-
-    def __init__(self) -> None:
-        self._values: Any = None
-
-    def coded(self, array: Any) -> Any:
-        """Add new values to the dictionary, and return the array with the dictionary's codes."""
-        if self._values is None or array.dictionary.equals(self._values):
-            self._values = array.dictionary
-            return array
-        positions = pc.index_in(array.dictionary, self._values)
-        new = array.dictionary.filter(pc.is_null(positions))
-        if len(new):
-            self._values = pa.concat_arrays([self._values, new])
-            positions = pc.index_in(array.dictionary, self._values)
-        indices = positions.take(array.indices).cast(array.type.index_type)
-        return pa.DictionaryArray.from_arrays(
-            indices, self._values, ordered=array.type.ordered, safe=False
-        )
+def _recoded(array: Any, values: Any) -> Any:
+    """Return an array whose dictionary is `values`, followed by new values of the array."""
+    if values is None or array.dictionary.equals(values):
+        return array
+    positions = pc.index_in(array.dictionary, values)
+    new = array.dictionary.filter(pc.is_null(positions))
+    if len(new):
+        values = pa.concat_arrays([values, new])
+        positions = pc.index_in(array.dictionary, values)
+    indices = positions.take(array.indices).cast(array.type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, values, ordered=array.type.ordered, safe=False)
 
 
 class TextWriter(Writer):
@@ -202,21 +189,19 @@ class TextWriter(Writer):
         self._file, self._delimiter = file, of_csv or form.delimiter
         # An empty, unquoted value of a single column would be an empty line, which readers skip.
         self._styles = ("none", "needed") if is_text and len(schema) > 1 else ("needed",)
-        self._types = [_type_as_text(field, field.name in change.new, is_text) for field in schema]
+        kinds = [(f.name, _type_as_text(f, f.name in change.new, is_text)) for f in schema]
+        self._schema = pa.schema(kinds)
         names = [pa.array([name], pa.string()) for name in schema.names]
         self._write(pa.RecordBatch.from_arrays(names, schema.names))
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
-        columns = [
-            column.cast(kind, safe=False)
-            for column, kind in zip(batch.columns, self._types, strict=True)
-        ]
-        if len(columns) == 1 and columns[0].null_count:
+        texts = batch.cast(self._schema, safe=False)
+        if texts.num_columns == 1 and texts.column(0).null_count:
             # The line of a null would be empty, so readers would skip it; "" is quoted.
-            columns = [pc.fill_null(columns[0].cast(pa.large_string()), "")]
-        batch = pa.RecordBatch.from_arrays(columns, batch.schema.names)
-        self._write(batch)
+            filled = pc.fill_null(texts.column(0).cast(pa.large_string()), "")
+            texts = pa.record_batch([filled], texts.schema.names)
+        self._write(texts)
         self.n_rows += batch.num_rows
 
     def _write(self, batch: pa.RecordBatch) -> None:
@@ -272,7 +257,7 @@ class MatrixWriter(Writer):
     """
 
     def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
-        self._file, self._schema, self._names = file, change.after, change.new
+        self._file, self._schema, self._names = file, change.after, list(change.new)
         kind = change.after.field("data").type.value_type
         # pyarrow's `to_pandas_dtype` requires pandas.
         self._dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype

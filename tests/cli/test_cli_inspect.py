@@ -59,16 +59,17 @@ def test_a_report_for_people(call, done):
 
 
 def test_unusual_columns(call):
-    """Nested columns have no cardinality; JSON has no infinity, which becomes a text."""
+    """Nested columns have no cardinality; JSON has no infinity and no times: they become texts."""
     nothing, numbers = pa.nulls(2, pa.string()), [1.5, float("inf")]
     source = pa.table({"a": [[1], None], "b": pa.nulls(2), "c": nothing, "f": numbers})
+    source = source.append_column("t", pa.array([0, None], pa.timestamp("ns")))
     files.write(source, Path("in.parquet"))
-    report = json.loads(call("inspect in.parquet -c f --json").out, parse_constant=pytest.fail)
+    report = json.loads(call("inspect in.parquet -c f,t --json").out, parse_constant=pytest.fail)
 
-    assert [column["nulls"] for column in report["columns"]] == [1, 2, 2, 0]
-    assert [column["distinct"] for column in report["columns"]] == [None, 0, 0, 2]
-    top = report["encoding"]["frequencies"]["f"]["top"]
-    assert {one["category"] for one in top} == {1.5, "inf"}
+    assert [column["nulls"] for column in report["columns"]] == [1, 2, 2, 0, 1]
+    assert [column["distinct"] for column in report["columns"]] == [None, 0, 0, 2, 1]
+    top = [one for name in "ft" for one in report["encoding"]["frequencies"][name]["top"]]
+    assert {one["category"] for one in top} == {1.5, "inf", "1970-01-01T00:00:00.000000000"}
 
 
 @pytest.mark.parametrize("options", [{}, {"min_frequency": 0.24}, {"max_categories": 2}])

@@ -277,10 +277,12 @@ def test_the_table_comes_back(tmp_path_factory, made, codec, group_rows, batch_r
     (table, new), folder = made, tmp_path_factory.mktemp("parquet")
     path, wanted = folder / "ours.parquet", folder / "theirs.parquet"
     with (
+        pytest.MonkeyPatch.context() as patch,
         pa.OSFile(str(path), "wb") as file,
         parquet.ParquetWriter(wanted, table.schema, compression=codec) as peer,
     ):
-        writer = GroupWriter(file, table.schema, new, codec, page_rows=page_rows)
+        patch.setattr("onehot_fast.cli.parquet.writer.PAGE_ROWS", page_rows)
+        writer = GroupWriter(file, table.schema, new, codec)
         start = 0
         for n_rows in itertools.cycle(group_rows):
             group = table.slice(start, n_rows)
@@ -309,7 +311,7 @@ def test_the_table_comes_back(tmp_path_factory, made, codec, group_rows, batch_r
 def test_thrift_comes_back():
     """What was encoded is decoded, whatever follows it."""
     numbers = [sign * (1 << n) + k for n in range(63) for k in (-1, 0, 1) for sign in (-1, 1)]
-    inner = {1: (thrift.TRUE, True), 2: (thrift.FALSE, False), 300: (thrift.I16, -3)}
+    inner = {1: (thrift.TRUE, b""), 2: (thrift.FALSE, b""), 300: (thrift.I16, -3)}
     struct = {
         15: (thrift.LIST, (thrift.I64, numbers)),
         31: (thrift.LIST, (thrift.STRUCT, [inner, {}])),

@@ -76,12 +76,15 @@ def test_digits_that_are_no_number_after_the_first_rows(first, late, refused, do
 
 
 def test_numbers_of_text_files_are_as_pyarrow_reads_them(done):
-    """With signs, exponents, spaces, and what stands for no number."""
+    """With signs, exponents, spaces, and what stands for no number, even if it is one."""
     cells = ["15.5", "-0.5", "0.25", "", "1e3", " 7", "NA", "nan", "-0", "0", "+1.5", "inf", "1E-3"]
     Path("f.csv").write_text("c,v\n" + "".join(f"x,{cell}\n" for cell in cells))
     done("encode f.csv -c c -o f.parquet")
     expected = csv.read_csv("f.csv")["v"]
     assert parquet.read_table("f.parquet")["v"].combine_chunks().equals(expected.combine_chunks())
+    Path("m.csv").write_text("c,v\nx,-9\nx,5\n")
+    done("encode m.csv -c c --null -9 -o m.parquet")
+    assert parquet.read_table("m.parquet")["v"].to_pylist() == [None, 5]
 
 
 def test_codes_of_an_encoder(done):

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 RAW = -STRUCT
+# The sizes of the other types. A Boolean field has no value except its type.
+FIXED_BYTES = {TRUE: 0, FALSE: 0, BYTE: 1, DOUBLE: 8}
 MAX_NIBBLE = 15  # larger numbers do not fit into the byte of the type
 
 # Numbers of types, kinds of pages and encodings.
@@ -123,14 +125,12 @@ def encode(struct: Struct) -> bytes:
     """Encode a struct, whose fields must be in the order of their numbers."""
     out, before = bytearray(), 0
     for number, (kind, value) in struct.items():
-        # A Boolean field has no value except its type.
-        code = (TRUE if value else FALSE) if kind in (TRUE, FALSE) else kind
         if 0 < number - before <= MAX_NIBBLE:
-            out.append((number - before) << 4 | code)
+            out.append((number - before) << 4 | kind)
         else:
-            out.append(code)
+            out.append(kind)
             out += _encoded(I16, number)
-        out += b"" if code in (TRUE, FALSE) else _encoded(kind, value)
+        out += _encoded(kind, value)
         before = number
     return bytes(out) + b"\0"
 
@@ -149,7 +149,7 @@ def _encoded(kind: int, value: Any) -> bytes:
         size = _encoded_size(len(items)) if short == MAX_NIBBLE else b""
         encoded = b"".join(_encoded(item_kind, item) for item in items)
         return bytes([short << 4 | abs(item_kind)]) + size + encoded
-    return bytes(value)  # RAW, BYTE, DOUBLE
+    return bytes(value)  # RAW, or a type in `FIXED_BYTES`
 
 
 def _encoded_size(value: int) -> bytes:
@@ -173,7 +173,7 @@ def _struct(data: io.BytesIO) -> Struct:
     while header := data.read(1)[0]:
         kind = header & 15
         number = number + (header >> 4) if header >> 4 else _value(I16, data)
-        found[number] = kind, kind == TRUE if kind in (TRUE, FALSE) else _value(kind, data)
+        found[number] = kind, _value(kind, data)
     return found
 
 
@@ -190,8 +190,8 @@ def _value(kind: int, data: io.BytesIO) -> Any:
         header = data.read(1)[0]
         size = header >> 4 if header >> 4 < MAX_NIBBLE else _size(data)
         return header & 15, [_value(header & 15, data) for _ in range(size)]
-    if kind in (BYTE, DOUBLE):
-        return data.read(1 if kind == BYTE else 8)
+    if kind in FIXED_BYTES:
+        return data.read(FIXED_BYTES[kind])
     raise ValueError(f"unexpected Thrift type {kind} in the footer")
 
 

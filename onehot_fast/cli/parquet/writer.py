@@ -36,7 +36,7 @@ CODECS: dict[str, tuple[int, str | None]] = {
     "zstd": (6, "zstd"),
     "lz4": (7, "lz4_raw"),
 }
-PAGE_ROWS = 1 << 20
+PAGE_ROWS = 1 << 20  # the maximum rows of a page of bits, a multiple of 8
 # pyarrow's default of 1,024 rows takes an eighth longer, for dictionaries twice as long.
 WRITE_BATCH_ROWS = 1 << 16
 # The size of a piece; smaller pieces cost more than their concurrency gains.
@@ -52,8 +52,8 @@ class GroupWriter:
     """A Parquet file, which is written row group by row group; the caller closes `file`.
 
     The columns in `features` are written as bits if they are Booleans without nulls. `n_files`
-    files are written at the same time and share the threads. A page of bits has at most `page_rows`
-    rows, a multiple of 8. `compression` and `options` are those of `pyarrow.parquet.ParquetWriter`.
+    files are written at the same time and share the threads. `compression` and `options` are those
+    of `pyarrow.parquet.ParquetWriter`.
     """
 
     def __init__(
@@ -63,15 +63,11 @@ class GroupWriter:
         features: Collection[str],
         compression: str,
         n_files: int = 1,
-        page_rows: int = PAGE_ROWS,
         **options: Any,
     ) -> None:
-        self._file, self._schema, self._page_rows = file, schema, page_rows
-        self._options = {
-            **options,
-            "compression": compression,
-            "write_batch_size": WRITE_BATCH_ROWS,
-        }
+        self._file, self._schema = file, schema
+        own = {"compression": compression, "write_batch_size": WRITE_BATCH_ROWS}
+        self._options = {**options, **own}
         self._codec_number, self._codec_name = CODECS.get(compression, (-1, None))
         is_bits = [
             self._codec_number >= 0
@@ -121,8 +117,7 @@ class GroupWriter:
     def _plain(self, rows: pa.Table) -> _Piece:
         """Return columns as pyarrow writes them in a row group, and the metadata of the columns."""
         out = pa.BufferOutputStream()
-        with pq.ParquetWriter(out, rows.schema, store_schema=False, **self._options) as writer:
-            writer.write_table(rows, rows.num_rows)
+        pq.write_table(rows, out, rows.num_rows, store_schema=False, **self._options)
         content, footer = _split(out.getvalue())
         return content, chunks_of(footer, rows.num_rows)
 
@@ -134,12 +129,11 @@ class GroupWriter:
         chunks: list[Struct] = []
         start = len(MAGIC)
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
-            pages, n_plain, n_true = _pages(column, codec, self._page_rows)
+            pages, n_plain, n_true = _pages(column, codec)
             sizes = n_plain, sum(map(len, pages))
             n_pages, n_rows = len(pages) // 2, rows.num_rows
-            chunks.append(
-                bits_chunk(name, self._codec_number, start, sizes, n_pages, n_rows, n_true)
-            )
+            chunk = bits_chunk(name, self._codec_number, start, sizes, n_pages, n_rows, n_true)
+            chunks.append(chunk)
             content += pages
             start += sizes[1]
         return b"".join(content), chunks
@@ -180,15 +174,13 @@ def _pieces(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
         yield piece
 
 
-def _pages(
-    column: pa.ChunkedArray, codec: pa.Codec | None, page_rows: int
-) -> tuple[list[bytes], int, int]:
+def _pages(column: pa.ChunkedArray, codec: pa.Codec | None) -> tuple[list[bytes], int, int]:
     """Return all pages with headers, their bytes before compression, and the number of ones."""
     array = pa.concat_arrays(column.chunks)  # begins at a byte
     pages: list[bytes] = []
     n_plain, bits = 0, memoryview(array.buffers()[1])
-    for start in range(0, len(array), page_rows):
-        n_values = min(page_rows, len(array) - start)
+    for start in range(0, len(array), PAGE_ROWS):
+        n_values = min(PAGE_ROWS, len(array) - start)
         plain = bits[start // 8 : (start + n_values + 7) // 8]
         packed = bytes(plain) if codec is None else codec.compress(plain, asbytes=True)
         header = page_header(n_values, len(plain), len(packed))
