@@ -102,12 +102,18 @@ def csc(
 
 
 def recode(
-    codes: AnyArray, table: npt.NDArray[np.int32], num_threads: int = 1
-) -> npt.NDArray[np.signedinteger[Any]]:
-    """Return the table entry of each code, in the smallest signed dtype that fits all entries."""
-    span = int(table.max()) + 1
-    out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
-    code_columns.recode(codes, table, out, span, num_threads)
+    codes: AnyArray,
+    table: npt.NDArray[np.int32],
+    num_threads: int = 1,
+    dtype: np.dtype[Any] | None = None,
+) -> AnyArray:
+    """Return the table entry of each code.
+
+    `dtype` must fit all entries. By default, it is the smallest signed dtype that does.
+    """
+    dtype = dtype or np.min_scalar_type(-max(int(table.max()) + 1, 1))
+    out, _ = memory.allocate((len(codes),), dtype)
+    code_columns.recode(codes, table, out, num_threads)
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -301,3 +302,20 @@ def test_gram_of_many_categories_counts_the_pairs_that_occur():
         expected = csr.T @ csr.multiply(row_weights[:, None]).tocsr()
         difference = matrix.gram(w, output="csr") - expected
         assert abs(difference).max() < 1e-12
+
+
+def test_one_row_of_many_categories_needs_little_memory():
+    """What depends on the number of categories is computed once for a fitted encoder."""
+    table = {name: [f"{name}{i}" for i in range(20_000)] for name in "ab"}
+    encoder = Encoder([*table]).fit(table)
+    row = {name: values[-1:] for name, values in table.items()}
+    encoder.transform(row, "implicit")
+
+    tracemalloc.start()
+    try:
+        matrix = encoder.transform(row, "implicit")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000
+    assert np.flatnonzero(matrix.to_numpy()).size == 2
