@@ -242,10 +242,8 @@ class OneHotMatrix:
                     "rows must be a slice, a 1-D array of integers or a Boolean mask; use X[i:i+1]"
                     " for one row, and X.to_csr() to select columns"
                 )
-            if index.dtype.kind == "b":
-                if len(index) != len(self):
-                    raise IndexError(f"the mask must have {len(self)} entries, got {len(index)}")
-                index = np.flatnonzero(index)
+            if index.dtype.kind == "b" and len(index) != len(self):
+                raise IndexError(f"the mask must have {len(self)} entries, got {len(index)}")
         codes = [np.ascontiguousarray(group[index]) for group in self._codes]
         numeric = np.ascontiguousarray(self._numeric[index])
         return OneHotMatrix(self._layout, codes, numeric, self._names)

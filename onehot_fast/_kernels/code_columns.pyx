@@ -12,7 +12,7 @@ cimport numpy as cnp
 import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.simd cimport OHF_F32, OHF_SPAN8, microkernels, ohf_microkernels, ohf_table, policy_of
+from onehot_fast._kernels.simd cimport OHF_F32, OHF_SPAN8, microkernels, ohf_table, policy_of
 
 cnp.import_array()
 
@@ -86,7 +86,6 @@ cdef class CodeColumns:
 
     cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, object table) except -1:
         """Check one column and store a pointer to its memory."""
-        cdef const ohf_microkernels *variant = microkernels()
         cdef int kind = index_kind(codes)
         if kind >= OHF_F32 or codes.ndim != 1 or codes.shape[0] != self.n_rows:
             raise ValueError(
@@ -97,10 +96,12 @@ cdef class CodeColumns:
         self.items[i].index_bytes = kind_bytes(kind)
         self.items[i].kind = kind
         if table is None:
-            self.items[i].narrow = variant.narrow8[kind] if self.code_bytes == 1 else variant.narrow32[kind]
+            self.items[i].narrow = (
+                microkernels.narrow8[kind] if self.code_bytes == 1 else microkernels.narrow32[kind]
+            )
             self.items[i].policy = &self.policy
             return 0
-        self.items[i].map = variant.map8[kind] if self.code_bytes == 1 else variant.map32[kind]
+        self.items[i].map = microkernels.map8[kind] if self.code_bytes == 1 else microkernels.map32[kind]
         return self.describe_table(i, table)
 
     cdef int describe_table(self, Py_ssize_t i, cnp.ndarray table) except -1:

@@ -14,7 +14,7 @@ cimport numpy as cnp
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
 from onehot_fast._kernels.scan cimport index_t
-from onehot_fast._kernels.simd cimport fill_init, microkernels, ohf_fill, ohf_microkernels
+from onehot_fast._kernels.simd cimport microkernels, ohf_fill, ohf_fill_init, ohf_microkernels
 
 cdef enum:
     CODES = 1024
@@ -78,9 +78,9 @@ def multi_hot(
     to = output_of(out, n_rows * depth, on, off)
     if to.n_bytes == 0:
         return
-    fill_init(&fill, to.width, depth, 1, to.on, to.off)
+    ohf_fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job = Job(
-        microkernels=microkernels(), source=columns.items, fill=&fill, offsets=&offsets[0], out=to.data,
+        microkernels=microkernels, source=columns.items, fill=&fill, offsets=&offsets[0], out=to.data,
         row_bytes=depth * to.width,
     )
     for_each_chunk(
@@ -130,22 +130,16 @@ cdef void sort_row(int32_t *columns, Py_ssize_t n) noexcept nogil:
         columns[j] = column
 
 
-cdef Py_ssize_t drop_negative(int32_t *columns, Py_ssize_t n) noexcept nogil:
-    """Move the columns of a row that are not negative to its start, and return their number."""
-    cdef Py_ssize_t i, n_kept = 0
-    for i in range(n):
-        columns[n_kept] = columns[i]
-        n_kept += columns[i] >= 0
-    return n_kept
-
-
 cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexcept nogil:
-    """Move the distinct columns of a sorted row to its start, count each, return their number."""
+    """Move the distinct columns of a sorted row to its start, count each, return their number.
+
+    Negative columns are dropped.
+    """
     cdef Py_ssize_t i, n_distinct = 0
     for i in range(n):
-        if i > 0 and columns[i] == columns[i - 1]:
+        if n_distinct > 0 and columns[i] == columns[n_distinct - 1]:
             counts[n_distinct - 1] += 1
-        else:
+        elif columns[i] >= 0:
             columns[n_distinct] = columns[i]
             counts[n_distinct] = 1
             n_distinct += 1
@@ -176,7 +170,6 @@ def csr(
             n = offsets[row + 1] - offsets[row]
             if n > 0:
                 read(columns.items, offsets[row], n, 0, n_columns, &indices[total])
-                n = drop_negative(&indices[total], n)
                 sort_row(&indices[total], n)
                 total += merge_row(&indices[total], n, &counts[total])
             indptr[row + 1] = total

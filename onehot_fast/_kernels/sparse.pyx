@@ -105,12 +105,11 @@ cdef Py_ssize_t write_block(
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
     cdef const unsigned char *at
     if position_t is int32_t:
-        if n_columns <= MAX_COLUMNS:
-            for column in range(n_columns):
-                at = <const unsigned char *> (codes + column * step)
-                shifted[column] = ohf_shifted(at, OHF_I32, 0, INT32_MAX)
-            row = job.microkernels.csr(shifted, n_columns, n_rows, <int32_t> place, indices + place, ends)
-            place += row * n_columns
+        for column in range(n_columns):
+            at = <const unsigned char *> (codes + column * step)
+            shifted[column] = ohf_shifted(at, OHF_I32, 0, INT32_MAX)
+        row = job.microkernels.csr(shifted, n_columns, n_rows, <int32_t> place, indices + place, ends)
+        place += row * n_columns
     for i in range(row, n_rows):
         for column in range(n_columns):
             indices[place] = codes[column * step + i]
@@ -124,7 +123,7 @@ cdef Py_ssize_t write_rows(
 ) noexcept nogil:
     """Write the columns of the rows [begin, end); return the next free place in ``indices``."""
     cdef int32_t codes[CODES]
-    cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
+    cdef Py_ssize_t n_columns = job.n_columns, step = CODES // n_columns
     cdef Py_ssize_t place = begin * n_columns, row = begin, count, column
     while row < end:
         if position_t is int32_t:
@@ -132,18 +131,19 @@ cdef Py_ssize_t write_rows(
                 count = write_added(job, row, end - row, indices + place, indptr + row + 1, place)
                 place += count * n_columns
                 row += count
-        count = min(end - row, step)
-        if n_columns <= CODES:
+        if n_columns <= MAX_COLUMNS:
+            count = min(end - row, step)
             for column in range(n_columns):
                 read(&job.sources[column], row, count, 0, job.span, codes + column * step)
             place = write_block(job, codes, step, count, indices, indptr + row + 1, place)
-        elif count:     # one row, code by code
+            row += count
+        else:
             for column in range(n_columns):
                 read(&job.sources[column], row, 1, 0, job.span, codes)
                 indices[place] = codes[0]
                 place += codes[0] >= 0
-            indptr[row + 1] = <position_t> place
-        row += count
+            row += 1
+            indptr[row] = <position_t> place
     return place
 
 
@@ -197,7 +197,7 @@ def csr(
     if columns.n_rows == 0:
         return 0
     job = Job(
-        microkernels=microkernels(), sources=columns.items, indices=&indices[0], indptr=&indptr[0], shifted=NULL,
+        microkernels=microkernels, sources=columns.items, indices=&indices[0], indptr=&indptr[0], shifted=NULL,
         n_columns=columns.n_columns, span=n_columns, wide=position_t is int64_t,
     )
     if job.n_columns <= MAX_COLUMNS and shifts_of(&job, shifted):
