@@ -84,28 +84,22 @@ cdef class CodeColumns:
         for i in range(self.n_columns):
             self.describe(i, codes[i], tables[i])
 
-    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, object table) except -1:
-        """Check one column and store a pointer to its memory."""
+    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table) except -1:
+        """Check one column and its table, and store pointers to their memory."""
         cdef int kind = index_kind(codes)
+        cdef CodeSource *item = &self.items[i]
         if kind >= OHF_F32 or codes.ndim != 1 or codes.shape[0] != self.n_rows:
             raise ValueError(
                 f"column {i}: codes must be {self.n_rows} integers, "
                 f"got {codes.dtype} of shape {(<object> codes).shape}"
             )
-        self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
-        self.items[i].index_bytes = kind_bytes(kind)
-        self.items[i].kind = kind
+        item.indices = <const char *> cnp.PyArray_DATA(codes)
+        item.index_bytes, item.kind = kind_bytes(kind), kind
         if table is None:
-            self.items[i].narrow = (
-                microkernels.narrow8[kind] if self.code_bytes == 1 else microkernels.narrow32[kind]
-            )
-            self.items[i].policy = &self.policy
+            item.narrow = microkernels.narrow8[kind] if self.code_bytes == 1 else microkernels.narrow32[kind]
+            item.policy = &self.policy
             return 0
-        self.items[i].map = microkernels.map8[kind] if self.code_bytes == 1 else microkernels.map32[kind]
-        return self.describe_table(i, table)
-
-    cdef int describe_table(self, Py_ssize_t i, cnp.ndarray table) except -1:
-        """Check the table of one column and store a pointer to it."""
+        item.map = microkernels.map8[kind] if self.code_bytes == 1 else microkernels.map32[kind]
         if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
             raise ValueError(f"column {i}: the table must be a contiguous int32 array of at least one entry")
         if table.shape[0] > UINT32_MAX:
@@ -116,7 +110,7 @@ cdef class CodeColumns:
         self.tables[i].only_adds = (
             0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.tables[i].entries, table.shape[0] - 1)
         )
-        self.items[i].table = &self.tables[i]
+        item.table = &self.tables[i]
         return 0
 
 

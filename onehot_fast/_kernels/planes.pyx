@@ -17,10 +17,10 @@ from libc.stdint cimport uint8_t, uintptr_t
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, kind_bytes, output_of, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
 from onehot_fast._kernels.simd cimport (
     OHF_BIT_MASKS, OHF_BIT_ROWS, OHF_PAD, OHF_SPAN8, microkernels, ohf_fill, ohf_fill_init, ohf_microkernels,
-    ohf_policy, stream_bytes,
+    stream_bytes,
 )
 
 cdef enum:
@@ -61,7 +61,7 @@ cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexc
         write_tile(job, rest // job.n_segments, item % job.n_tiles, rest % job.n_segments)
 
 
-cdef int run(
+cdef int encode_planes(
     const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, const Output *to,
     int num_threads,
 ) except -1:
@@ -82,24 +82,12 @@ cdef int run(
     )
 
 
-cdef int encode_planes(
-    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t outer, Py_ssize_t inner,
-    const Output *to, int num_threads,
-) except -1:
-    """Write the one-hot encoding of indices in shape (outer, depth, inner); no dimension may be 0."""
-    cdef CodeSource source = CodeSource(
-        indices=<const char *> indices, index_bytes=kind_bytes(kind), kind=kind,
-        narrow=microkernels.narrow8[kind], policy=policy, map=NULL, table=NULL,
-    )
-    return run(&source, outer, policy.depth, inner, to, num_threads)
-
-
 def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1):
     """Write the one-hot encoding of one column of codes to ``out`` (columns, rows)."""
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)
     cdef Output to = output_of(out, columns.n_rows * out.shape[0], on, off)
     if to.n_bytes:
-        run(columns.items, 1, out.shape[0], columns.n_rows, &to, num_threads)
+        encode_planes(columns.items, 1, out.shape[0], columns.n_rows, &to, num_threads)
 
 
 cdef struct BitsJob:

@@ -139,10 +139,15 @@ cdef int encode_indices(
     cdef ohf_plan plan
     cdef Py_ssize_t n_groups = n // inner, chunk_groups
     cdef chunk_work work = write_chunk
+    cdef CodeSource source
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
     # a run would cost more than the comparison saves.
     if inner > 1 and inner * to.width >= 256:
-        return encode_planes(indices, kind, policy, n_groups, inner, to, num_threads)
+        source = CodeSource(
+            indices=<const char *> indices, index_bytes=kind_bytes(kind), kind=kind,
+            narrow=microkernels.narrow8[kind], policy=policy, map=NULL, table=NULL,
+        )
+        return encode_planes(&source, n_groups, policy.depth, inner, to, num_threads)
     ohf_fill_init(&fill, to.width, policy.depth, inner, to.on, to.off)
     job = Job(
         microkernels=microkernels, narrow=microkernels.narrow32[kind], write=NULL, policy=policy, fill=&fill,

@@ -346,41 +346,27 @@ cdef void run_group(const void *any_job, Py_ssize_t group, Py_ssize_t _end) noex
         walk_group(job, part, <int32_t *> job.places + first, <int32_t *> job.indices)
 
 
-cdef int run_groups(
-    CodeColumns columns, position_t[:, :, ::1] places, position_t *indices, Py_ssize_t n_indices,
-    int num_threads,
-) except -1:
-    """Write the row numbers of all groups or, if ``indices`` is NULL, only count the rows."""
+def csc(list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
+    """Write the row numbers of each column to ``indices``; if it is empty, only count them.
+
+    ``places`` (groups, columns, parts of a group) has the position in ``indices`` where each part of each column
+    begins. The positions are replaced by those where the parts end. Part ``i`` begins at row
+    ``i * n_rows // n_parts`` and ends where the next part begins.
+    """
     cdef PartsJob job
+    cdef CodeColumns columns = CodeColumns(codes, tables, 4)
+    if places.shape[0] == 0 or places.shape[1] == 0:
+        return
     if places.shape[2] not in (1, LANES):
         raise ValueError(f"sparse.csc: a group must have 1 or {LANES} parts, got {places.shape[2]}")
     job = PartsJob(
         sources=columns.items, n_sources=columns.n_columns, n_rows=columns.n_rows, n_groups=places.shape[0],
-        n_columns=places.shape[1], group_parts=<int> places.shape[2], places=&places[0, 0, 0], indices=indices,
-        n_indices=n_indices, wide=position_t is int64_t,
+        n_columns=places.shape[1], group_parts=<int> places.shape[2], places=&places[0, 0, 0], indices=NULL,
+        n_indices=indices.shape[0], wide=position_t is int64_t,
     )
-    return for_each_chunk(
+    if job.n_indices:
+        job.indices = &indices[0]
+    for_each_chunk(
         run_group, &job, job.n_groups, 1, job.n_rows // job.n_groups * job.n_sources * sizeof(position_t),
         num_threads,
     )
-
-
-def csc_counts(list codes, list tables, position_t[:, :, ::1] counts, int num_threads):
-    """Add the number of ones in each column of each part to ``counts`` (groups, columns, parts of a group).
-
-    Part ``i`` begins at row ``i * n_rows // n_parts`` and ends where the next part begins.
-    """
-    if counts.shape[0] and counts.shape[1]:
-        run_groups(CodeColumns(codes, tables, 4), counts, <position_t *> NULL, 0, num_threads)
-
-
-def csc_rows(
-    list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads,
-):
-    """Write the row numbers of each column to ``indices``.
-
-    ``places`` (groups, columns, parts of a group) has the position in ``indices`` where each part of each column
-    begins. The positions are replaced by those where the parts end.
-    """
-    if indices.shape[0] and places.shape[0] and places.shape[1]:
-        run_groups(CodeColumns(codes, tables, 4), places, &indices[0], indices.shape[0], num_threads)
