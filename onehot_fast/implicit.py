@@ -172,9 +172,7 @@ class OneHotMatrix:
 
         `numeric` is not copied.
         """
-        n_outputs = [column.n_outputs for column in columns]
-        has_nan = [column.nan_where_missing for column in columns]
-        layout = JointLayout(n_outputs, has_nan, positions)
+        layout = JointLayout(columns, positions)
         return cls(layout, layout.pack(columns, num_threads), numeric, names)
 
     @classmethod

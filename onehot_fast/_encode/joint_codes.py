@@ -70,23 +70,21 @@ class Digits(NamedTuple):
 class JointLayout:
     """The arrangement of the categorical and numeric columns of an implicit matrix.
 
-    `has_nan` tells for each categorical column whether a missing value makes all outputs of the
-    column NaN. `numeric` contains the positions of the numeric columns in the matrix, ascending.
+    `numeric` contains the positions of the numeric columns in the matrix, ascending.
     """
 
-    def __init__(
-        self, n_outputs: Sequence[int], has_nan: Sequence[bool], numeric: Sequence[int] = ()
-    ) -> None:
-        self.n_outputs: tuple[int, ...] = tuple(n_outputs)
-        with_nan = (nan and n > 0 for nan, n in zip(has_nan, n_outputs, strict=True))
+    def __init__(self, columns: Sequence[CodedColumn], numeric: Sequence[int]) -> None:
+        self.n_outputs: tuple[int, ...] = tuple(column.n_outputs for column in columns)
+        # Whether a missing value makes all outputs of a column NaN.
+        with_nan = (column.nan_where_missing and column.n_outputs > 0 for column in columns)
         self.has_nan: tuple[bool, ...] = tuple(with_nan)
         self.numeric: npt.NDArray[np.intp] = np.array(numeric, np.intp)
-        self.n_columns: int = sum(n_outputs) + len(self.numeric)
-        first = np.cumsum([0, *n_outputs])[:-1]
+        self.n_columns: int = sum(self.n_outputs) + len(self.numeric)
+        first = np.cumsum([0, *self.n_outputs])[:-1]
         n_before = np.searchsorted(self.numeric - np.arange(len(self.numeric)), first, "right")
         self.starts: list[int] = (first + n_before).tolist()
         self.radices: list[int] = [
-            n + 1 + nan for n, nan in zip(n_outputs, self.has_nan, strict=True)
+            n + 1 + nan for n, nan in zip(self.n_outputs, self.has_nan, strict=True)
         ]
         smallest_first = sorted(range(len(self.radices)), key=self.radices.__getitem__)
         self.groups: list[Digits] = self.shared(smallest_first, MAX_SHARED_CODES)

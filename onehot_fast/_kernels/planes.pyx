@@ -26,7 +26,6 @@ from onehot_fast._kernels.simd cimport (
 cdef enum:
     TILE = 4096             # positions of a tile: 4 KiB of codes in L1
     CHUNK_BIT_ROWS = 16 * OHF_BIT_ROWS
-    CHUNK_BYTES = 1 << 20
 
 cdef struct Job:
     const ohf_microkernels *microkernels
@@ -76,10 +75,7 @@ cdef int encode_planes(
     )
     item_bytes = min(inner, <Py_ssize_t> TILE) * to.width * min(depth, <Py_ssize_t> OHF_SPAN8)
     fill.stream = job.microkernels.streams and <size_t> to.n_bytes > stream_bytes
-    return for_each_chunk(
-        run_chunk, &job, outer * job.n_segments * job.n_tiles, max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1),
-        item_bytes, num_threads,
-    )
+    return for_each_chunk(run_chunk, &job, outer * job.n_segments * job.n_tiles, 0, item_bytes, num_threads)
 
 
 def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1):

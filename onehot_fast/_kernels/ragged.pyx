@@ -18,7 +18,6 @@ from onehot_fast._kernels.simd cimport microkernels, ohf_fill, ohf_fill_init, oh
 
 cdef enum:
     CODES = 1024
-    CHUNK_BYTES = 1 << 20
     INSERTION = 32          # up to this many codes in a row, insertion sort is faster than qsort
 
 cdef struct Job:
@@ -83,9 +82,7 @@ def multi_hot(
         microkernels=microkernels, source=columns.items, fill=&fill, offsets=&offsets[0], out=to.data,
         row_bytes=depth * to.width,
     )
-    for_each_chunk(
-        run_chunk, &job, n_rows, max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1), job.row_bytes, num_threads,
-    )
+    for_each_chunk(run_chunk, &job, n_rows, 0, job.row_bytes, num_threads)
 
 
 def multi_hot_count(const int64_t[::1] offsets, codes, table, index_t[:, ::1] out):
@@ -130,16 +127,22 @@ cdef void sort_row(int32_t *columns, Py_ssize_t n) noexcept nogil:
         columns[j] = column
 
 
-cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexcept nogil:
-    """Move the distinct columns of a sorted row to its start, count each, return their number.
+cdef Py_ssize_t drop_negative(int32_t *columns, Py_ssize_t n) noexcept nogil:
+    """Move the columns of a row that are not negative to its start, and return their number."""
+    cdef Py_ssize_t i, n_kept = 0
+    for i in range(n):
+        columns[n_kept] = columns[i]
+        n_kept += columns[i] >= 0
+    return n_kept
 
-    Negative columns are dropped.
-    """
+
+cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexcept nogil:
+    """Move the distinct columns of a sorted row to its start, count each, return their number."""
     cdef Py_ssize_t i, n_distinct = 0
     for i in range(n):
-        if n_distinct > 0 and columns[i] == columns[n_distinct - 1]:
+        if i > 0 and columns[i] == columns[i - 1]:
             counts[n_distinct - 1] += 1
-        elif columns[i] >= 0:
+        else:
             columns[n_distinct] = columns[i]
             counts[n_distinct] = 1
             n_distinct += 1
@@ -170,6 +173,7 @@ def csr(
             n = offsets[row + 1] - offsets[row]
             if n > 0:
                 read(columns.items, offsets[row], n, 0, n_columns, &indices[total])
+                n = drop_negative(&indices[total], n)
                 sort_row(&indices[total], n)
                 total += merge_row(&indices[total], n, &counts[total])
             indptr[row + 1] = total

@@ -43,7 +43,6 @@ cdef enum:
     MATRIX_CODES = 2048   # codes of a block of all columns together: 8 KiB
     WINDOW = 8192         # bytes
     MIN_WINDOW = 1024     # for smaller windows it does not pay to keep the codes of rows
-    CHUNK_BYTES = 1 << 20
     # Rows this narrow are built in registers. For 1M rows of 50 bytes, this takes 1.7 ms instead of 2.2 ms; for
     # 25 float64, 3.5 instead of 4.6 ms. From 100 bytes or 64 float32 on, the scratch block is as fast or faster.
     NARROW = 64
@@ -137,7 +136,7 @@ cdef int encode_indices(
     cdef Job job
     cdef ohf_fill fill
     cdef ohf_plan plan
-    cdef Py_ssize_t n_groups = n // inner, chunk_groups
+    cdef Py_ssize_t n_groups = n // inner
     cdef chunk_work work = write_chunk
     cdef CodeSource source
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
@@ -154,17 +153,13 @@ cdef int encode_indices(
         plan=&plan, indices=<const char *> indices, out=to.data, index_bytes=kind_bytes(kind) * inner,
         group_bytes=fill.depth * inner * to.width,
     )
-    chunk_groups = max(<Py_ssize_t> (CHUNK_BYTES // job.group_bytes), 1)
-    if chunk_groups > 64:
-        # 64 groups are whole cache lines: every chunk then has the alignment of `out`.
-        chunk_groups -= chunk_groups % 64
     fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
     job.write = choose(&job, &fill, n_groups, is_cleared)
     if job.write == NULL:
         work = expand_chunk
         job.narrow = job.microkernels.narrow8[kind]
         ohf_plan_init(&plan, job.microkernels, &fill, to.data)
-    return for_each_chunk(work, &job, n_groups, chunk_groups, job.group_bytes, num_threads)
+    return for_each_chunk(work, &job, n_groups, 0, job.group_bytes, num_threads)
 
 
 def encode(
@@ -276,7 +271,7 @@ def encode_matrix(
     cdef MatrixJob job
     cdef ohf_fill fill
     cdef CodeColumns columns = CodeColumns(codes, tables, 4)
-    cdef Py_ssize_t depth = out.shape[1], window_rows, chunk_rows
+    cdef Py_ssize_t depth = out.shape[1], window_rows
     cdef Output to = output_of(out, columns.n_rows * depth, on, off)
     if to.n_bytes == 0:
         return
@@ -292,7 +287,6 @@ def encode_matrix(
             job.step = 0
         window_rows = (job.step or MATRIX_CODES) - 2
         job.window = min(<Py_ssize_t> WINDOW, window_rows * job.row_bytes) // 64 * 64   # whole cache lines
-        for_each_chunk(stream_chunk, &job, to.n_bytes, CHUNK_BYTES, 1, num_threads)
+        for_each_chunk(stream_chunk, &job, to.n_bytes, 0, 1, num_threads)
     else:
-        chunk_rows = max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1)
-        for_each_chunk(write_matrix_chunk, &job, job.n_rows, chunk_rows, job.row_bytes, num_threads)
+        for_each_chunk(write_matrix_chunk, &job, job.n_rows, 0, job.row_bytes, num_threads)

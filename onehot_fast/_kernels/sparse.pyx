@@ -12,10 +12,7 @@ from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
-from onehot_fast._kernels.simd cimport (
-    OHF_I8, OHF_I16, OHF_I32, OHF_U8, OHF_U16, OHF_U32, microkernels, ohf_microkernels, ohf_shifted,
-    ohf_table,
-)
+from onehot_fast._kernels.simd cimport OHF_I32, OHF_U32, microkernels, ohf_microkernels, ohf_shifted, ohf_table
 
 cdef extern from *:
     """
@@ -59,8 +56,9 @@ cdef struct Job:
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
     """Describe a column whose outputs are its codes plus a constant; return False for others."""
     cdef const ohf_table *table = source.table
-    if source.kind not in (OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32, OHF_U32):
+    if source.index_bytes > 4:
         return False
+    shifted.codes = <const unsigned char *> source.indices
     # uint32 values of 2**31 or more are never codes, so uint32 can be read as int32.
     shifted.kind = OHF_I32 if source.kind == OHF_U32 else source.kind
     shifted.first = 0
@@ -80,7 +78,6 @@ cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
     for column in range(job.n_columns):
         if not shift_of(&job.sources[column], job.span, &shifted[column]):
             return False
-        shifted[column].codes = <const unsigned char *> job.sources[column].indices
     return True
 
 
@@ -103,11 +100,9 @@ cdef Py_ssize_t write_block(
     """Write rows from ``codes`` (``step`` elements per column); return the next free place."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
-    cdef const unsigned char *at
     if position_t is int32_t:
         for column in range(n_columns):
-            at = <const unsigned char *> (codes + column * step)
-            shifted[column] = ohf_shifted(at, OHF_I32, 0, INT32_MAX)
+            shifted[column] = ohf_shifted(<const unsigned char *> (codes + column * step), OHF_I32, 0, INT32_MAX)
         row = job.microkernels.csr(shifted, n_columns, n_rows, <int32_t> place, indices + place, ends)
         place += row * n_columns
     for i in range(row, n_rows):
