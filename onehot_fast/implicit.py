@@ -148,15 +148,16 @@ class OneHotMatrix:
         if numeric is not None:
             block = _as_columns(_floats(numeric, "numeric", n_rows)).copy()
         names: Names = partial(_default_names, tuple(sizes), block.shape[1])
+        n_columns = sum(sizes) + block.shape[1]
         if column_names is not None:
             names = tuple(column_names)
-            n_columns = sum(sizes) + block.shape[1]
             if len(names) != n_columns or len({*names}) != n_columns:
                 raise ValueError(
                     f"column_names must contain {n_columns} different names, got {len(names)}"
                     f" names, {len({*names})} of them different"
                 )
-        return cls._of_columns(columns, block, names, num_threads=num_threads)
+        positions = range(sum(sizes), n_columns)
+        return cls._of_columns(columns, block, names, positions, num_threads)
 
     @classmethod
     def _of_columns(
@@ -164,18 +165,14 @@ class OneHotMatrix:
         columns: Sequence[CodedColumn],
         numeric: Floats,
         names: Names,
-        positions: Sequence[int] | None = None,
-        num_threads: int | None = None,
+        positions: Sequence[int],
+        num_threads: int | None,
     ) -> OneHotMatrix:
-        """Return the matrix of `columns`, and of numeric columns at `positions` (default: last).
+        """Return the matrix of `columns`, and of numeric columns at `positions`.
 
         `numeric` is not copied.
         """
-        n_outputs = [column.n_outputs for column in columns]
-        if positions is None:
-            positions = range(sum(n_outputs), sum(n_outputs) + numeric.shape[1])
-        has_nan = [column.nan_where_missing for column in columns]
-        layout = JointLayout(n_outputs, has_nan, positions)
+        layout = JointLayout(columns, positions)
         return cls(layout, layout.pack(columns, num_threads), numeric, names)
 
     @classmethod
@@ -242,10 +239,8 @@ class OneHotMatrix:
                     "rows must be a slice, a 1-D array of integers or a Boolean mask; use X[i:i+1]"
                     " for one row, and X.to_csr() to select columns"
                 )
-            if index.dtype.kind == "b":
-                if len(index) != len(self):
-                    raise IndexError(f"the mask must have {len(self)} entries, got {len(index)}")
-                index = np.flatnonzero(index)
+            if index.dtype.kind == "b" and len(index) != len(self):
+                raise IndexError(f"the mask must have {len(self)} entries, got {len(index)}")
         codes = [np.ascontiguousarray(group[index]) for group in self._codes]
         numeric = np.ascontiguousarray(self._numeric[index])
         return OneHotMatrix(self._layout, codes, numeric, self._names)
@@ -430,28 +425,24 @@ class OneHotMatrix:
 
     def to_numpy(self, dtype: npt.DTypeLike = np.float64) -> AnyArray:
         """Return the dense matrix."""
-        columns, others = self._layout.unpack(self._codes), self._others(dtype)
-        return write.rows(columns, dtype, n_rows=len(self), others=others)
+        return self._write(write.rows, dtype)
 
     def to_csr(self, dtype: npt.DTypeLike = np.float64) -> csr_array:
         """Return the matrix as a ``scipy.sparse.csr_array``."""
-        return self._sparse("csr", dtype)
+        return self._write(partial(write.sparse_array, "csr"), dtype)
 
     def to_csc(self, dtype: npt.DTypeLike = np.float64) -> csc_array:
         """Return the matrix as a ``scipy.sparse.csc_array``."""
-        return self._sparse("csc", dtype)
+        return self._write(partial(write.sparse_array, "csc"), dtype)
 
-    def _sparse(self, form: str, dtype: npt.DTypeLike) -> Any:
-        """Return the matrix as a scipy.sparse array in the format `form`."""
-        columns, others = self._layout.unpack(self._codes), self._others(dtype)
-        return write.sparse_array(form, columns, dtype, n_rows=len(self), others=others)
-
-    def _others(self, dtype: npt.DTypeLike) -> list[tuple[int, AnyArray]]:
-        """Return the positions and values of numeric columns, for `others` of `write.rows`."""
-        return [
+    def _write(self, write_matrix: Callable[..., Any], dtype: npt.DTypeLike) -> Any:
+        """Return the result of a function of `write` for the whole matrix."""
+        others = [
             (position, self._numeric[:, i].astype(dtype))
             for i, position in enumerate(self._layout.numeric.tolist())
         ]
+        columns = self._layout.unpack(self._codes)
+        return write_matrix(columns, dtype, n_rows=len(self), others=others)
 
     def _weights(self, weights: Any) -> Floats:
         """Return the weights as a vector of floats, which is all ones if `weights` is None."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -70,24 +70,21 @@ class Digits(NamedTuple):
 class JointLayout:
     """The arrangement of the categorical and numeric columns of an implicit matrix.
 
-    `has_nan` tells for each categorical column whether a missing value makes all outputs of the
-    column NaN. `numeric` contains the positions of the numeric columns in the matrix, ascending.
+    `numeric` contains the positions of the numeric columns in the matrix, ascending.
     """
 
-    def __init__(
-        self, n_outputs: Sequence[int], has_nan: Sequence[bool], numeric: Sequence[int] = ()
-    ) -> None:
-        self.n_outputs: tuple[int, ...] = tuple(n_outputs)
-        with_nan = (nan and n > 0 for nan, n in zip(has_nan, n_outputs, strict=True))
+    def __init__(self, columns: Sequence[CodedColumn], numeric: Sequence[int]) -> None:
+        self.n_outputs: tuple[int, ...] = tuple(column.n_outputs for column in columns)
+        # Whether a missing value makes all outputs of a column NaN.
+        with_nan = (column.nan_where_missing and column.n_outputs > 0 for column in columns)
         self.has_nan: tuple[bool, ...] = tuple(with_nan)
         self.numeric: npt.NDArray[np.intp] = np.array(numeric, np.intp)
-        self.n_columns: int = sum(n_outputs) + len(self.numeric)
-        free = np.delete(np.arange(self.n_columns + 1), self.numeric)
-        first = accumulate(n_outputs, initial=0)
-        outputs = zip(first, n_outputs, strict=False)
-        self.starts: list[int] = [int(free[output]) for output, _ in outputs]
+        self.n_columns: int = sum(self.n_outputs) + len(self.numeric)
+        first = np.cumsum([0, *self.n_outputs])[:-1]
+        n_before = np.searchsorted(self.numeric - np.arange(len(self.numeric)), first, "right")
+        self.starts: list[int] = (first + n_before).tolist()
         self.radices: list[int] = [
-            n + 1 + nan for n, nan in zip(n_outputs, self.has_nan, strict=True)
+            n + 1 + nan for n, nan in zip(self.n_outputs, self.has_nan, strict=True)
         ]
         smallest_first = sorted(range(len(self.radices)), key=self.radices.__getitem__)
         self.groups: list[Digits] = self.shared(smallest_first, MAX_SHARED_CODES)
@@ -124,16 +121,12 @@ class JointLayout:
             dtype = np.min_scalar_type(group.n_codes - 1)
             parts = []
             for axis, i in enumerate(group.columns):
-                lut = columns[i].lut_from(0).astype(np.int64)
-                lut[lut < 0] = self.n_outputs[i]
-                lut[-1] += self.has_nan[i]
-                scaled = (lut * math.prod(group.radices[axis + 1 :])).astype(np.int32)
+                lut = columns[i].digit_lut(math.prod(group.radices[axis + 1 :]))
                 threads = parallel.resolve(num_threads, columns[i].codes.nbytes)
-                parts.append(dispatch.recode(columns[i].codes, scaled, threads))
-            total = parts[0].astype(dtype)
+                parts.append(dispatch.recode(columns[i].codes, lut, threads, dtype))
             for part in parts[1:]:
-                np.add(total, part, out=total, dtype=dtype, casting="unsafe")
-            codes.append(total)
+                parts[0] += part
+            codes.append(parts[0])
         return codes
 
     def unpack(self, codes: Sequence[AnyArray]) -> list[CodedColumn]:

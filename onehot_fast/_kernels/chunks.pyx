@@ -22,6 +22,7 @@ cdef extern from "clock.h":
     double ohf_seconds() noexcept nogil
 
 cdef Py_ssize_t SLAB_BYTES = 256 << 20
+cdef Py_ssize_t CHUNK_BYTES = 1 << 20
 
 # When a team ends, its threads continue to spin. In GNU OpenMP they spin for 300,000 pauses, which take
 # 5 - 15 ms, depending on the processor.
@@ -39,13 +40,18 @@ cdef int for_each_chunk(
 ) except -1:
     """Call ``work(job, begin, end)`` for chunks of up to ``chunk_items`` of the items 0 to ``n_items``.
 
-    Chunks may run in any order and at the same time.
+    Chunks may run in any order and at the same time. If ``chunk_items`` is 0, a chunk has about a megabyte.
     """
-    cdef Py_ssize_t n_chunks = (n_items + chunk_items - 1) // chunk_items, chunk_bytes = chunk_items * item_bytes
-    cdef Py_ssize_t slab = max(SLAB_BYTES // max(chunk_bytes, 1), 1)
-    cdef Py_ssize_t begin = 0, end, alone, chunk
+    cdef Py_ssize_t n_chunks, chunk_bytes, slab, begin = 0, end, alone, chunk
     cdef int team
     cdef double first_done, now
+    if chunk_items == 0:
+        chunk_items = max(CHUNK_BYTES // item_bytes, 1)
+        if chunk_items > 64:    # 64 items are whole cache lines: every chunk then has the alignment of the first
+            chunk_items -= chunk_items % 64
+    n_chunks = (n_items + chunk_items - 1) // chunk_items
+    chunk_bytes = chunk_items * item_bytes
+    slab = max(SLAB_BYTES // max(chunk_bytes, 1), 1)
     while begin < n_chunks:
         end = min(begin + slab, n_chunks)
         team = <int> min(<Py_ssize_t> num_threads, end - begin)

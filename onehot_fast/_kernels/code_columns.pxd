@@ -68,5 +68,4 @@ cdef class CodeColumns:
     cdef Py_ssize_t n_columns, n_rows
     cdef object keep            # the arrays whose memory the items point to
 
-    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, object table) except -1
-    cdef int describe_table(self, Py_ssize_t i, cnp.ndarray table) except -1
+    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table) except -1

@@ -17,8 +17,7 @@ class CodeColumns:
 def recode(
     codes: npt.NDArray[Any],
     table: npt.NDArray[np.int32],
-    out: npt.NDArray[np.int32],
-    span: int,
+    out: npt.NDArray[np.integer[Any]],
     num_threads: int,
 ) -> None: ...
 

@@ -4,15 +4,15 @@
 `recode` replaces the codes of one column by the entries of its table.
 """
 
-from libc.stdint cimport INT64_MAX, UINT32_MAX, int8_t, int16_t, int32_t, int64_t
-from libc.stdlib cimport calloc, free
+from cpython.bytearray cimport PyByteArray_AS_STRING
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int16_t, int32_t, int64_t
 
 cimport numpy as cnp
 
 import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.simd cimport OHF_F32, microkernels, ohf_microkernels, ohf_table, policy_of
+from onehot_fast._kernels.simd cimport OHF_F32, OHF_SPAN8, microkernels, ohf_table, policy_of
 
 cnp.import_array()
 
@@ -23,11 +23,6 @@ _KINDS = {dtype: kind for kind, dtype in enumerate(INDEX_DTYPES)}
 cdef enum:
     CHUNK_ROWS = 1 << 16
     CODES = 4096            # codes of a block, which fit in the first-level cache
-
-ctypedef fused code_t:
-    int8_t
-    int16_t
-    int32_t
 
 
 cdef int index_kind(cnp.ndarray indices) except -1:
@@ -82,39 +77,29 @@ cdef class CodeColumns:
                 f"got {len(codes)} columns and {len(tables)} tables"
             )
         self.n_rows = len(codes[0])
-        self.keep = (codes, tables)
-        self.items = <CodeSource *> calloc(self.n_columns, sizeof(CodeSource))
-        self.tables = <ohf_table *> calloc(self.n_columns, sizeof(ohf_table))
-        if self.items == NULL or self.tables == NULL:
-            raise MemoryError("cannot allocate the descriptions of the columns")
+        memory = bytearray(self.n_columns * (sizeof(CodeSource) + sizeof(ohf_table)))    # zeros
+        self.items = <CodeSource *> PyByteArray_AS_STRING(memory)
+        self.tables = <ohf_table *> (self.items + self.n_columns)
+        self.keep = (codes, tables, memory)
         for i in range(self.n_columns):
             self.describe(i, codes[i], tables[i])
 
-    def __dealloc__(self):
-        free(self.items)
-        free(self.tables)
-
-    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, object table) except -1:
-        """Check one column and store a pointer to its memory."""
-        cdef const ohf_microkernels *variant = microkernels()
+    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table) except -1:
+        """Check one column and its table, and store pointers to their memory."""
         cdef int kind = index_kind(codes)
+        cdef CodeSource *item = &self.items[i]
         if kind >= OHF_F32 or codes.ndim != 1 or codes.shape[0] != self.n_rows:
             raise ValueError(
                 f"column {i}: codes must be {self.n_rows} integers, "
                 f"got {codes.dtype} of shape {(<object> codes).shape}"
             )
-        self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
-        self.items[i].index_bytes = kind_bytes(kind)
-        self.items[i].kind = kind
+        item.indices = <const char *> cnp.PyArray_DATA(codes)
+        item.index_bytes, item.kind = kind_bytes(kind), kind
         if table is None:
-            self.items[i].narrow = variant.narrow8[kind] if self.code_bytes == 1 else variant.narrow32[kind]
-            self.items[i].policy = &self.policy
+            item.narrow = microkernels.narrow8[kind] if self.code_bytes == 1 else microkernels.narrow32[kind]
+            item.policy = &self.policy
             return 0
-        self.items[i].map = variant.map8[kind] if self.code_bytes == 1 else variant.map32[kind]
-        return self.describe_table(i, table)
-
-    cdef int describe_table(self, Py_ssize_t i, cnp.ndarray table) except -1:
-        """Check the table of one column and store a pointer to it."""
+        item.map = microkernels.map8[kind] if self.code_bytes == 1 else microkernels.map32[kind]
         if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
             raise ValueError(f"column {i}: the table must be a contiguous int32 array of at least one entry")
         if table.shape[0] > UINT32_MAX:
@@ -125,54 +110,46 @@ cdef class CodeColumns:
         self.tables[i].only_adds = (
             0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.tables[i].entries, table.shape[0] - 1)
         )
-        self.items[i].table = &self.tables[i]
+        item.table = &self.tables[i]
         return 0
 
 
 cdef struct Job:
     const CodeSource *source
-    void *out
-    Py_ssize_t out_bytes    # bytes of a code
-    Py_ssize_t span
-
-
-cdef void narrow(const int32_t *codes, Py_ssize_t count, code_t *out) noexcept nogil:
-    """Convert codes to a narrower type."""
-    cdef Py_ssize_t i
-    for i in range(count):
-        out[i] = <code_t> codes[i]
+    char *out
+    Py_ssize_t out_bytes    # bytes of an element of out: 1, 2 or 4
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
     """Write the table entry of each code of the rows [row, end)."""
     cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
-    cdef Py_ssize_t count
-    while row < end:
-        count = min(end - row, <Py_ssize_t> CODES)
-        if job.out_bytes == sizeof(int32_t):
-            read(job.source, row, count, 0, job.span, <int32_t *> job.out + row)
-        else:
-            read(job.source, row, count, 0, job.span, codes)
-            if job.out_bytes == sizeof(int8_t):
-                narrow(codes, count, <int8_t *> job.out + row)
-            else:
-                narrow(codes, count, <int16_t *> job.out + row)
-        row += count
+    cdef int16_t *narrow = <int16_t *> job.out
+    cdef Py_ssize_t count, i
+    if job.out_bytes == 1:      # OHF_NONE8 has the bits of -1
+        read(job.source, row, end - row, 0, OHF_SPAN8, job.out + row)
+    elif job.out_bytes == 4:
+        read(job.source, row, end - row, 0, INT64_MAX, job.out + 4 * row)
+    else:
+        while row < end:
+            count = min(end - row, <Py_ssize_t> CODES)
+            read(job.source, row, count, 0, INT64_MAX, codes)
+            for i in range(count):
+                narrow[row + i] = <int16_t> codes[i]
+            row += count
 
 
-def recode(cnp.ndarray codes, cnp.ndarray table, code_t[::1] out, Py_ssize_t span, int num_threads):
+def recode(cnp.ndarray codes, cnp.ndarray table, cnp.ndarray out, int num_threads):
     """Fill ``out`` with the table entry of each code of one column.
 
-    The entries must be below ``span``, and ``span - 1`` must fit the dtype of ``out``.
+    The dtype of ``out`` must be an integer of 1, 2 or 4 bytes that fits all entries.
     """
-    cdef Job job
-    cdef CodeColumns columns = CodeColumns([codes], [table], 4)
-    if out.shape[0] != columns.n_rows:
-        raise ValueError(f"recode: out must have {columns.n_rows} elements, got {out.shape[0]}")
-    if span > <Py_ssize_t> 1 << (8 * sizeof(code_t) - 1):
-        raise ValueError(f"recode: codes below {span} do not fit {sizeof(code_t)} bytes")
-    if columns.n_rows == 0:
-        return
-    job = Job(source=columns.items, out=&out[0], out_bytes=sizeof(code_t), span=span)
-    for_each_chunk(run_chunk, &job, columns.n_rows, CHUNK_ROWS, sizeof(code_t), num_threads)
+    cdef int width = out.itemsize
+    cdef CodeColumns columns = CodeColumns([codes], [table], 1 if width == 1 else 4)
+    cdef Job job = Job(source=columns.items, out=<char *> cnp.PyArray_DATA(out), out_bytes=width)
+    if width not in (1, 2, 4) or out.ndim != 1 or out.shape[0] != columns.n_rows or not out.flags.carray:
+        raise ValueError(
+            f"recode: out must be {columns.n_rows} contiguous and writable elements of 1, 2 or 4 bytes, "
+            f"got {out.dtype} of shape {(<object> out).shape}"
+        )
+    for_each_chunk(run_chunk, &job, columns.n_rows, CHUNK_ROWS, width, num_threads)

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The kinds of index the narrow microkernels read, in the order of their tables. */
 enum {
@@ -122,15 +123,65 @@ int ohf_variants(const ohf_microkernels **found, int room);
  * 16 MiB. A virtual machine may report a cache of hundreds of MiB that it shares with strangers. */
 size_t ohf_stream_bytes(void);
 
-void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, size_t inner, const unsigned char *on,
-                   const unsigned char *off);
+/* These few functions are in the header because several extension modules call them. */
 
-/* Make the scratch block of rows_scratch: 64-byte aligned, OHF_SCRATCH + 64 bytes of off. */
-void ohf_scratch_init(unsigned char *scratch, const ohf_fill *fill);
+static inline void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, size_t inner, const unsigned char *on,
+                                 const unsigned char *off)
+{
+    fill->width = width;
+    fill->depth = depth;
+    fill->inner = inner;
+    fill->on = on;
+    fill->off = off;
+    fill->stream = 0;
+    fill->off_is_byte = 1;
+    for (size_t i = 1; i < width; i++)
+        fill->off_is_byte &= off[i] == off[0];
+    if (width <= 16 && 64 % width == 0)
+        for (size_t i = 0; i < 64; i += width) {
+            memcpy(fill->on_line + i, on, width);
+            memcpy(fill->off_line + i, off, width);
+        }
+}
+
+static inline size_t ohf_gcd(size_t a, size_t b)
+{
+    while (b != 0) {
+        const size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
 
 /* Whether rows of this fill fit rows_expand of `microkernels`, written to `out`. */
-int ohf_can_expand(const ohf_microkernels *microkernels, const ohf_fill *fill, const unsigned char *out);
+static inline int ohf_can_expand(const ohf_microkernels *microkernels, const ohf_fill *fill, const unsigned char *out)
+{
+    const size_t width = fill->width, row_bytes = fill->depth * width;
+    if (microkernels->rows_expand == NULL || fill->inner != 1 || width > 16 || 64 % width != 0)
+        return 0;
+    if (fill->depth > OHF_EXPAND_DEPTH || (uintptr_t)out % width != 0)
+        return 0;
+    /* A vector spans at most this many rows: a part of one, whole ones, a part of one. */
+    return ((size_t)microkernels->vector + row_bytes - width) / row_bytes + 1 <= OHF_EXPAND_WINDOW;
+}
 
-void ohf_plan_init(ohf_plan *plan, const ohf_microkernels *microkernels, const ohf_fill *fill, const unsigned char *out);
+static inline void ohf_plan_init(ohf_plan *plan, const ohf_microkernels *microkernels, const ohf_fill *fill,
+                                 const unsigned char *out)
+{
+    const size_t vector = (size_t)microkernels->vector, width = fill->width, depth = fill->depth;
+    const size_t lanes = vector / width, row_bytes = depth * width, shared = ohf_gcd(row_bytes, vector);
+    size_t element = plan->head = (size_t)(-(uintptr_t)out & (vector - 1)) / width;
+    plan->vectors = row_bytes / shared;
+    plan->rows = vector / shared;
+    for (size_t v = 0; v < plan->vectors; v++) {
+        const size_t first = element / depth;
+        plan->first_row[v] = (uint16_t)first;
+        for (size_t lane = 0; lane < lanes; lane++, element++) {
+            plan->row[v * lanes + lane] = (unsigned char)(element / depth - first);
+            plan->column[v * lanes + lane] = (unsigned char)(element % depth);
+        }
+    }
+}
 
 #endif

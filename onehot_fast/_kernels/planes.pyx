@@ -17,17 +17,15 @@ from libc.stdint cimport uint8_t, uintptr_t
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, kind_bytes, output_of, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
 from onehot_fast._kernels.simd cimport (
-    OHF_BIT_MASKS, OHF_BIT_ROWS, OHF_PAD, OHF_SPAN8, fill_init, microkernels, ohf_fill, ohf_microkernels,
-    ohf_policy, stream_bytes,
+    OHF_BIT_MASKS, OHF_BIT_ROWS, OHF_PAD, OHF_SPAN8, microkernels, ohf_fill, ohf_fill_init, ohf_microkernels,
+    stream_bytes,
 )
 
 cdef enum:
     TILE = 4096             # positions of a tile: 4 KiB of codes in L1
-    BIT_TILE = OHF_BIT_ROWS  # rows of a tile of bits: whole cache lines
     CHUNK_BIT_ROWS = 16 * OHF_BIT_ROWS
-    CHUNK_BYTES = 1 << 20
 
 cdef struct Job:
     const ohf_microkernels *microkernels
@@ -62,7 +60,7 @@ cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexc
         write_tile(job, rest // job.n_segments, item % job.n_tiles, rest % job.n_segments)
 
 
-cdef int run(
+cdef int encode_planes(
     const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, const Output *to,
     int num_threads,
 ) except -1:
@@ -70,29 +68,14 @@ cdef int run(
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t item_bytes
-    fill_init(&fill, to.width, depth, inner, to.on, to.off)
+    ohf_fill_init(&fill, to.width, depth, inner, to.on, to.off)
     job = Job(
-        microkernels=microkernels(), source=source, fill=&fill, out=to.data, plane_bytes=inner * to.width,
+        microkernels=microkernels, source=source, fill=&fill, out=to.data, plane_bytes=inner * to.width,
         inner=inner, n_tiles=(inner + TILE - 1) // TILE, n_segments=(depth + OHF_SPAN8 - 1) // OHF_SPAN8,
     )
     item_bytes = min(inner, <Py_ssize_t> TILE) * to.width * min(depth, <Py_ssize_t> OHF_SPAN8)
-    fill.stream = job.microkernels.streams and <size_t> to.n_bytes > stream_bytes()
-    return for_each_chunk(
-        run_chunk, &job, outer * job.n_segments * job.n_tiles, max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1),
-        item_bytes, num_threads,
-    )
-
-
-cdef int encode_planes(
-    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t outer, Py_ssize_t inner,
-    const Output *to, int num_threads,
-) except -1:
-    """Write the one-hot encoding of indices in shape (outer, depth, inner); no dimension may be 0."""
-    cdef CodeSource source = CodeSource(
-        indices=<const char *> indices, index_bytes=kind_bytes(kind), kind=kind,
-        narrow=microkernels().narrow8[kind], policy=policy, map=NULL, table=NULL,
-    )
-    return run(&source, outer, policy.depth, inner, to, num_threads)
+    fill.stream = job.microkernels.streams and <size_t> to.n_bytes > stream_bytes
+    return for_each_chunk(run_chunk, &job, outer * job.n_segments * job.n_tiles, 0, item_bytes, num_threads)
 
 
 def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1):
@@ -100,7 +83,7 @@ def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off,
     cdef CodeColumns columns = CodeColumns([codes], [table], 1)
     cdef Output to = output_of(out, columns.n_rows * out.shape[0], on, off)
     if to.n_bytes:
-        run(columns.items, 1, out.shape[0], columns.n_rows, &to, num_threads)
+        encode_planes(columns.items, 1, out.shape[0], columns.n_rows, &to, num_threads)
 
 
 cdef struct BitsJob:
@@ -114,12 +97,12 @@ cdef struct BitsJob:
 cdef void run_bit_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     """Write the bits of all classes for the rows [begin, end), one tile of rows after another."""
     cdef const BitsJob *job = <const BitsJob *> any_job
-    cdef uint8_t codes[BIT_TILE + OHF_PAD]
+    cdef uint8_t codes[OHF_BIT_ROWS + OHF_PAD]
     cdef unsigned char room[OHF_BIT_MASKS + 64]
     cdef unsigned char *masks = room + (-<uintptr_t> room & 63)
     cdef Py_ssize_t count, base, span
     while begin < end:
-        count = min(end - begin, <Py_ssize_t> BIT_TILE)
+        count = min(end - begin, <Py_ssize_t> OHF_BIT_ROWS)
         base = 0
         while base < job.n_classes:
             span = min(job.n_classes - base, <Py_ssize_t> OHF_SPAN8)
@@ -147,11 +130,11 @@ def encode_bits(codes, table, unsigned char[:, ::1] out, int num_threads=1, Py_s
     if out.shape[1] < n_bytes:
         raise ValueError(f"planes.encode_bits: a row must have at least {n_bytes} bytes, got {out.shape[1]}")
     job = BitsJob(
-        microkernels=microkernels(), source=columns.items, out=&out[0, 0], n_classes=out.shape[0],
+        microkernels=microkernels, source=columns.items, out=&out[0, 0], n_classes=out.shape[0],
         plane_bytes=out.shape[1], is_streamed=False,
     )
     job.is_streamed = (
-        <size_t> max(result_bytes, job.n_classes * job.plane_bytes) > stream_bytes() and job.microkernels.streams
+        <size_t> max(result_bytes, job.n_classes * job.plane_bytes) > stream_bytes and job.microkernels.streams
         and (<uintptr_t> job.out | <uintptr_t> job.plane_bytes) % 64 == 0
     )
     for_each_chunk(

@@ -14,11 +14,10 @@ cimport numpy as cnp
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
 from onehot_fast._kernels.scan cimport index_t
-from onehot_fast._kernels.simd cimport fill_init, microkernels, ohf_fill, ohf_microkernels
+from onehot_fast._kernels.simd cimport microkernels, ohf_fill, ohf_fill_init, ohf_microkernels
 
 cdef enum:
     CODES = 1024
-    CHUNK_BYTES = 1 << 20
     INSERTION = 32          # up to this many codes in a row, insertion sort is faster than qsort
 
 cdef struct Job:
@@ -78,14 +77,12 @@ def multi_hot(
     to = output_of(out, n_rows * depth, on, off)
     if to.n_bytes == 0:
         return
-    fill_init(&fill, to.width, depth, 1, to.on, to.off)
+    ohf_fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job = Job(
-        microkernels=microkernels(), source=columns.items, fill=&fill, offsets=&offsets[0], out=to.data,
+        microkernels=microkernels, source=columns.items, fill=&fill, offsets=&offsets[0], out=to.data,
         row_bytes=depth * to.width,
     )
-    for_each_chunk(
-        run_chunk, &job, n_rows, max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1), job.row_bytes, num_threads,
-    )
+    for_each_chunk(run_chunk, &job, n_rows, 0, job.row_bytes, num_threads)
 
 
 def multi_hot_count(const int64_t[::1] offsets, codes, table, index_t[:, ::1] out):

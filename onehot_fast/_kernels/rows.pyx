@@ -31,8 +31,8 @@ from onehot_fast._kernels.code_columns cimport (
 )
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
-    OHF_PAD, OHF_SCRATCH, OHF_SPAN32, can_expand, fill_init, microkernels, ohf_fill, ohf_microkernels, ohf_narrow,
-    ohf_plan, ohf_policy, ohf_rows, plan_init, policy_of, scratch_init, stream_bytes,
+    OHF_PAD, OHF_SCRATCH, OHF_SPAN32, microkernels, ohf_can_expand, ohf_fill, ohf_fill_init, ohf_microkernels,
+    ohf_narrow, ohf_plan, ohf_plan_init, ohf_policy, ohf_rows, policy_of, stream_bytes,
 )
 
 cnp.import_array()
@@ -43,7 +43,6 @@ cdef enum:
     MATRIX_CODES = 2048   # codes of a block of all columns together: 8 KiB
     WINDOW = 8192         # bytes
     MIN_WINDOW = 1024     # for smaller windows it does not pay to keep the codes of rows
-    CHUNK_BYTES = 1 << 20
     # Rows this narrow are built in registers. For 1M rows of 50 bytes, this takes 1.7 ms instead of 2.2 ms; for
     # 25 float64, 3.5 instead of 4.6 ms. From 100 bytes or 64 float32 on, the scratch block is as fast or faster.
     NARROW = 64
@@ -76,38 +75,30 @@ cdef void expand_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noex
         row += count
 
 
-cdef void panel_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Write groups with more than ``OHF_SPAN32`` classes, one range of classes after another."""
-    cdef const Job *job = <const Job *> any_job
-    cdef int32_t codes[CODES]
-    cdef ohf_policy policy = job.policy[0]
-    cdef ohf_fill fill = job.fill[0]
-    cdef Py_ssize_t group
-    cdef unsigned char *out
-    for group in range(begin, end):
-        policy.base = 0
-        while policy.base < policy.depth:
-            policy.span = min(policy.depth - policy.base, OHF_SPAN32)
-            fill.depth = policy.span
-            out = job.out + group * job.group_bytes + policy.base * fill.inner * fill.width
-            job.narrow(job.indices + group * job.index_bytes, fill.inner, &policy, codes)
-            job.write(codes, 1, &fill, out, NULL)
-            policy.base += policy.span
-
-
 cdef void write_chunk(const void *any_job, Py_ssize_t group, Py_ssize_t end) noexcept nogil:
-    """Write the groups [group, end) from four-byte codes."""
+    """Write the groups [group, end) from four-byte codes.
+
+    A group with more than ``OHF_SPAN32`` classes is a whole chunk; one range of classes is written after another.
+    """
     cdef const Job *job = <const Job *> any_job
     cdef int32_t codes[CODES]
     cdef unsigned char room[OHF_SCRATCH + 128]
     cdef unsigned char *scratch = room + (-<uintptr_t> room & 63)
-    cdef Py_ssize_t inner = job.fill.inner, step = CODES // inner, count
+    cdef unsigned char *out
+    cdef ohf_policy policy = job.policy[0]
+    cdef ohf_fill fill = job.fill[0]
+    cdef Py_ssize_t count
     if job.write == job.microkernels.rows_scratch:
-        scratch_init(scratch, job.fill)
+        job.microkernels.fill(scratch, OHF_SCRATCH + 64, &fill)
     while group < end:
-        count = min(end - group, step)
-        job.narrow(job.indices + group * job.index_bytes, count * inner, job.policy, codes)
-        job.write(codes, count, job.fill, job.out + group * job.group_bytes, scratch)
+        count = min(end - group, <Py_ssize_t> (CODES // fill.inner))
+        policy.base = 0
+        while policy.base < policy.depth:
+            policy.span = fill.depth = min(policy.depth - policy.base, OHF_SPAN32)
+            out = job.out + group * job.group_bytes + policy.base * fill.inner * fill.width
+            job.narrow(job.indices + group * job.index_bytes, count * fill.inner, &policy, codes)
+            job.write(codes, count, &fill, out, scratch)
+            policy.base += policy.span
         group += count
 
 
@@ -120,7 +111,7 @@ cdef ohf_rows choose(
         return kernels.rows_scatter
     if job.group_bytes * <size_t> n_groups < SMALL_BYTES:
         return kernels.rows_block
-    if fill.depth <= NARROW and job.group_bytes <= NARROW_BYTES and can_expand(fill, job.out):
+    if fill.depth <= NARROW and job.group_bytes <= NARROW_BYTES and ohf_can_expand(kernels, fill, job.out):
         return NULL
     if not fill.stream:
         return kernels.rows_block
@@ -132,40 +123,9 @@ cdef ohf_rows choose(
 cdef bint is_streamable(const Output *to) noexcept nogil:
     """Tell whether the output is so large that stores should bypass the caches, and aligned for these stores."""
     return (
-        <size_t> to.n_bytes > stream_bytes() and to.width in (1, 2, 4, 8, 16)
+        <size_t> to.n_bytes > stream_bytes and to.width in (1, 2, 4, 8, 16)
         and <uintptr_t> to.data % to.width == 0
     )
-
-
-cdef int encode_rows(
-    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n_groups, Py_ssize_t inner,
-    const Output *to, int num_threads, bint is_cleared,
-) except -1:
-    """Write the one-hot encoding of ``n_groups`` groups of ``inner`` indices; no dimension may be 0."""
-    cdef Job job
-    cdef ohf_fill fill
-    cdef ohf_plan plan
-    cdef Py_ssize_t chunk_groups
-    cdef chunk_work work
-    fill_init(&fill, to.width, policy.depth, inner, to.on, to.off)
-    job = Job(
-        microkernels=microkernels(), narrow=NULL, write=NULL, policy=policy, fill=&fill, plan=&plan,
-        indices=<const char *> indices, out=to.data, index_bytes=kind_bytes(kind) * inner,
-        group_bytes=fill.depth * inner * to.width,
-    )
-    chunk_groups = max(<Py_ssize_t> (CHUNK_BYTES // job.group_bytes), 1)
-    if chunk_groups > 64:
-        # 64 groups are whole cache lines: every chunk then has the alignment of `out`.
-        chunk_groups -= chunk_groups % 64
-    fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
-    job.narrow = job.microkernels.narrow32[kind]
-    job.write = choose(&job, &fill, n_groups, is_cleared)
-    work = panel_chunk if policy.depth > OHF_SPAN32 else write_chunk
-    if job.write == NULL:
-        work = expand_chunk
-        job.narrow = job.microkernels.narrow8[kind]
-        plan_init(&plan, &fill, to.data)
-    return for_each_chunk(work, &job, n_groups, chunk_groups, job.group_bytes, num_threads)
 
 
 cdef int encode_indices(
@@ -173,11 +133,33 @@ cdef int encode_indices(
     const Output *to, int num_threads, bint is_cleared,
 ) except -1:
     """Write the one-hot encoding of ``n`` indices in shape (n / inner, depth, inner); no dimension may be 0."""
+    cdef Job job
+    cdef ohf_fill fill
+    cdef ohf_plan plan
+    cdef Py_ssize_t n_groups = n // inner
+    cdef chunk_work work = write_chunk
+    cdef CodeSource source
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
     # a run would cost more than the comparison saves.
-    if inner == 1 or inner * to.width < 256:
-        return encode_rows(indices, kind, policy, n // inner, inner, to, num_threads, is_cleared)
-    return encode_planes(indices, kind, policy, n // inner, inner, to, num_threads)
+    if inner > 1 and inner * to.width >= 256:
+        source = CodeSource(
+            indices=<const char *> indices, index_bytes=kind_bytes(kind), kind=kind,
+            narrow=microkernels.narrow8[kind], policy=policy, map=NULL, table=NULL,
+        )
+        return encode_planes(&source, n_groups, policy.depth, inner, to, num_threads)
+    ohf_fill_init(&fill, to.width, policy.depth, inner, to.on, to.off)
+    job = Job(
+        microkernels=microkernels, narrow=microkernels.narrow32[kind], write=NULL, policy=policy, fill=&fill,
+        plan=&plan, indices=<const char *> indices, out=to.data, index_bytes=kind_bytes(kind) * inner,
+        group_bytes=fill.depth * inner * to.width,
+    )
+    fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
+    job.write = choose(&job, &fill, n_groups, is_cleared)
+    if job.write == NULL:
+        work = expand_chunk
+        job.narrow = job.microkernels.narrow8[kind]
+        ohf_plan_init(&plan, job.microkernels, &fill, to.data)
+    return for_each_chunk(work, &job, n_groups, 0, job.group_bytes, num_threads)
 
 
 def encode(
@@ -277,10 +259,6 @@ cdef void write_matrix_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end
         row += count
 
 
-cdef Py_ssize_t whole_lines(Py_ssize_t n_bytes) noexcept nogil:
-    return n_bytes // 64 * 64
-
-
 def encode_matrix(
     list codes, list tables, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off,
     int num_threads=1, bint zeroed=False,
@@ -293,24 +271,22 @@ def encode_matrix(
     cdef MatrixJob job
     cdef ohf_fill fill
     cdef CodeColumns columns = CodeColumns(codes, tables, 4)
-    cdef Py_ssize_t depth = out.shape[1], chunk_rows
+    cdef Py_ssize_t depth = out.shape[1], window_rows
     cdef Output to = output_of(out, columns.n_rows * depth, on, off)
     if to.n_bytes == 0:
         return
     if depth > 0x7fffffff:
         raise ValueError(f"rows.encode_matrix: out must have fewer than 2**31 columns, got {depth}")
-    fill_init(&fill, to.width, depth, 1, to.on, to.off)
+    ohf_fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job = MatrixJob(
-        microkernels=microkernels(), sources=columns.items, fill=&fill, out=to.data, n_columns=columns.n_columns,
+        microkernels=microkernels, sources=columns.items, fill=&fill, out=to.data, n_columns=columns.n_columns,
         n_rows=columns.n_rows, row_bytes=depth * to.width, window=0, step=MATRIX_CODES // columns.n_columns,
     )
     if not zeroed and job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH and is_streamable(&to):
-        job.window = whole_lines(min(<Py_ssize_t> WINDOW, (job.step - 2) * job.row_bytes))
-        if job.window < MIN_WINDOW:
+        if (job.step - 2) * job.row_bytes < MIN_WINDOW:
             job.step = 0
-            job.window = whole_lines(min(<Py_ssize_t> WINDOW, (MATRIX_CODES - 2) * job.row_bytes))
-    if job.window:
-        for_each_chunk(stream_chunk, &job, to.n_bytes, CHUNK_BYTES, 1, num_threads)
+        window_rows = (job.step or MATRIX_CODES) - 2
+        job.window = min(<Py_ssize_t> WINDOW, window_rows * job.row_bytes) // 64 * 64   # whole cache lines
+        for_each_chunk(stream_chunk, &job, to.n_bytes, 0, 1, num_threads)
     else:
-        chunk_rows = max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1)
-        for_each_chunk(write_matrix_chunk, &job, job.n_rows, chunk_rows, job.row_bytes, num_threads)
+        for_each_chunk(write_matrix_chunk, &job, job.n_rows, 0, job.row_bytes, num_threads)

@@ -98,15 +98,16 @@ cdef extern from "microkernels.h":
         ohf_move move
         ohf_fence fence
 
-cdef const ohf_microkernels *microkernels() noexcept nogil
-cdef size_t stream_bytes() noexcept nogil
-cdef void fill_init(
-    ohf_fill *fill, size_t width, size_t depth, size_t inner,
-    const unsigned char *on, const unsigned char *off,
-) noexcept nogil
-cdef void scratch_init(unsigned char *scratch, const ohf_fill *fill) noexcept nogil
-cdef bint can_expand(const ohf_fill *fill, const unsigned char *out) noexcept nogil
-cdef void plan_init(ohf_plan *plan, const ohf_fill *fill, const unsigned char *out) noexcept nogil
+    void ohf_fill_init(
+        ohf_fill *, size_t width, size_t depth, size_t inner, const unsigned char *on, const unsigned char *off
+    ) noexcept nogil
+    bint ohf_can_expand(const ohf_microkernels *, const ohf_fill *, const unsigned char *out) noexcept nogil
+    void ohf_plan_init(
+        ohf_plan *, const ohf_microkernels *, const ohf_fill *, const unsigned char *out
+    ) noexcept nogil
+
+cdef const ohf_microkernels *microkernels   # the active variant
+cdef size_t stream_bytes                    # the output size above which stores bypass the caches
 
 
 cdef inline ohf_policy policy_of(Py_ssize_t depth, bint wrap, object ignored):

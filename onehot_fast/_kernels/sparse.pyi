@@ -13,13 +13,7 @@ def csr(
     n_columns: int,
     num_threads: int,
 ) -> int: ...
-def csc_counts(
-    codes: list[npt.NDArray[Any]],
-    tables: list[npt.NDArray[np.int32] | None],
-    counts: npt.NDArray[Any],
-    num_threads: int,
-) -> None: ...
-def csc_rows(
+def csc(
     codes: list[npt.NDArray[Any]],
     tables: list[npt.NDArray[np.int32] | None],
     places: npt.NDArray[Any],

@@ -12,10 +12,7 @@ from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
-from onehot_fast._kernels.simd cimport (
-    OHF_I8, OHF_I16, OHF_I32, OHF_U8, OHF_U16, OHF_U32, microkernels, ohf_microkernels, ohf_shifted,
-    ohf_table,
-)
+from onehot_fast._kernels.simd cimport OHF_I32, OHF_U32, microkernels, ohf_microkernels, ohf_shifted, ohf_table
 
 cdef extern from *:
     """
@@ -59,8 +56,9 @@ cdef struct Job:
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
     """Describe a column whose outputs are its codes plus a constant; return False for others."""
     cdef const ohf_table *table = source.table
-    if source.kind not in (OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32, OHF_U32):
+    if source.index_bytes > 4:
         return False
+    shifted.codes = <const unsigned char *> source.indices
     # uint32 values of 2**31 or more are never codes, so uint32 can be read as int32.
     shifted.kind = OHF_I32 if source.kind == OHF_U32 else source.kind
     shifted.first = 0
@@ -80,7 +78,6 @@ cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
     for column in range(job.n_columns):
         if not shift_of(&job.sources[column], job.span, &shifted[column]):
             return False
-        shifted[column].codes = <const unsigned char *> job.sources[column].indices
     return True
 
 
@@ -103,14 +100,11 @@ cdef Py_ssize_t write_block(
     """Write rows from ``codes`` (``step`` elements per column); return the next free place."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
-    cdef const unsigned char *at
     if position_t is int32_t:
-        if n_columns <= MAX_COLUMNS:
-            for column in range(n_columns):
-                at = <const unsigned char *> (codes + column * step)
-                shifted[column] = ohf_shifted(at, OHF_I32, 0, INT32_MAX)
-            row = job.microkernels.csr(shifted, n_columns, n_rows, <int32_t> place, indices + place, ends)
-            place += row * n_columns
+        for column in range(n_columns):
+            shifted[column] = ohf_shifted(<const unsigned char *> (codes + column * step), OHF_I32, 0, INT32_MAX)
+        row = job.microkernels.csr(shifted, n_columns, n_rows, <int32_t> place, indices + place, ends)
+        place += row * n_columns
     for i in range(row, n_rows):
         for column in range(n_columns):
             indices[place] = codes[column * step + i]
@@ -124,7 +118,7 @@ cdef Py_ssize_t write_rows(
 ) noexcept nogil:
     """Write the columns of the rows [begin, end); return the next free place in ``indices``."""
     cdef int32_t codes[CODES]
-    cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
+    cdef Py_ssize_t n_columns = job.n_columns, step = CODES // n_columns
     cdef Py_ssize_t place = begin * n_columns, row = begin, count, column
     while row < end:
         if position_t is int32_t:
@@ -132,18 +126,19 @@ cdef Py_ssize_t write_rows(
                 count = write_added(job, row, end - row, indices + place, indptr + row + 1, place)
                 place += count * n_columns
                 row += count
-        count = min(end - row, step)
-        if n_columns <= CODES:
+        if n_columns <= MAX_COLUMNS:
+            count = min(end - row, step)
             for column in range(n_columns):
                 read(&job.sources[column], row, count, 0, job.span, codes + column * step)
             place = write_block(job, codes, step, count, indices, indptr + row + 1, place)
-        elif count:     # one row, code by code
+            row += count
+        else:
             for column in range(n_columns):
                 read(&job.sources[column], row, 1, 0, job.span, codes)
                 indices[place] = codes[0]
                 place += codes[0] >= 0
-            indptr[row + 1] = <position_t> place
-        row += count
+            row += 1
+            indptr[row] = <position_t> place
     return place
 
 
@@ -197,7 +192,7 @@ def csr(
     if columns.n_rows == 0:
         return 0
     job = Job(
-        microkernels=microkernels(), sources=columns.items, indices=&indices[0], indptr=&indptr[0], shifted=NULL,
+        microkernels=microkernels, sources=columns.items, indices=&indices[0], indptr=&indptr[0], shifted=NULL,
         n_columns=columns.n_columns, span=n_columns, wide=position_t is int64_t,
     )
     if job.n_columns <= MAX_COLUMNS and shifts_of(&job, shifted):
@@ -346,41 +341,27 @@ cdef void run_group(const void *any_job, Py_ssize_t group, Py_ssize_t _end) noex
         walk_group(job, part, <int32_t *> job.places + first, <int32_t *> job.indices)
 
 
-cdef int run_groups(
-    CodeColumns columns, position_t[:, :, ::1] places, position_t *indices, Py_ssize_t n_indices,
-    int num_threads,
-) except -1:
-    """Write the row numbers of all groups or, if ``indices`` is NULL, only count the rows."""
+def csc(list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
+    """Write the row numbers of each column to ``indices``; if it is empty, only count them.
+
+    ``places`` (groups, columns, parts of a group) has the position in ``indices`` where each part of each column
+    begins. The positions are replaced by those where the parts end. Part ``i`` begins at row
+    ``i * n_rows // n_parts`` and ends where the next part begins.
+    """
     cdef PartsJob job
+    cdef CodeColumns columns = CodeColumns(codes, tables, 4)
+    if places.shape[0] == 0 or places.shape[1] == 0:
+        return
     if places.shape[2] not in (1, LANES):
         raise ValueError(f"sparse.csc: a group must have 1 or {LANES} parts, got {places.shape[2]}")
     job = PartsJob(
         sources=columns.items, n_sources=columns.n_columns, n_rows=columns.n_rows, n_groups=places.shape[0],
-        n_columns=places.shape[1], group_parts=<int> places.shape[2], places=&places[0, 0, 0], indices=indices,
-        n_indices=n_indices, wide=position_t is int64_t,
+        n_columns=places.shape[1], group_parts=<int> places.shape[2], places=&places[0, 0, 0], indices=NULL,
+        n_indices=indices.shape[0], wide=position_t is int64_t,
     )
-    return for_each_chunk(
+    if job.n_indices:
+        job.indices = &indices[0]
+    for_each_chunk(
         run_group, &job, job.n_groups, 1, job.n_rows // job.n_groups * job.n_sources * sizeof(position_t),
         num_threads,
     )
-
-
-def csc_counts(list codes, list tables, position_t[:, :, ::1] counts, int num_threads):
-    """Add the number of ones in each column of each part to ``counts`` (groups, columns, parts of a group).
-
-    Part ``i`` begins at row ``i * n_rows // n_parts`` and ends where the next part begins.
-    """
-    if counts.shape[0] and counts.shape[1]:
-        run_groups(CodeColumns(codes, tables, 4), counts, <position_t *> NULL, 0, num_threads)
-
-
-def csc_rows(
-    list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads,
-):
-    """Write the row numbers of each column to ``indices``.
-
-    ``places`` (groups, columns, parts of a group) has the position in ``indices`` where each part of each column
-    begins. The positions are replaced by those where the parts end.
-    """
-    if indices.shape[0] and places.shape[0] and places.shape[1]:
-        run_groups(CodeColumns(codes, tables, 4), places, &indices[0], indices.shape[0], num_threads)

@@ -85,7 +85,7 @@ def csc(
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
     groups, parts = _groups(len(codes[0]), n_columns, num_threads)
     counts = np.zeros((groups, n_columns, parts), position)
-    sparse.csc_counts(codes, tables, counts, num_threads)
+    sparse.csc(codes, tables, counts, np.empty(0, position), num_threads)
     # The row numbers of a column are stored part after part.
     in_order = counts.transpose(1, 0, 2).reshape(n_columns, groups * parts)
     ends = in_order.cumsum(dtype=position).reshape(in_order.shape)
@@ -94,20 +94,25 @@ def csc(
     indices, _ = memory.allocate((int(indptr[-1]),), position)
     places = np.ascontiguousarray(places)
     ends_of_parts = places + counts
-    sparse.csc_rows(codes, tables, places, indices, num_threads)
+    sparse.csc(codes, tables, places, indices, num_threads)
     if not np.array_equal(places, ends_of_parts):  # some rows were not written
         raise RuntimeError("another thread changed the codes while they were read")
-    data = _ones(len(indices), data_dtype, indices.nbytes * 2)
-    return data, indices, indptr
+    return _ones(len(indices), data_dtype, indices.nbytes * 2), indices, indptr
 
 
 def recode(
-    codes: AnyArray, table: npt.NDArray[np.int32], num_threads: int = 1
-) -> npt.NDArray[np.signedinteger[Any]]:
-    """Return the table entry of each code, in the smallest signed dtype that fits all entries."""
-    span = int(table.max()) + 1
-    out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
-    code_columns.recode(codes, table, out, span, num_threads)
+    codes: AnyArray,
+    table: npt.NDArray[np.int32],
+    num_threads: int = 1,
+    dtype: np.dtype[Any] | None = None,
+) -> AnyArray:
+    """Return the table entry of each code.
+
+    `dtype` must fit all entries. By default, it is the smallest signed dtype that does.
+    """
+    dtype = dtype or np.min_scalar_type(-max(int(table.max()) + 1, 1))
+    out, _ = memory.allocate((len(codes),), dtype)
+    code_columns.recode(codes, table, out, num_threads)
     return out
 
 

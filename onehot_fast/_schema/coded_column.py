@@ -24,7 +24,7 @@ class CodedColumn:
     lut: Lut | None
     n_outputs: int
     nan_where_missing: bool = False  # whether all outputs of a row with a missing value are NaN
-    shifted_luts: dict[int, Lut] = field(default_factory=dict)  # the cache of `lut_from`
+    shifted_luts: dict[Any, Lut] = field(default_factory=dict)  # the cache of the next two methods
 
     def lut_from(self, first: int) -> Lut:
         """Return the look-up table with `first` added to each entry, except negative entries."""
@@ -37,6 +37,16 @@ class CodedColumn:
         if first not in self.shifted_luts:
             self.shifted_luts[first] = np.where(self.lut < 0, self.lut, self.lut + first)
         return self.shifted_luts[first]
+
+    def digit_lut(self, scale: int) -> Lut:
+        """Return the look-up table of the digits of `JointLayout`, multiplied by `scale`."""
+        key = "digit", scale
+        if key not in self.shifted_luts:
+            lut = self.lut_from(0).copy()
+            lut[lut < 0] = self.n_outputs
+            lut[-1] += self.nan_where_missing and self.n_outputs > 0
+            self.shifted_luts[key] = lut * np.int32(scale)
+        return self.shifted_luts[key]
 
     def outputs(self, num_threads: int | None = None) -> AnyArray:
         """Return the output column of each row; a negative number means no column."""

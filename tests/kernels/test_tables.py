@@ -209,13 +209,13 @@ def test_a_kernel_without_threads_has_one(num_threads):
 def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
     """CSC counts first and then writes: rows that are not written would be any numbers."""
     codes = np.arange(100, dtype=np.int8) % 3
-    real = sparse.csc_rows
+    real = sparse.csc
 
-    def csc_rows(*arguments):
-        codes[:] = 2
+    def csc(*arguments):
         real(*arguments)
+        codes[:] = 2
 
-    monkeypatch.setattr(sparse, "csc_rows", csc_rows)
+    monkeypatch.setattr(sparse, "csc", csc)
     with pytest.raises(RuntimeError, match="another thread changed the codes"):
         dispatch.csc([codes], [None], 3, np.int8)
 

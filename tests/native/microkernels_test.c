@@ -91,7 +91,7 @@ static void test_writers(const ohf_microkernels *microkernels)
     check(buffer, shift, expected, n_bytes, microkernels, "rows_block", width, depth, n);
     for (int streaming = 0; vector && (uintptr_t)out % width == 0 && streaming < 2; streaming++) {
         fill.stream = streaming;
-        ohf_scratch_init(scratch, &fill);
+        microkernels->fill(scratch, OHF_SCRATCH + 64, &fill);
         memset(out, MARK, n_bytes);
         if (depth * width <= OHF_SCRATCH) {
             microkernels->rows_scratch(codes, n, &fill, out, scratch);
