@@ -111,7 +111,9 @@ def get_dummies(
     index = data.index if isinstance(data, pd.Series) else pd.RangeIndex(len(data))
     if not variable.column.n_outputs:
         return pd.DataFrame(index=index)
-    return _build([variable], sparse, index, variable.names)
+    result = _build([variable], sparse, index)
+    result.columns = variable.names
+    return result
 
 
 def _encode_table(
@@ -224,22 +226,17 @@ def _result_dtype(source: Any, options: _Options) -> AnyDtype:
     return np.dtype(bool)
 
 
-def _build(
-    variables: Sequence[_Variable],
-    sparse: bool,
-    index: "pd.Index[Any]",
-    names: "pd.Index[Any] | None" = None,
-) -> pd.DataFrame:
-    """Return a frame with the indicator columns of variables that all have the same dtype."""
+def _build(variables: Sequence[_Variable], sparse: bool, index: "pd.Index[Any]") -> pd.DataFrame:
+    """Return a frame, without labels, of variables that all have the same dtype."""
     columns = [variable.column for variable in variables]
     dtype = variables[0].dtype
     if not sparse:
         try:
-            return dense_frame(columns, dtype, index, names)
+            return dense_frame(columns, dtype, index)
         except MemoryError as error:
             # The message of `write` recommends options of an Encoder; replace them.
             n_bytes = len(columns) * len(columns[0].codes) * (1 + np.dtype(np.int32).itemsize)
             text = str(error).partition("; smaller")[0]
             hint = f"sparse=True ({n_bytes / 2**20:,.1f} MiB with dtype=bool)"
             raise MemoryError(f"{text}; smaller: {hint}") from None
-    return sparse_frame(columns, cast("np.dtype[Any]", dtype), index, names)
+    return sparse_frame(columns, cast("np.dtype[Any]", dtype), index)

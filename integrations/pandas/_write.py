@@ -218,37 +218,33 @@ def dense_frame(
     columns: Sequence[CodedColumn],
     dtype: AnyDtype,
     index: "pd.Index[Any]",
-    names: "pd.Index[Any] | None" = None,
     num_threads: int | None = None,
 ) -> pd.DataFrame:
     """Return the features of columns as a dense frame, in one block of memory if possible.
 
-    Nullable dtypes such as Int8 have a second block for masks. Rare dtypes are converted by pandas.
+    The caller sets the column labels. Nullable dtypes such as Int8 have a second block for masks. Rare dtypes are converted by pandas.
     """
     n_rows, off_on = len(index), np.array([False, True])
     if isinstance(dtype, np.dtype) and dtype.kind in NATIVE_KINDS:
         block = write.columns(columns, dtype, n_rows=n_rows, num_threads=num_threads)
-        if FROM_BLOCKS is None or not len(block):
-            return pd.DataFrame(block.T, index=index, columns=names, copy=False)
-        labels = pd.RangeIndex(len(block)) if names is None else names
-        return cast(pd.DataFrame, FROM_BLOCKS([(block, slice(len(block)))], index, labels))
+        return pd.DataFrame(block.T, index=index, copy=False)
     if isinstance(dtype, np.dtype) and not dtype.hasobject:
         off_on = np.zeros(2, dtype)
         off_on[1] = 1
     elif (arrays := _extension_arrays(columns, dtype, n_rows)) is not None:
-        return _assemble(arrays, index, names)
+        return _assemble(arrays, index)
     block = write.columns(columns, off_on.dtype, n_rows=n_rows, on=off_on[1], off=off_on[0])
-    return pd.DataFrame(block.T, index=index, columns=names, dtype=cast(Any, dtype))
+    return pd.DataFrame(block.T, index=index, dtype=cast(Any, dtype))
 
 
 @collector_paused()
 def sparse_frame(
-    columns: Sequence[CodedColumn],
-    dtype: np.dtype[Any],
-    index: "pd.Index[Any]",
-    names: "pd.Index[Any] | None" = None,
+    columns: Sequence[CodedColumn], dtype: np.dtype[Any], index: "pd.Index[Any]"
 ) -> pd.DataFrame:
-    """Return the features of columns as sparse columns that share the memory of a CSC matrix."""
+    """Return the features of columns as sparse columns that share the memory of a CSC matrix.
+
+    The caller sets the column labels.
+    """
     n_rows = len(index)
     # Before pandas 3.1 the fill value would differ, and SciPy has no half-precision matrices.
     is_plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
@@ -259,7 +255,7 @@ def sparse_frame(
         matrix = csc_array(write.sparse_parts("csc", columns, dtype), shape=shape)
         matrix.has_sorted_indices = True
         accessor = cast(Any, pd.DataFrame).sparse
-        return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=names))
+        return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index))
     ones, rows, ends = write.sparse_parts("csc", columns, dtype)
     rows = rows.astype(np.int32, copy=False)  # the dtype that an IntIndex requires
     fill_value = 0 if is_integer_dtype(dtype) else False if dtype == np.dtype(bool) else 0.0
@@ -267,7 +263,7 @@ def sparse_frame(
         _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)
         for start, end in pairwise(ends.tolist())
     ]
-    return _assemble(arrays, index, names)
+    return _assemble(arrays, index)
 
 
 def _sparse_array(
@@ -305,16 +301,9 @@ def _extension_arrays(
 
 
 @collector_paused()
-def _assemble(
-    arrays: Sequence[Any], index: "pd.Index[Any]", names: "pd.Index[Any] | None" = None
-) -> pd.DataFrame:
+def _assemble(arrays: Sequence[Any], index: "pd.Index[Any]") -> pd.DataFrame:
     """Return the arrays as the columns of a frame, without a copy."""
     if FROM_BLOCKS is not None and all(isinstance(a, ExtensionArray) for a in arrays):
-        labels = pd.RangeIndex(len(arrays)) if names is None else names
         blocks = [*zip(arrays, np.arange(len(arrays))[:, np.newaxis], strict=True)]
-        return cast(pd.DataFrame, FROM_BLOCKS(blocks, index, labels))
-    # The keys are numbers, because labels may be duplicated.
-    assembled = pd.DataFrame(dict(enumerate(arrays)), index=index, copy=False)
-    if names is not None:
-        assembled.columns = names
-    return assembled
+        return cast(pd.DataFrame, FROM_BLOCKS(blocks, index, pd.RangeIndex(len(arrays))))
+    return pd.DataFrame(dict(enumerate(arrays)), index=index, copy=False)
