@@ -162,9 +162,7 @@ def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.DataFrame:
-    """Return the columns for which `is_untouched` is true; adjacent columns are not copied."""
-    if not is_untouched.any():
-        return data.loc[:, is_untouched]
+    """Return the columns, at least one, for which `is_untouched` is true, without a copy."""
     borders = np.flatnonzero(np.diff(is_untouched, prepend=False, append=False)).tolist()
     # Start and stop of each run of untouched columns, alternating.
     runs = zip(borders[::2], borders[1::2], strict=True)

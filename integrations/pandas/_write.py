@@ -222,7 +222,8 @@ def dense_frame(
 ) -> pd.DataFrame:
     """Return the features of columns as a dense frame, in one block of memory if possible.
 
-    The caller sets the column labels. Nullable dtypes such as Int8 have a second block for masks. Rare dtypes are converted by pandas.
+    Nullable dtypes such as Int8 have a second block for masks. Rare dtypes are converted by pandas.
+    The caller sets the column labels.
     """
     n_rows, off_on = len(index), np.array([False, True])
     if isinstance(dtype, np.dtype) and dtype.kind in NATIVE_KINDS:
