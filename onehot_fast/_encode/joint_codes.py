@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -83,9 +83,7 @@ class JointLayout:
         self.numeric: npt.NDArray[np.intp] = np.array(numeric, np.intp)
         self.n_columns: int = sum(n_outputs) + len(self.numeric)
         free = np.delete(np.arange(self.n_columns + 1), self.numeric)
-        first = accumulate(n_outputs, initial=0)
-        outputs = zip(first, n_outputs, strict=False)
-        self.starts: list[int] = [int(free[output]) for output, _ in outputs]
+        self.starts: list[int] = free[np.cumsum([0, *n_outputs])[:-1]].tolist()
         self.radices: list[int] = [
             n + 1 + nan for n, nan in zip(n_outputs, self.has_nan, strict=True)
         ]
@@ -153,12 +151,9 @@ class JointLayout:
         found = []
         for group, group_codes in zip(self.groups, codes, strict=True):
             if any(self.has_nan[i] for i in group.columns):
-                counts = dispatch.count(group_codes, group.n_codes).astype(float)
-                found += [
-                    i
-                    for axis, i in enumerate(group.columns)
-                    if self.has_nan[i] and group.marginal(counts, axis)[-1, 0]
-                ]
+                counts = dispatch.count(group_codes, group.n_codes)
+                digits = zip(group.columns, group.of_codes(), strict=True)
+                found += [i for i, digit in digits if counts[digit > self.n_outputs[i]].any()]
         return found
 
     def multiply(
