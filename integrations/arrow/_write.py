@@ -69,8 +69,7 @@ def wrap(
         elif source is not None:
             columns.append(source.column(part.position))
         else:
-            [name] = part.names_in(table)
-            columns.append(_from_numpy(table.values(part.position), name))
+            columns.append(_from_numpy(table.values(part.position), part.name))
     return table_of(columns, _schema(table, parts, columns, memo), table.n_rows)
 
 
@@ -156,8 +155,7 @@ def _schema(
         elif isinstance(part, PassThrough) and is_arrow:
             fields.append(source.field(part.position))
         else:
-            [name] = part.names_in(table)
-            fields.append(pa.field(str(name), columns[len(fields)].type))
+            fields.append(pa.field(str(part.name), columns[len(fields)].type))
     stay = {part.position for part in parts if isinstance(part, PassThrough)}
     changed = {name for i, name in enumerate(source.names) if i not in stay}
     schema = pa.schema(fields, metadata_without(source.metadata, changed))

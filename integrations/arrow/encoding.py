@@ -181,7 +181,7 @@ class EncodePlan:
             self._parts = EncodedLayout(schema, names).columns
         else:
             index_of = {position: index for index, position in enumerate(self._positions)}
-            self._parts = [index_of.get(i, PassThrough(i)) for i in order.positions]
+            self._parts = [index_of.get(i, PassThrough(names[i], i)) for i in order.positions]
             self._nested = [nested(column, layout, num_threads) for column in schema.columns]
         fields: list[pa.Field] = []
         for part in self._parts:

@@ -70,7 +70,7 @@ def wrap(
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
     memo = {} if memo is None else memo
     if "pandas" not in memo:
-        names = [name for part in parts for name in part.names_in(table)]
+        names = [name for part in parts for name in part.names]
         has_levels = source is not None and source.columns.nlevels > 1
         all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
         memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex

@@ -50,7 +50,7 @@ def wrap(
     """Return a frame of the columns that `parts` describe; unchanged columns are not copied."""
     memo = {} if memo is None else memo
     if "polars" not in memo:
-        _check_names([name for part in parts for name in part.names_in(table)])
+        _check_names([name for part in parts for name in part.names])
         memo["polars"] = {}
     frames = []
     for part in parts:
@@ -137,7 +137,7 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
         return series if part.positions is None else series.gather(part.positions)
     if isinstance(table.source, pl.DataFrame):
         return table.source.to_series(part.position)
-    return numpy_series(str(table.names[part.position]), table.values(part.position))
+    return numpy_series(str(part.name), table.values(part.position))
 
 
 def _decoded_series(part: Decoded) -> pl.Series:

@@ -272,7 +272,7 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Decode a table that was encoded with ``output="category"``, and return its columns."""
-    parts: list[Part] = [PassThrough(position) for position in range(len(table.names))]
+    parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
     for column, grouped in zip(schema.columns, schema.of_categories.columns, strict=True):
         position = table.position(column.name)
         read = table.read(position).encode()
@@ -315,7 +315,7 @@ class DecodedLayout:
         for position, name in enumerate(names):
             part = owner.get(name)
             if part is None:
-                self.columns.append(PassThrough(position))
+                self.columns.append(PassThrough(name, position))
             elif part not in found:
                 found.add(part)
                 self.columns.append(part)
@@ -325,8 +325,7 @@ class DecodedLayout:
             if not column.n_outputs:
                 before = set(order[: order.index(column.name)])
                 in_layout = [
-                    names[part.position] if isinstance(part, PassThrough) else encoded[part]
-                    for part in self.columns
+                    encoded[part] if isinstance(part, int) else part.name for part in self.columns
                 ]
                 places = [place for place, name in enumerate(in_layout) if name in before]
                 self.columns.insert(max(places, default=-1) + 1, i)
@@ -347,7 +346,7 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
     columns: dict[Hashable, AnyArray] = {}
     for part in parts:
         if isinstance(part, PassThrough):
-            columns[table.names[part.position]] = table.values(part.position)
+            columns[part.name] = table.values(part.position)
         elif isinstance(part, Decoded):
             columns[part.name] = _numpy_values(part)
     return columns

@@ -237,7 +237,7 @@ def test_columns_of_one_name_are_kept(table, data):
     """Each has its own dtype, and the rows keep their labels."""
     positions = data.draw(st.permutations(range(table.shape[1])))
 
-    result = wrap(read_table(table), [*map(PassThrough, positions)])
+    result = wrap(read_table(table), [PassThrough(table.columns[i], i) for i in positions])
 
     pd.testing.assert_frame_equal(result, table.iloc[:, positions], check_names=False)
     assert wrap(read_table(table), []).index.equals(table.index)

@@ -120,7 +120,7 @@ class TestWrap:
     def test_tables_of_other_libraries(self):
         source = read_table({"n": np.array([1, 2]), "s": ["x", None], "m": [1, "x"]})
 
-        result = wrap(source, [PassThrough(0), PassThrough(1), PassThrough(2)])
+        result = wrap(source, [PassThrough(name, i) for i, name in enumerate(source.names)])
 
         assert result.dtypes == [pl.Int64, pl.String, pl.Object]
         assert result.rows() == [(1, "x", 1), (2, None, "x")]
@@ -136,7 +136,7 @@ class TestWrap:
         ],
     )
     def test_units_of_time_that_polars_lacks(self, values, dtype):
-        result = wrap(read_table({"^t$": values}), [PassThrough(0)])
+        result = wrap(read_table({"^t$": values}), [PassThrough("^t$", 0)])
 
         assert result.schema == {"^t$": dtype}
         np.testing.assert_array_equal(result.to_series().to_numpy(), values)

@@ -216,7 +216,7 @@ def test_wrap_takes_columns_of_other_libraries_and_decoded_values(library):
     )
     decoded = [Decoded("v", np.array([2, 1])), Decoded("w", np.array(["y", None], object))]
 
-    table = wrap(source, [PassThrough(0), ones, PassThrough(1), *decoded])
+    table = wrap(source, [PassThrough("n", 0), ones, PassThrough("s", 1), *decoded])
 
     assert library.columns(table) == {
         "n": [1, 2],
