@@ -22,6 +22,7 @@ from onehot_fast.adapter import (
     TableKeywords,
     check_options,
     columns_only,
+    lookup,
     number_dtype,
     with_article,
 )
@@ -221,7 +222,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         else:
             schema = self._new_encoder(columns, options).fit(table).schema
         layout = EncodedLayout(schema, table.names)
-        coded_columns = layout.code(table)
+        coded_columns = lookup.code_table(table, schema)
         parts = layout.parts(coded_columns)
         if not sparse:
             return wrap(table, parts, dtype=element)
