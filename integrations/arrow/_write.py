@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -169,20 +168,16 @@ def _from_numpy(values: AnyArray, name: object) -> pa.Array:
     try:
         try:
             array = pa.array(values, from_pandas=is_object)
-            if is_object and pa.types.is_timestamp(array.type) and _has_nanoseconds(values):
-                # pyarrow infers microseconds and would drop the nanoseconds of a pandas.Timestamp.
+            is_times = is_object and pa.types.is_timestamp(array.type)
+            # pyarrow infers microseconds and would drop the nanoseconds of a pandas.Timestamp.
+            # Those of NaT are NaN.
+            if is_times and any(getattr(value, "nanosecond", 0) > 0 for value in values):
                 return pa.array(values, pa.timestamp("ns", array.type.tz), from_pandas=True)
             return array
         except OverflowError:  # pyarrow infers int64
             return pa.array(values, pa.uint64(), from_pandas=is_object)
     except (pa.ArrowException, OverflowError) as error:
         raise TypeError(f"column {name!r} has no Arrow type for its values: {error}") from error
-
-
-def _has_nanoseconds(values: Iterable[Any]) -> bool:
-    """Tell whether a value is a pandas.Timestamp with nanoseconds."""
-    times = (value for value in values if isinstance(value, datetime.datetime))
-    return any(getattr(time, "nanosecond", 0) for time in times if time == time)  # NaT has NaN
 
 
 def batch_of(columns: Sequence[pa.Array], schema: pa.Schema, n_rows: int) -> pa.RecordBatch:

@@ -19,6 +19,7 @@ from onehot_fast.adapter import (
     Values,
     check_choice,
     code_column,
+    lookup,
     map_columns,
     with_article,
 )
@@ -27,10 +28,10 @@ from ._read import ColumnReader, as_rows
 from ._write import (
     LAYOUTS,
     Layout,
+    feature_fields,
     metadata_without,
     nested,
     output_arrays,
-    output_fields,
     with_columns,
 )
 
@@ -151,11 +152,7 @@ class ColumnCoder:
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
         """Return the codes of a batch; every error message names the column."""
-        try:
-            column = self._reader.read(values)
-        except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"column {self._schema.name!r}: {error}") from error
+        column = lookup.with_column_context(self._schema.name, self._reader.read, values)
         if isinstance(column, Values):
             return code_column(self._schema, column)
         if column.stored is not self._categories:
@@ -191,8 +188,7 @@ class EncodePlan:
                 name, (kind, _) = names[self._positions[part]], self._nested[part]
                 fields.append(pa.field(name, kind, nullable=layout == "dictionary"))
             else:
-                for column in schema.columns[part.columns]:
-                    fields += output_fields(column)
+                fields += feature_fields(part.names, part.dtype)
         changed = {names[position] for position in self._positions}
         self.schema: Any = pa.schema(fields, metadata_without(source.metadata, changed))
         kinds = [source.field(position).type for position in self._positions]

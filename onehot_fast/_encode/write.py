@@ -408,19 +408,15 @@ def estimate(schema: Schema, n_rows: int) -> Estimate:
         n * (bytes_of_bits(n_rows) if dtype == np.bool_ else n_rows * dtype.itemsize)
         for n, dtype in widths
     )
-    sizes = {
-        "numpy": n_rows * schema.n_features * schema.dtype.itemsize,
-        "pandas": separate,
-        "arrow": packed,
-        "csr": _sparse_bytes(schema, n_rows, n_rows, schema.n_features),
-        "csc": _sparse_bytes(schema, n_rows, schema.n_features, n_rows),
-    }
-    return Estimate(n_rows, schema.n_features, sizes)
-
-
-def _sparse_bytes(schema: Schema, n_rows: int, n_groups: int, n_positions: int) -> int:
-    """Return the maximum total size of data, indices and indptr in bytes."""
-    per_row = sum(
+    shape, dtype = (n_rows, schema.n_features), schema.dtype
+    n_ones = n_rows * sum(
         c.n_outputs if c.propagates_missing else min(1, c.n_outputs) for c in schema.columns
     )
-    return sum(_sparse_arrays(n_rows * per_row, n_groups, n_positions, schema.dtype))
+    sizes = {
+        "numpy": n_rows * schema.n_features * dtype.itemsize,
+        "pandas": separate,
+        "arrow": packed,
+        "csr": sum(_sparse_arrays(n_ones, *shape, dtype)),
+        "csc": sum(_sparse_arrays(n_ones, *shape[::-1], dtype)),
+    }
+    return Estimate(*shape, sizes)
