@@ -181,6 +181,8 @@ def sparse_array(
     parts = sparse_parts(
         form, columns, dtype, n_rows=n_rows, others=others, num_threads=num_threads
     )
+    matrix = wrap_sparse(form, parts, shape)
+    # Further elements: the rows, a column, and the value of all rows or of each row.
     nan = np.array(np.nan)
     cells = [
         (column.rows_of_nan(), output, nan)
@@ -191,19 +193,19 @@ def sparse_array(
     for output, numbers in others:
         rows = np.flatnonzero(numbers)
         cells.append((rows, output, numbers[rows]))
-    return wrap_sparse(form, parts, shape, [cell for cell in cells if len(cell[0])])
+    if not any(len(rows) for rows, _, _ in cells):
+        return matrix
+    from scipy.sparse import coo_array
+
+    i = np.concatenate([rows for rows, _, _ in cells]).astype(parts[1].dtype)
+    j = np.repeat([column for _, column, _ in cells], [len(rows) for rows, _, _ in cells])
+    values = [np.broadcast_to(v, len(rows)).astype(matrix.dtype) for rows, _, v in cells]
+    entries = coo_array((np.concatenate(values), (i, j.astype(i.dtype))), shape=shape)
+    return type(matrix)(matrix + entries.asformat(form[:3]))
 
 
-def wrap_sparse(
-    form: str,
-    parts: SparseParts,
-    shape: tuple[int, int],
-    cells: Sequence[tuple[AnyArray, int, AnyArray]] = (),
-) -> Any:
-    """Return the ``scipy.sparse`` container of canonical ``(data, indices, indptr)``.
-
-    `cells` are further elements: tuples of row indices, a column, and a value or one value per row.
-    """
+def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
+    """Return the ``scipy.sparse`` container of canonical ``(data, indices, indptr)``."""
     dtype = parts[0].dtype
     if dtype.char not in SCIPY_DTYPES:
         raise ValueError(
@@ -211,18 +213,11 @@ def wrap_sparse(
             f" {dtype.name!r}"
         )
     name = SPARSE_CLASSES[form]
-    module = library("scipy.sparse", f"a {name}")
-    matrix = getattr(module, name)(parts, shape=shape, copy=False)
+    container = getattr(library("scipy.sparse", f"a {name}"), name)
+    matrix = container(parts, shape=shape, copy=False)
     # The kernels write sorted indices without duplicates: set the flags, so SciPy does not check.
-    matrix.has_sorted_indices = True
-    matrix.has_canonical_format = True
-    if not cells:
-        return matrix
-    i = np.concatenate([rows for rows, _, _ in cells]).astype(parts[1].dtype)
-    j = np.repeat([column for _, column, _ in cells], [len(rows) for rows, _, _ in cells])
-    data = np.concatenate([np.broadcast_to(v, len(rows)).astype(dtype) for rows, _, v in cells])
-    others = module.coo_array((data, (i, j.astype(i.dtype))), shape=shape)
-    return getattr(module, name)(matrix + others.asformat(form[:3]))
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
 
 
 def codes(
