@@ -274,12 +274,6 @@ def _zero_and_one(dtype: np.dtype[Any]) -> tuple[pa.Array, pa.Array]:
     return pa.array(np.zeros(1, dtype)), pa.array(np.ones(1, dtype))
 
 
-def output_fields(column: ColumnSchema) -> list[pa.Field]:
-    """Return the fields for the features of a column; raise ValueError for duplicate names."""
-    Schema((column,)).check_names()
-    return feature_fields(column.names, column.options.dtype)
-
-
 def feature_fields(names: Iterable[str], dtype: np.dtype[Any]) -> list[pa.Field]:
     """Return non-nullable fields with these names."""
     kind = arrow_type(dtype.newbyteorder("="))
@@ -294,7 +288,8 @@ def nested(
         return _dictionary(column, num_threads)
     dtype = column.options.dtype
     if layout == "struct":
-        struct = pa.struct(output_fields(column))
+        Schema((column,)).check_names()
+        struct = pa.struct(feature_fields(column.names, dtype))
 
         def write_struct(coded: CodedColumn) -> pa.Array:
             children = output_arrays([coded], dtype, num_threads)

@@ -171,7 +171,7 @@ class JointLayout:
 
     def _table(self, block: Floats, group: Digits) -> Floats:
         """Return, for each code of a group, the values that it adds to a row of the product."""
-        total: Floats | None = None
+        total = np.full((1, block.shape[1]), -0.0)  # adding -0.0 changes no number
         for i in group.columns:
             rows = block[self.outputs(i)]
             if len(group.columns) == 1 and not self.has_nan[i]:
@@ -179,8 +179,7 @@ class JointLayout:
             part = np.zeros((self.radices[i], block.shape[1]))
             part[: len(rows)] = rows
             part[len(rows) + 1 :] = np.nan
-            total = part if total is None else (total[:, None] + part).reshape(-1, block.shape[1])
-        assert total is not None  # no group is empty
+            total = (total[:, None] + part).reshape(-1, block.shape[1])
         return total
 
     def sums(self, codes: list[AnyArray], numeric: Floats, values: Floats, threads: int) -> Floats:

@@ -207,13 +207,10 @@ def categorical_parts(
     """
     order = schema.cached_for(table.names, Schema.column_order)
     order.warn_if_absent()
-    positions = dict(zip(schema.positions_in(table.names), range(len(columns)), strict=True))
-    parts: list[Part] = []
-    for position in order.positions:
-        if position in positions:
-            i = positions[position]
-            known = categories_of_outputs(schema.columns[i], as_text=as_text)
-            parts.append(Categorical(schema.columns[i].name, columns[i].outputs(), known))
-        else:
-            parts.append(PassThrough(table.names[position], position))
-    return parts
+    parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
+    for position, column, coded in zip(
+        schema.positions_in(table.names), schema.columns, columns, strict=True
+    ):
+        known = categories_of_outputs(column, as_text=as_text)
+        parts[position] = Categorical(column.name, coded.outputs(), known)
+    return [parts[position] for position in order.positions]

@@ -308,14 +308,12 @@ def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
     """Return a list of the first position of each column, followed by the matrix width."""
     starts, output = [], 0
     taken = {position for position, _ in others}
-    for column in columns:
+    for n_outputs in [column.n_outputs for column in columns] + [0]:
         while output in taken:
             output += 1
         starts.append(output)
-        output += column.n_outputs
-    while output in taken:
-        output += 1
-    return [*starts, output]
+        output += n_outputs
+    return starts
 
 
 def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
