@@ -95,12 +95,10 @@ def _decoded_array(part: Decoded) -> pa.Array:
     """Return decoded rows, in the type seen in `fit` if this type can represent the values."""
     values = fitted = _from_numpy(part.distinct, part.name)
     names = part.types_in("arrow")
-    if names and part.schema is not None:
+    if names:
         with suppress(pa.ArrowException, TypeError, ValueError):
             cast = _as_fitted(values, names, part.schema)
             fitted = cast if part.holds(cast.to_pylist()) else values
-    if part.positions is None:
-        return fitted
     positions = pa.array(part.positions)
     try:
         return fitted.take(positions)

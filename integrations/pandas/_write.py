@@ -114,10 +114,7 @@ def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
 
 def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFrame:
     """Return adjacent columns of decoded values as a frame."""
-    arrays = _text_arrays(run) or [
-        _fitted_array(part) if part.positions is None else _fitted_array(part).take(part.positions)
-        for part in run
-    ]
+    arrays = _text_arrays(run) or [_fitted_array(part).take(part.positions) for part in run]
     return _assemble(arrays, index)
 
 
@@ -125,7 +122,7 @@ def _fitted_array(part: Decoded) -> Any:
     """Return the distinct values in the dtype that the column had in `fit`, if possible."""
     array = _new_array(part.distinct)
     names = part.types_in("pandas")
-    if not names or part.schema is None:
+    if not names:
         return array
     with suppress(ArithmeticError, NotImplementedError, TypeError, ValueError):
         dtype = _fitted_dtype(names, part.schema)
@@ -157,9 +154,7 @@ def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
     rows = [
         part.positions
         for part in run
-        if part.positions is not None
-        and part.distinct.dtype == object
-        and any(isinstance(value, str) for value in part.distinct)
+        if part.distinct.dtype == object and any(isinstance(value, str) for value in part.distinct)
     ]
     if not COPY_ON_WRITE or len(rows) < len(run) or any(part.types_in("pandas") for part in run):
         return None

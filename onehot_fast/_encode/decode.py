@@ -360,4 +360,4 @@ def _numpy_values(part: Decoded) -> AnyArray:
         if dtypes and distinct.dtype != object:
             cast = distinct.astype(np.result_type(*dtypes))
             distinct = cast if part.holds(cast) else distinct
-    return distinct if part.positions is None else distinct[part.positions]
+    return distinct[part.positions]

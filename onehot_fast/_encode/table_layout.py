@@ -62,13 +62,12 @@ class Decoded(OneColumn):
     """A new column of decoded values."""
 
     distinct: AnyArray  # the values that occur; of dtype object if they have several types
-    # The index in `distinct` of each row's value; if None, `distinct` has one value per row.
-    positions: AnyArray | None = None
-    schema: ColumnSchema | None = None  # the fitted column, whose types the integration restores
+    positions: AnyArray  # the index in `distinct` of each row's value
+    schema: ColumnSchema  # the fitted column, whose types the integration restores
 
     def types_in(self, library: str) -> list[str]:
         """Return the types of a library, such as "pandas", that the column had in `fit`."""
-        names = () if self.schema is None else sorted(self.schema.types)
+        names = sorted(self.schema.types)
         return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
 
     def holds(self, values: Iterable[Any]) -> bool:

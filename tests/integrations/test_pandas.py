@@ -17,7 +17,7 @@ from side_by_side import assert_same  # noqa: E402
 from strategies import examples  # noqa: E402
 
 from onehot_fast import Encoder, Special  # noqa: E402
-from onehot_fast.adapter import Decoded, PassThrough, read_table  # noqa: E402
+from onehot_fast.adapter import ColumnSchema, Decoded, PassThrough, read_table  # noqa: E402
 from onehot_fast.integrations.pandas import get_dummies, wrap  # noqa: E402
 
 ARROW_TEXT = ["string[pyarrow]", pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())]
@@ -261,7 +261,8 @@ def test_decoded_objects_have_the_dtype_that_pandas_infers(data, kinds):
         n_more = max(0, n_rows - len(distinct))
         more = [data.draw(st.integers(0, len(kind) - 1)) for _ in range(n_more)]
         positions = np.array([*range(len(distinct)), *more][: max(n_rows, 0)], np.intp)
-        parts.append(Decoded(f"c{i}", distinct[: len(positions)], positions))
+        schema = ColumnSchema.declared(["x"], np.dtype(bool))
+        parts.append(Decoded(f"c{i}", distinct[: len(positions)], positions, schema))
 
     result = wrap(read_table(pd.DataFrame({"a": np.zeros(n_rows)})), parts)
 

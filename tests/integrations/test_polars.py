@@ -13,7 +13,7 @@ from polars_strategies import INTEGERS, LETTERS, series  # noqa: E402  after the
 from programs import WITHOUT_PYARROW, run  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
-from onehot_fast.adapter import Decoded, PassThrough  # noqa: E402
+from onehot_fast.adapter import PassThrough  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.polars import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
@@ -150,7 +150,7 @@ class TestWrap:
     )
     def test_invalid_names_are_rejected(self, names, message):
         with pytest.raises(ValueError, match=message):
-            wrap(read_table({"k": [1]}), [Decoded(name, np.ones(1)) for name in names])
+            wrap(read_table({"k": [1]}), [PassThrough(name, 0) for name in names])
 
 
 class TestEncoder:

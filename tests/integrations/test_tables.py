@@ -18,7 +18,15 @@ from hypothesis import strategies as st
 from libraries import cells, equal, plain
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough, integration, read_table
+from onehot_fast.adapter import (
+    CodedColumn,
+    ColumnSchema,
+    Decoded,
+    Outputs,
+    PassThrough,
+    integration,
+    read_table,
+)
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -214,7 +222,11 @@ def test_wrap_takes_columns_of_other_libraries_and_decoded_values(library):
     ones = Outputs(
         ("first", "second"), (CodedColumn(np.zeros(2, np.int8), None, 2),), np.dtype(bool)
     )
-    decoded = [Decoded("v", np.array([2, 1])), Decoded("w", np.array(["y", None], object))]
+    schema = ColumnSchema.declared(["x"], np.dtype(bool))
+    decoded = [
+        Decoded(name, values, np.arange(2), schema)
+        for name, values in (("v", np.array([2, 1])), ("w", np.array(["y", None], object)))
+    ]
 
     table = wrap(source, [PassThrough("n", 0), ones, PassThrough("s", 1), *decoded])
 
