@@ -191,21 +191,16 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
     names = levels if prefix is None else prefixed(levels, prefix, prefix_sep)
     names = names[int(options.drop_first) :]
     if options.dummy_na or options.drop_first:
-        column = CodedColumn(column.codes, _shifted(column, options), len(names))
+        lut = column.lut_from(0)
+        missing = column.n_outputs if options.dummy_na else -1
+        outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
+        column = CodedColumn(column.codes, np.maximum(outputs, np.int32(-1)), len(names))
     if options.sparse:
         # Sparse values need a NumPy dtype.
         dtype = np.dtype(bool if options.dtype is None else options.dtype)
         # pandas creates a Series for each sparse column, and infers the dtype of the labels.
         names = pd.Index(python_values(names))
     return _Variable(column, names, dtype)
-
-
-def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
-    """Return the output column of each code after applying `dummy_na` and `drop_first`."""
-    lut = column.lut_from(0)
-    missing = column.n_outputs if options.dummy_na else -1
-    outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
-    return np.maximum(outputs, np.int32(-1))
 
 
 def _result_dtype(source: Any, options: _Options) -> AnyDtype:

@@ -76,12 +76,13 @@ def wrap(
         memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
     labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
     frames = []
-    for neighbours in _neighbours(parts):
-        part = neighbours[0]
+    for run in _neighbours(parts):
+        part = run[0]
         if isinstance(part, PassThrough):
-            frame = _input_columns(table, neighbours, source, index)
+            frame = _input_columns(table, run, source, index)
         elif isinstance(part, Decoded):
-            frame = _decoded_frame(neighbours, index)
+            arrays = _text_arrays(run) or [_fitted_array(each).take(each.positions) for each in run]
+            frame = _assemble(arrays, index)
         elif isinstance(part, Categorical):
             levels: Any = pd.Index(part.categories.to_array())
             values = pd.Categorical.from_codes(part.codes, levels)
@@ -110,12 +111,6 @@ def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
 
     for _, run in groupby(enumerate(parts), run_of):
         yield [part for _, part in run]
-
-
-def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFrame:
-    """Return adjacent columns of decoded values as a frame."""
-    arrays = _text_arrays(run) or [_fitted_array(part).take(part.positions) for part in run]
-    return _assemble(arrays, index)
 
 
 def _fitted_array(part: Decoded) -> Any:
@@ -224,7 +219,7 @@ def dense_frame(
     if isinstance(dtype, np.dtype) and dtype.kind in NATIVE_KINDS:
         block = write.columns(columns, dtype, n_rows=n_rows, num_threads=num_threads)
         return pd.DataFrame(block.T, index=index, copy=False)
-    if isinstance(dtype, np.dtype) and not dtype.hasobject:
+    if isinstance(dtype, np.dtype):
         off_on = np.zeros(2, dtype)
         off_on[1] = 1
     elif (arrays := _extension_arrays(columns, dtype, n_rows)) is not None:
@@ -273,11 +268,9 @@ def _sparse_array(
 
 
 def _extension_arrays(
-    columns: Sequence[CodedColumn], dtype: AnyDtype, n_rows: int
+    columns: Sequence[CodedColumn], dtype: ExtensionDtype, n_rows: int
 ) -> list[Any] | None:
     """Return the features as extension arrays, or None if pandas must convert to the dtype."""
-    if not isinstance(dtype, ExtensionDtype):
-        return None
     if cast(Any, dtype) == "bool[pyarrow]":
         import pyarrow as pa
 

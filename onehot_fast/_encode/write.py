@@ -396,7 +396,6 @@ class Estimate:
 def estimate(schema: Schema, n_rows: int) -> Estimate:
     """Return the sizes of `n_rows` encoded rows in five output formats."""
     widths = [(c.n_outputs, c.options.dtype) for c in schema.columns]
-    separate = sum(n * n_rows * dtype.itemsize for n, dtype in widths)
     packed = sum(
         n * (bytes_of_bits(n_rows) if dtype == np.bool_ else n_rows * dtype.itemsize)
         for n, dtype in widths
@@ -407,7 +406,7 @@ def estimate(schema: Schema, n_rows: int) -> Estimate:
     )
     sizes = {
         "numpy": n_rows * schema.n_features * dtype.itemsize,
-        "pandas": separate,
+        "pandas": sum(n * n_rows * kind.itemsize for n, kind in widths),
         "arrow": packed,
         "csr": sum(_sparse_arrays(n_ones, *shape, dtype)),
         "csc": sum(_sparse_arrays(n_ones, *shape[::-1], dtype)),
