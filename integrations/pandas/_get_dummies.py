@@ -126,12 +126,10 @@ def _encode_table(
             check_length(values, name, chosen.shape[1])
     prefixes = _per_column(chosen.columns if prefix is None else prefix, chosen)
     # pandas 2 stops at the shortest of the three, pandas 3 raises an error.
-    named = zip(chosen.items(), prefixes, _per_column(prefix_sep, chosen), strict=COPY_ON_WRITE)
-    variables = map_columns(
-        lambda item: _variable(item[0][1], item[1], item[2], options),
-        named,
-        chosen.size * np.dtype(np.intp).itemsize,
-    )
+    series = (column for _, column in chosen.items())
+    named = zip(series, prefixes, _per_column(prefix_sep, chosen), strict=COPY_ON_WRITE)
+    n_bytes = chosen.size * np.dtype(np.intp).itemsize
+    variables = map_columns(lambda item: _variable(*item, options), named, n_bytes)
 
     # Before pandas 3 a part of a frame may be a view of the frame.
     frames = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
