@@ -329,7 +329,6 @@ def _dictionary(
     """Return the results of `nested` for a dictionary array, in which a row of zeros is null."""
     labels = output_labels(column)
     narrow = next(d for d in (np.int8, np.int16, np.int32) if len(labels) <= np.iinfo(d).max)
-    kind = pa.from_numpy_dtype(narrow)
 
     def write_indices(coded: CodedColumn) -> pa.Array:
         outputs = coded.outputs(num_threads)
@@ -338,7 +337,7 @@ def _dictionary(
             indices = np.where((outputs >= 0) & (outputs < len(labels)), indices, narrow(-1))
         return _dictionary_array(indices, labels)
 
-    return pa.dictionary(kind, labels.type), write_indices
+    return pa.dictionary(pa.from_numpy_dtype(narrow), labels.type), write_indices
 
 
 def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
@@ -353,6 +352,4 @@ def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
 
 def _buffer(values: AnyArray) -> pa.Buffer:
     """Return the memory of an array as a read-only buffer."""
-    view = values.view()
-    view.flags.writeable = False
-    return pa.py_buffer(view)
+    return pa.py_buffer(memoryview(values).toreadonly())

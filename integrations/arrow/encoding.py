@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast import Encoder
@@ -148,7 +146,7 @@ class ColumnCoder:
         self._schema = schema
         self._reader = ColumnReader()
         self._categories: Any = None
-        self._outputs: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self._outputs: Any = None
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
         """Return the codes of a batch; every error message names the column."""
