@@ -3,8 +3,8 @@
 An integration reads the containers of its library as a `Table`. It returns results in containers
 of its library, which wrap memory that the module `write` has filled. The core does everything else.
 From the core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
-Most names in this module are types, whose methods do the work. The modules `checks`, `lookup` and
-`reports` have functions for schemas and arguments.
+Most names in this module are types, whose methods do the work. The command-line tool also uses the
+modules `checks`, `lookup` and `reports`.
 
 Examples
 --------

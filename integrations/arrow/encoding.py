@@ -17,7 +17,6 @@ from onehot_fast.adapter import (
     Values,
     check_choice,
     code_column,
-    lookup,
     map_columns,
     with_article,
 )
@@ -150,7 +149,11 @@ class ColumnCoder:
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
         """Return the codes of a batch; every error message names the column."""
-        column = lookup.with_column_context(self._schema.name, self._reader.read, values)
+        try:
+            column = self._reader.read(values)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"column {self._schema.name!r}: {error}") from error
         if isinstance(column, Values):
             return code_column(self._schema, column)
         if column.stored is not self._categories:

@@ -22,7 +22,6 @@ from onehot_fast.adapter import (
     TableKeywords,
     check_options,
     columns_only,
-    lookup,
     number_dtype,
     with_article,
 )
@@ -222,7 +221,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         else:
             schema = self._new_encoder(columns, options).fit(table).schema
         layout = EncodedLayout(schema, table.names)
-        coded_columns = lookup.code_table(table, schema)
+        coded_columns = layout.code(table)
         parts = layout.parts(coded_columns)
         if not sparse:
             return wrap(table, parts, dtype=element)

@@ -25,7 +25,6 @@ from onehot_fast.adapter import (
     check_options,
     columns_only,
     part_of_table,
-    reports,
     require,
     with_article,
 )
@@ -258,8 +257,7 @@ def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None)
     """Return a LazyFrame in which the columns of the schema are replaced by their features."""
     names = frame.collect_schema().names()
     layout = EncodedLayout(schema, names)
-    reports.check_dense(schema)
-    layout.order.warn_if_absent()
+    layout.check_table()
     # by_name, because pl.col treats "*" and "^x$" as patterns.
     structs = [
         encode_expr(by_name(str(column.name)), column, "struct", num_threads)

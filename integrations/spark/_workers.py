@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, lookup, read_table, write
+from onehot_fast.adapter import CodedColumn, EncodedLayout, read_table, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
@@ -146,7 +146,8 @@ def encode_batch(
         matrix = encoder.transform(rows, output, num_threads=num_threads)
         dtype = np.promote_types(matrix.dtype, np.int32)
         return [_numbers(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
-    coded = lookup.code_table(read_table(rows), encoder.schema)
+    table = read_table(rows)
+    coded = EncodedLayout(encoder.schema, table.names).code(table)
     arrays = []
     for group in groups:
         columns = [coded[i] for i in group]

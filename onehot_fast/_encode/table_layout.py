@@ -15,6 +15,8 @@ from onehot_fast._categories.keys import is_missing, key, plain
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
+from onehot_fast._schema.lookup import code_table
+from onehot_fast._schema.reports import check_dense
 from onehot_fast._schema.schema import ColumnOrder, Schema, categories_of_outputs
 from onehot_fast.table import Table
 
@@ -103,6 +105,7 @@ class EncodedLayout:
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         # Objects that an integration caches for the next table with these names.
         self.memo: dict[str, Any] = {}
+        self._schema = schema
         self.order: ColumnOrder = schema.column_order(names)
         index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
         schema.check_names(names[i] for i in self.order.positions if i not in index_of)
@@ -127,6 +130,11 @@ class EncodedLayout:
             if not (isinstance(part, PassThrough) and part.position in self.order.unseen)
         ]
 
+    def check_table(self) -> None:
+        """Raise an error if default columns have too many features; warn if columns are absent."""
+        check_dense(self._schema)
+        self.order.warn_if_absent()
+
     @property
     def names(self) -> list[Hashable]:
         """The names of the columns of the encoded table."""
@@ -146,6 +154,10 @@ class EncodedLayout:
                 others.append((output, part.position))
             output += len(part.names)
         return others
+
+    def code(self, table: Table) -> list[CodedColumn]:
+        """Return the codes and look-up tables of the columns to encode."""
+        return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
         """Describe each column of the encoded table; no feature is computed yet."""

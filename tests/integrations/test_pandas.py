@@ -258,8 +258,7 @@ def test_decoded_objects_have_the_dtype_that_pandas_infers(data, kinds):
     for i, kind in enumerate(kinds):
         distinct = np.empty(len(kind) if n_rows else 0, object)
         distinct[:] = kind[: len(distinct)]
-        n_more = max(0, n_rows - len(distinct))
-        more = [data.draw(st.integers(0, len(kind) - 1)) for _ in range(n_more)]
+        more = [data.draw(st.integers(0, len(kind) - 1)) for _ in range(n_rows - len(distinct))]
         positions = np.array([*range(len(distinct)), *more][: max(n_rows, 0)], np.intp)
         schema = ColumnSchema.declared(["x"], np.dtype(bool))
         parts.append(Decoded(f"c{i}", distinct[: len(positions)], positions, schema))
