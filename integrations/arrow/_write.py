@@ -352,4 +352,4 @@ def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
 
 def _buffer(values: AnyArray) -> pa.Buffer:
     """Return the memory of an array as a read-only buffer."""
-    return pa.py_buffer(memoryview(values).toreadonly())
+    return pa.py_buffer(values.data.toreadonly())
