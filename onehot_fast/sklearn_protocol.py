@@ -252,7 +252,7 @@ class SklearnProtocol:
         layout = EncodedLayout(schema, names)
         if form in MATRICES or (form is None and seen.library == "numpy"):
             layout.order.check_absent()
-            return as_objects(layout.names_of(layout.matrix_columns))
+            return as_objects(layout.matrix_names)
         return as_objects(layout.names)
 
     def _check_width(self, table: Table) -> None:

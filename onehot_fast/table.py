@@ -249,8 +249,7 @@ def _ndarray_table(table: AnyArray) -> Table:
         return ArrayTable(list(table.dtype.names), fields, table)
     if table.ndim not in (1, 2):
         raise ValueError(f"the table must have one or two dimensions, got shape {table.shape}")
-    rows = table[:, np.newaxis] if table.ndim == 1 else table
-    columns = [rows[:, i] for i in range(rows.shape[1])]
+    columns = [table] if table.ndim == 1 else [*table.T]
     names = [f"x{i}" for i in range(len(columns))]
     return ArrayTable(names, columns, table, len(table), has_names=False)
 

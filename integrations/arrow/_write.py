@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -69,8 +68,7 @@ def wrap(
         elif source is not None:
             columns.append(source.column(part.position))
         else:
-            [name] = part.names_in(table)
-            columns.append(_from_numpy(table.values(part.position), name))
+            columns.append(_from_numpy(table.values(part.position), part.name))
     return table_of(columns, _schema(table, parts, columns, memo), table.n_rows)
 
 
@@ -97,12 +95,10 @@ def _decoded_array(part: Decoded) -> pa.Array:
     """Return decoded rows, in the type seen in `fit` if this type can represent the values."""
     values = fitted = _from_numpy(part.distinct, part.name)
     names = part.types_in("arrow")
-    if names and part.schema is not None:
+    if names:
         with suppress(pa.ArrowException, TypeError, ValueError):
             cast = _as_fitted(values, names, part.schema)
             fitted = cast if part.holds(cast.to_pylist()) else values
-    if part.positions is None:
-        return fitted
     positions = pa.array(part.positions)
     try:
         return fitted.take(positions)
@@ -156,8 +152,7 @@ def _schema(
         elif isinstance(part, PassThrough) and is_arrow:
             fields.append(source.field(part.position))
         else:
-            [name] = part.names_in(table)
-            fields.append(pa.field(str(name), columns[len(fields)].type))
+            fields.append(pa.field(str(part.name), columns[len(fields)].type))
     stay = {part.position for part in parts if isinstance(part, PassThrough)}
     changed = {name for i, name in enumerate(source.names) if i not in stay}
     schema = pa.schema(fields, metadata_without(source.metadata, changed))
@@ -171,20 +166,16 @@ def _from_numpy(values: AnyArray, name: object) -> pa.Array:
     try:
         try:
             array = pa.array(values, from_pandas=is_object)
-            if is_object and pa.types.is_timestamp(array.type) and _has_nanoseconds(values):
-                # pyarrow infers microseconds and would drop the nanoseconds of a pandas.Timestamp.
+            is_times = is_object and pa.types.is_timestamp(array.type)
+            # pyarrow infers microseconds and would drop the nanoseconds of a pandas.Timestamp.
+            # Those of NaT are NaN.
+            if is_times and any(getattr(value, "nanosecond", 0) > 0 for value in values):
                 return pa.array(values, pa.timestamp("ns", array.type.tz), from_pandas=True)
             return array
         except OverflowError:  # pyarrow infers int64
             return pa.array(values, pa.uint64(), from_pandas=is_object)
     except (pa.ArrowException, OverflowError) as error:
         raise TypeError(f"column {name!r} has no Arrow type for its values: {error}") from error
-
-
-def _has_nanoseconds(values: Iterable[Any]) -> bool:
-    """Tell whether a value is a pandas.Timestamp with nanoseconds."""
-    times = (value for value in values if isinstance(value, datetime.datetime))
-    return any(getattr(time, "nanosecond", 0) for time in times if time == time)  # NaT has NaN
 
 
 def batch_of(columns: Sequence[pa.Array], schema: pa.Schema, n_rows: int) -> pa.RecordBatch:
@@ -281,12 +272,6 @@ def _zero_and_one(dtype: np.dtype[Any]) -> tuple[pa.Array, pa.Array]:
     return pa.array(np.zeros(1, dtype)), pa.array(np.ones(1, dtype))
 
 
-def output_fields(column: ColumnSchema) -> list[pa.Field]:
-    """Return the fields for the features of a column; raise ValueError for duplicate names."""
-    Schema((column,)).check_names()
-    return feature_fields(column.names, column.options.dtype)
-
-
 def feature_fields(names: Iterable[str], dtype: np.dtype[Any]) -> list[pa.Field]:
     """Return non-nullable fields with these names."""
     kind = arrow_type(dtype.newbyteorder("="))
@@ -301,7 +286,8 @@ def nested(
         return _dictionary(column, num_threads)
     dtype = column.options.dtype
     if layout == "struct":
-        struct = pa.struct(output_fields(column))
+        Schema((column,)).check_names()
+        struct = pa.struct(feature_fields(column.names, dtype))
 
         def write_struct(coded: CodedColumn) -> pa.Array:
             children = output_arrays([coded], dtype, num_threads)
@@ -343,7 +329,6 @@ def _dictionary(
     """Return the results of `nested` for a dictionary array, in which a row of zeros is null."""
     labels = output_labels(column)
     narrow = next(d for d in (np.int8, np.int16, np.int32) if len(labels) <= np.iinfo(d).max)
-    kind = pa.from_numpy_dtype(narrow)
 
     def write_indices(coded: CodedColumn) -> pa.Array:
         outputs = coded.outputs(num_threads)
@@ -352,7 +337,7 @@ def _dictionary(
             indices = np.where((outputs >= 0) & (outputs < len(labels)), indices, narrow(-1))
         return _dictionary_array(indices, labels)
 
-    return pa.dictionary(kind, labels.type), write_indices
+    return pa.dictionary(pa.from_numpy_dtype(narrow), labels.type), write_indices
 
 
 def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
@@ -367,6 +352,4 @@ def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
 
 def _buffer(values: AnyArray) -> pa.Buffer:
     """Return the memory of an array as a read-only buffer."""
-    view = values.view()
-    view.flags.writeable = False
-    return pa.py_buffer(view)
+    return pa.py_buffer(values.data.toreadonly())

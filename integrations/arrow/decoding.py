@@ -117,7 +117,7 @@ def _output_columns(
         if position in encoded:
             yield encoded[position], _from_column(encoded[position], position, layout)
         else:
-            yield PassThrough(position)
+            yield PassThrough(source.names[position], position)
 
 
 def _decoder(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast import Encoder
@@ -27,10 +25,10 @@ from ._read import ColumnReader, as_rows
 from ._write import (
     LAYOUTS,
     Layout,
+    feature_fields,
     metadata_without,
     nested,
     output_arrays,
-    output_fields,
     with_columns,
 )
 
@@ -147,7 +145,7 @@ class ColumnCoder:
         self._schema = schema
         self._reader = ColumnReader()
         self._categories: Any = None
-        self._outputs: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self._outputs: Any = None
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
         """Return the codes of a batch; every error message names the column."""
@@ -181,7 +179,7 @@ class EncodePlan:
             self._parts = EncodedLayout(schema, names).columns
         else:
             index_of = {position: index for index, position in enumerate(self._positions)}
-            self._parts = [index_of.get(i, PassThrough(i)) for i in order.positions]
+            self._parts = [index_of.get(i, PassThrough(names[i], i)) for i in order.positions]
             self._nested = [nested(column, layout, num_threads) for column in schema.columns]
         fields: list[pa.Field] = []
         for part in self._parts:
@@ -191,8 +189,7 @@ class EncodePlan:
                 name, (kind, _) = names[self._positions[part]], self._nested[part]
                 fields.append(pa.field(name, kind, nullable=layout == "dictionary"))
             else:
-                for column in schema.columns[part.columns]:
-                    fields += output_fields(column)
+                fields += feature_fields(part.names, part.dtype)
         changed = {names[position] for position in self._positions}
         self.schema: Any = pa.schema(fields, metadata_without(source.metadata, changed))
         kinds = [source.field(position).type for position in self._positions]

@@ -27,10 +27,7 @@ from ._write import (
     LAYOUTS,
     Layout,
     arrow_type,
-    batch_of,
     nested,
-    output_arrays,
-    output_fields,
     row_element,
     rows_array,
     rows_type,
@@ -109,12 +106,10 @@ def one_hot(
         kind = rows_type(matrix.dtype, matrix.shape[1], layout)
         return OneHotArray(rows_array(matrix, kind), matrix.dtype, known, matrix)
     column = ColumnSchema.declared(known, element)
-    rows: Any
+    _, encode = nested(column, "struct" if layout == "columns" else layout, num_threads)
+    rows: Any = encode(coded)
     if layout == "columns":
-        fields = pa.schema(output_fields(column))
-        rows = batch_of(output_arrays([coded], element, num_threads), fields, len(coded.codes))
-    else:
-        rows = nested(column, layout, num_threads)[1](coded)
+        rows = pa.RecordBatch.from_struct_array(rows)
     return OneHotArray(rows, element, known)
 
 

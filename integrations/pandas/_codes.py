@@ -223,8 +223,12 @@ def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
     """Remove missing values; return codes, in which they become -1, and the remaining values."""
-    is_missing = pd.isna(values)
-    if not is_missing.any():
+    return keep_values(codes, values, ~pd.isna(values))
+
+
+def keep_values(codes: Codes, values: Any, is_kept: npt.NDArray[np.bool_]) -> tuple[Codes, Any]:
+    """Return codes, in which a value that is not kept becomes -1, and the kept values."""
+    if is_kept.all():
         return codes, values
-    positions = np.append(np.where(is_missing, -1, np.cumsum(~is_missing) - 1), -1)
-    return positions[codes], values[~is_missing]
+    positions = np.append(np.where(is_kept, np.cumsum(is_kept) - 1, -1), -1)
+    return positions[codes], values[is_kept]

@@ -111,7 +111,9 @@ def get_dummies(
     index = data.index if isinstance(data, pd.Series) else pd.RangeIndex(len(data))
     if not variable.column.n_outputs:
         return pd.DataFrame(index=index)
-    return _build([variable], sparse, index, variable.names)
+    result = _build([variable], sparse, index)
+    result.columns = variable.names
+    return result
 
 
 def _encode_table(
@@ -124,12 +126,10 @@ def _encode_table(
             check_length(values, name, chosen.shape[1])
     prefixes = _per_column(chosen.columns if prefix is None else prefix, chosen)
     # pandas 2 stops at the shortest of the three, pandas 3 raises an error.
-    named = zip(chosen.items(), prefixes, _per_column(prefix_sep, chosen), strict=COPY_ON_WRITE)
-    variables = map_columns(
-        lambda item: _variable(item[0][1], item[1], item[2], options),
-        named,
-        chosen.size * np.dtype(np.intp).itemsize,
-    )
+    series = (column for _, column in chosen.items())
+    named = zip(series, prefixes, _per_column(prefix_sep, chosen), strict=COPY_ON_WRITE)
+    n_bytes = chosen.size * np.dtype(np.intp).itemsize
+    variables = map_columns(lambda item: _variable(*item, options), named, n_bytes)
 
     # Before pandas 3 a part of a frame may be a view of the frame.
     frames = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
@@ -160,9 +160,7 @@ def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.DataFrame:
-    """Return the columns for which `is_untouched` is true; adjacent columns are not copied."""
-    if not is_untouched.any():
-        return data.loc[:, is_untouched]
+    """Return the columns, at least one, for which `is_untouched` is true, without a copy."""
     borders = np.flatnonzero(np.diff(is_untouched, prepend=False, append=False)).tolist()
     # Start and stop of each run of untouched columns, alternating.
     runs = zip(borders[::2], borders[1::2], strict=True)
@@ -191,21 +189,16 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
     names = levels if prefix is None else prefixed(levels, prefix, prefix_sep)
     names = names[int(options.drop_first) :]
     if options.dummy_na or options.drop_first:
-        column = CodedColumn(column.codes, _shifted(column, options), len(names))
+        lut = column.lut_from(0)
+        missing = column.n_outputs if options.dummy_na else -1
+        outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
+        column = CodedColumn(column.codes, np.maximum(outputs, np.int32(-1)), len(names))
     if options.sparse:
         # Sparse values need a NumPy dtype.
         dtype = np.dtype(bool if options.dtype is None else options.dtype)
         # pandas creates a Series for each sparse column, and infers the dtype of the labels.
         names = pd.Index(python_values(names))
     return _Variable(column, names, dtype)
-
-
-def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
-    """Return the output column of each code after applying `dummy_na` and `drop_first`."""
-    lut = column.lut_from(0)
-    missing = column.n_outputs if options.dummy_na else -1
-    outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
-    return np.maximum(outputs, np.int32(-1))
 
 
 def _result_dtype(source: Any, options: _Options) -> AnyDtype:
@@ -224,22 +217,17 @@ def _result_dtype(source: Any, options: _Options) -> AnyDtype:
     return np.dtype(bool)
 
 
-def _build(
-    variables: Sequence[_Variable],
-    sparse: bool,
-    index: "pd.Index[Any]",
-    names: "pd.Index[Any] | None" = None,
-) -> pd.DataFrame:
-    """Return a frame with the indicator columns of variables that all have the same dtype."""
+def _build(variables: Sequence[_Variable], sparse: bool, index: "pd.Index[Any]") -> pd.DataFrame:
+    """Return a frame, without labels, of variables that all have the same dtype."""
     columns = [variable.column for variable in variables]
     dtype = variables[0].dtype
     if not sparse:
         try:
-            return dense_frame(columns, dtype, index, names)
+            return dense_frame(columns, dtype, index)
         except MemoryError as error:
             # The message of `write` recommends options of an Encoder; replace them.
             n_bytes = len(columns) * len(columns[0].codes) * (1 + np.dtype(np.int32).itemsize)
             text = str(error).partition("; smaller")[0]
             hint = f"sparse=True ({n_bytes / 2**20:,.1f} MiB with dtype=bool)"
             raise MemoryError(f"{text}; smaller: {hint}") from None
-    return sparse_frame(columns, cast("np.dtype[Any]", dtype), index, names)
+    return sparse_frame(columns, cast("np.dtype[Any]", dtype), index)

@@ -22,10 +22,10 @@ from pandas.api.types import (
 )
 
 from onehot_fast import Column, multi_hot
-from onehot_fast.adapter import Categories, Rows
+from onehot_fast.adapter import Categories, CodedColumn, Rows
 from onehot_fast.adapter import Strings as TextArray
 
-from ._codes import Codes, arrow_chunks, code_series, is_arrow_string, pa_array
+from ._codes import Codes, arrow_chunks, code_series, is_arrow_string, keep_values, pa_array
 
 __all__ = ["str_get_dummies"]
 
@@ -211,9 +211,5 @@ def _distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":
     """Return each row's position among the distinct strings (-1 if missing), and these strings."""
     column, levels = code_series(series)
     positions = column.outputs()
-    occurs = np.zeros(len(levels) + 1, bool)  # the last element is for position -1
-    occurs[positions] = True
-    if not occurs[:-1].all():
-        order = np.append(np.cumsum(occurs[:-1]) - 1, -1)
-        positions, levels = order[positions], levels[occurs[:-1]]
-    return positions, levels
+    counts = CodedColumn(positions, None, len(levels)).counts()
+    return keep_values(positions, levels, counts > 0)

@@ -70,18 +70,19 @@ def wrap(
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
     memo = {} if memo is None else memo
     if "pandas" not in memo:
-        names = [name for part in parts for name in part.names_in(table)]
+        names = [name for part in parts for name in part.names]
         has_levels = source is not None and source.columns.nlevels > 1
         all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
         memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
     labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
     frames = []
-    for neighbours in _neighbours(parts):
-        part = neighbours[0]
+    for run in _neighbours(parts):
+        part = run[0]
         if isinstance(part, PassThrough):
-            frame = _input_columns(table, neighbours, source, index)
+            frame = _input_columns(table, run, source, index)
         elif isinstance(part, Decoded):
-            frame = _decoded_frame(neighbours, index)
+            arrays = _text_arrays(run) or [_fitted_array(each).take(each.positions) for each in run]
+            frame = _assemble(arrays, index)
         elif isinstance(part, Categorical):
             levels: Any = pd.Index(part.categories.to_array())
             values = pd.Categorical.from_codes(part.codes, levels)
@@ -112,20 +113,11 @@ def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
         yield [part for _, part in run]
 
 
-def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFrame:
-    """Return adjacent columns of decoded values as a frame."""
-    arrays = _text_arrays(run) or [
-        _fitted_array(part) if part.positions is None else _fitted_array(part).take(part.positions)
-        for part in run
-    ]
-    return _assemble(arrays, index)
-
-
 def _fitted_array(part: Decoded) -> Any:
     """Return the distinct values in the dtype that the column had in `fit`, if possible."""
     array = _new_array(part.distinct)
     names = part.types_in("pandas")
-    if not names or part.schema is None:
+    if not names:
         return array
     with suppress(ArithmeticError, NotImplementedError, TypeError, ValueError):
         dtype = _fitted_dtype(names, part.schema)
@@ -157,9 +149,7 @@ def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
     rows = [
         part.positions
         for part in run
-        if part.positions is not None
-        and part.distinct.dtype == object
-        and any(isinstance(value, str) for value in part.distinct)
+        if part.distinct.dtype == object and any(isinstance(value, str) for value in part.distinct)
     ]
     if not COPY_ON_WRITE or len(rows) < len(run) or any(part.types_in("pandas") for part in run):
         return None
@@ -218,37 +208,34 @@ def dense_frame(
     columns: Sequence[CodedColumn],
     dtype: AnyDtype,
     index: "pd.Index[Any]",
-    names: "pd.Index[Any] | None" = None,
     num_threads: int | None = None,
 ) -> pd.DataFrame:
     """Return the features of columns as a dense frame, in one block of memory if possible.
 
     Nullable dtypes such as Int8 have a second block for masks. Rare dtypes are converted by pandas.
+    The caller sets the column labels.
     """
     n_rows, off_on = len(index), np.array([False, True])
     if isinstance(dtype, np.dtype) and dtype.kind in NATIVE_KINDS:
         block = write.columns(columns, dtype, n_rows=n_rows, num_threads=num_threads)
-        if FROM_BLOCKS is None or not len(block):
-            return pd.DataFrame(block.T, index=index, columns=names, copy=False)
-        labels = pd.RangeIndex(len(block)) if names is None else names
-        return cast(pd.DataFrame, FROM_BLOCKS([(block, slice(len(block)))], index, labels))
-    if isinstance(dtype, np.dtype) and not dtype.hasobject:
+        return pd.DataFrame(block.T, index=index, copy=False)
+    if isinstance(dtype, np.dtype):
         off_on = np.zeros(2, dtype)
         off_on[1] = 1
     elif (arrays := _extension_arrays(columns, dtype, n_rows)) is not None:
-        return _assemble(arrays, index, names)
+        return _assemble(arrays, index)
     block = write.columns(columns, off_on.dtype, n_rows=n_rows, on=off_on[1], off=off_on[0])
-    return pd.DataFrame(block.T, index=index, columns=names, dtype=cast(Any, dtype))
+    return pd.DataFrame(block.T, index=index, dtype=cast(Any, dtype))
 
 
 @collector_paused()
 def sparse_frame(
-    columns: Sequence[CodedColumn],
-    dtype: np.dtype[Any],
-    index: "pd.Index[Any]",
-    names: "pd.Index[Any] | None" = None,
+    columns: Sequence[CodedColumn], dtype: np.dtype[Any], index: "pd.Index[Any]"
 ) -> pd.DataFrame:
-    """Return the features of columns as sparse columns that share the memory of a CSC matrix."""
+    """Return the features of columns as sparse columns that share the memory of a CSC matrix.
+
+    The caller sets the column labels.
+    """
     n_rows = len(index)
     # Before pandas 3.1 the fill value would differ, and SciPy has no half-precision matrices.
     is_plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
@@ -259,7 +246,7 @@ def sparse_frame(
         matrix = csc_array(write.sparse_parts("csc", columns, dtype), shape=shape)
         matrix.has_sorted_indices = True
         accessor = cast(Any, pd.DataFrame).sparse
-        return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=names))
+        return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index))
     ones, rows, ends = write.sparse_parts("csc", columns, dtype)
     rows = rows.astype(np.int32, copy=False)  # the dtype that an IntIndex requires
     fill_value = 0 if is_integer_dtype(dtype) else False if dtype == np.dtype(bool) else 0.0
@@ -267,7 +254,7 @@ def sparse_frame(
         _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)
         for start, end in pairwise(ends.tolist())
     ]
-    return _assemble(arrays, index, names)
+    return _assemble(arrays, index)
 
 
 def _sparse_array(
@@ -285,11 +272,9 @@ def _sparse_array(
 
 
 def _extension_arrays(
-    columns: Sequence[CodedColumn], dtype: AnyDtype, n_rows: int
+    columns: Sequence[CodedColumn], dtype: ExtensionDtype, n_rows: int
 ) -> list[Any] | None:
     """Return the features as extension arrays, or None if pandas must convert to the dtype."""
-    if not isinstance(dtype, ExtensionDtype):
-        return None
     if cast(Any, dtype) == "bool[pyarrow]":
         import pyarrow as pa
 
@@ -305,16 +290,9 @@ def _extension_arrays(
 
 
 @collector_paused()
-def _assemble(
-    arrays: Sequence[Any], index: "pd.Index[Any]", names: "pd.Index[Any] | None" = None
-) -> pd.DataFrame:
+def _assemble(arrays: Sequence[Any], index: "pd.Index[Any]") -> pd.DataFrame:
     """Return the arrays as the columns of a frame, without a copy."""
     if FROM_BLOCKS is not None and all(isinstance(a, ExtensionArray) for a in arrays):
-        labels = pd.RangeIndex(len(arrays)) if names is None else names
         blocks = [*zip(arrays, np.arange(len(arrays))[:, np.newaxis], strict=True)]
-        return cast(pd.DataFrame, FROM_BLOCKS(blocks, index, labels))
-    # The keys are numbers, because labels may be duplicated.
-    assembled = pd.DataFrame(dict(enumerate(arrays)), index=index, copy=False)
-    if names is not None:
-        assembled.columns = names
-    return assembled
+        return cast(pd.DataFrame, FROM_BLOCKS(blocks, index, pd.RangeIndex(len(arrays))))
+    return pd.DataFrame(dict(enumerate(arrays)), index=index, copy=False)

@@ -101,9 +101,13 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             return pd.DataFrame(index=index)
         if sparse:
             check_sparse([column])
+            frame = sparse_frame([column], in_numpy, index)
             # pandas creates a Series for each sparse column, and infers the dtype of the labels.
-            return sparse_frame([column], in_numpy, index, pd.Index(python_values(labels)))
-        return dense_frame([column], element, index, labels, num_threads)
+            labels = pd.Index(python_values(labels))
+        else:
+            frame = dense_frame([column], element, index, num_threads)
+        frame.columns = labels
+        return frame
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Callable[[], Any]]:
         series = self._series()

@@ -50,7 +50,7 @@ def wrap(
     """Return a frame of the columns that `parts` describe; unchanged columns are not copied."""
     memo = {} if memo is None else memo
     if "polars" not in memo:
-        _check_names([name for part in parts for name in part.names_in(table)])
+        _check_names([name for part in parts for name in part.names])
         memo["polars"] = {}
     frames = []
     for part in parts:
@@ -133,18 +133,17 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
         levels = pl.Series(str(part.name), titles, pl.Enum(titles))
         return levels.gather(codes.set(codes < 0, None))
     if isinstance(part, Decoded):
-        series = _decoded_series(part)
-        return series if part.positions is None else series.gather(part.positions)
+        return _decoded_series(part).gather(part.positions)
     if isinstance(table.source, pl.DataFrame):
         return table.source.to_series(part.position)
-    return numpy_series(str(table.names[part.position]), table.values(part.position))
+    return numpy_series(str(part.name), table.values(part.position))
 
 
 def _decoded_series(part: Decoded) -> pl.Series:
     """Return the distinct values in the dtype that the column had in `fit`, if possible."""
     series = numpy_series(str(part.name), part.distinct)
     names = part.types_in("polars")
-    if not names or part.schema is None or series.dtype == pl.Object:
+    if not names or series.dtype == pl.Object:
         return series
     with suppress(pl.exceptions.PolarsError, SyntaxError, TypeError, ValueError):
         fields = [pl.DataFrame(schema={"": _fitted_dtype(name, part.schema)}) for name in names]

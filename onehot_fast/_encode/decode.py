@@ -259,7 +259,7 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Decode a table that was encoded with ``output="category"``, and return its columns."""
-    parts: list[Part] = [PassThrough(position) for position in range(len(table.names))]
+    parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
     for column, grouped in zip(schema.columns, schema.of_categories.columns, strict=True):
         position = table.position(column.name)
         read = table.read(position).encode()
@@ -296,7 +296,7 @@ class DecodedLayout:
         owner: dict[Hashable, int] = {
             name: i for i, column in enumerate(schema.columns) for name in column.names
         }
-        every = (owner.get(name, PassThrough(position)) for position, name in enumerate(names))
+        every = (owner.get(name, PassThrough(name, i)) for i, name in enumerate(names))
         # The columns of the decoded table; an int is an index of `schema.columns`.
         self.columns: list[PassThrough | int] = list(dict.fromkeys(every))
         encoded = [column.name for column in schema.columns]
@@ -305,8 +305,7 @@ class DecodedLayout:
             if not column.n_outputs:
                 before = set(order[: order.index(column.name)])
                 in_layout = [
-                    names[part.position] if isinstance(part, PassThrough) else encoded[part]
-                    for part in self.columns
+                    encoded[part] if isinstance(part, int) else part.name for part in self.columns
                 ]
                 places = [place for place, name in enumerate(in_layout) if name in before]
                 self.columns.insert(max(places, default=-1) + 1, i)
@@ -327,7 +326,7 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
     columns: dict[Hashable, AnyArray] = {}
     for part in parts:
         if isinstance(part, PassThrough):
-            columns[table.names[part.position]] = table.values(part.position)
+            columns[part.name] = table.values(part.position)
         elif isinstance(part, Decoded):
             columns[part.name] = _numpy_values(part)
     return columns
@@ -341,4 +340,4 @@ def _numpy_values(part: Decoded) -> AnyArray:
         if dtypes and distinct.dtype != object:
             cast = distinct.astype(np.result_type(*dtypes))
             distinct = cast if part.holds(cast) else distinct
-    return distinct if part.positions is None else distinct[part.positions]
+    return distinct[part.positions]

@@ -146,12 +146,9 @@ class JointLayout:
         found = []
         for group, group_codes in zip(self.groups, codes, strict=True):
             if any(self.has_nan[i] for i in group.columns):
-                counts = dispatch.count(group_codes, group.n_codes).astype(float)
-                found += [
-                    i
-                    for axis, i in enumerate(group.columns)
-                    if self.has_nan[i] and group.marginal(counts, axis)[-1, 0]
-                ]
+                counts = dispatch.count(group_codes, group.n_codes)
+                digits = zip(group.columns, group.of_codes(), strict=True)
+                found += [i for i, digit in digits if counts[digit > self.n_outputs[i]].any()]
         return found
 
     def multiply(
@@ -169,7 +166,7 @@ class JointLayout:
 
     def _table(self, block: Floats, group: Digits) -> Floats:
         """Return, for each code of a group, the values that it adds to a row of the product."""
-        total: Floats | None = None
+        total = np.full((1, block.shape[1]), -0.0)  # adding -0.0 changes no number
         for i in group.columns:
             rows = block[self.outputs(i)]
             if len(group.columns) == 1 and not self.has_nan[i]:
@@ -177,8 +174,7 @@ class JointLayout:
             part = np.zeros((self.radices[i], block.shape[1]))
             part[: len(rows)] = rows
             part[len(rows) + 1 :] = np.nan
-            total = part if total is None else (total[:, None] + part).reshape(-1, block.shape[1])
-        assert total is not None  # no group is empty
+            total = (total[:, None] + part).reshape(-1, block.shape[1])
         return total
 
     def sums(self, codes: list[AnyArray], numeric: Floats, values: Floats, threads: int) -> Floats:

@@ -23,15 +23,23 @@ from onehot_fast.table import Table
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 
-@dataclass(frozen=True)
-class PassThrough:
+@dataclass(frozen=True, eq=False)
+class OneColumn:
+    """A part of a table that is one column."""
+
+    name: Hashable
+
+    @property
+    def names(self) -> tuple[Hashable]:
+        """The name of the column, as the only item of a tuple."""
+        return (self.name,)
+
+
+@dataclass(frozen=True, eq=False)
+class PassThrough(OneColumn):
     """The column at `position` of the input table, which the result contains unchanged."""
 
     position: int
-
-    def names_in(self, table: Table) -> tuple[Hashable, ...]:
-        """Return the name of the column."""
-        return (table.names[self.position],)
 
 
 class OutputRange(NamedTuple):
@@ -50,33 +58,23 @@ class Outputs:
     columns: tuple[CodedColumn, ...]  # the columns to pass to the functions of `write`
     dtype: np.dtype[Any]
 
-    def names_in(self, table: Table) -> tuple[Hashable, ...]:
-        """Return the names of the columns."""
-        return self.names
-
 
 @dataclass(frozen=True, eq=False)
-class Decoded:
+class Decoded(OneColumn):
     """A new column of decoded values."""
 
-    name: Hashable
     distinct: AnyArray  # the values that occur; of dtype object if they have several types
-    # The index in `distinct` of each row's value; if None, `distinct` has one value per row.
-    positions: AnyArray | None = None
-    schema: ColumnSchema | None = None  # the fitted column, whose types the integration restores
+    positions: AnyArray  # the index in `distinct` of each row's value
+    schema: ColumnSchema  # the fitted column, whose types the integration restores
 
     def types_in(self, library: str) -> list[str]:
         """Return the types of a library, such as "pandas", that the column had in `fit`."""
-        names = () if self.schema is None else sorted(self.schema.types)
+        names = sorted(self.schema.types)
         return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
 
     def holds(self, values: Iterable[Any]) -> bool:
         """Tell whether `values` equals `distinct`; missing values equal each other."""
         return _identities(values) == _identities(self.distinct)
-
-    def names_in(self, table: Table) -> tuple[Hashable, ...]:
-        """Return the name of the column."""
-        return (self.name,)
 
 
 def _identities(values: Iterable[Any]) -> list[Hashable]:
@@ -85,16 +83,11 @@ def _identities(values: Iterable[Any]) -> list[Hashable]:
 
 
 @dataclass(frozen=True, eq=False)
-class Categorical:
+class Categorical(OneColumn):
     """A new categorical column."""
 
-    name: Hashable
     codes: AnyArray  # the position in `categories` of each row's value, or -1 if it is missing
     categories: Categories  # including categories that do not occur
-
-    def names_in(self, table: Table) -> tuple[Hashable, ...]:
-        """Return the name of the column."""
-        return (self.name,)
 
 
 # A column, or adjacent features, of a table that an integration creates.
@@ -112,7 +105,7 @@ class EncodedLayout:
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         # Objects that an integration caches for the next table with these names.
         self.memo: dict[str, Any] = {}
-        self._schema, self._source = schema, names
+        self._schema = schema
         self.order: ColumnOrder = schema.column_order(names)
         index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
         schema.check_names(names[i] for i in self.order.positions if i not in index_of)
@@ -129,7 +122,7 @@ class EncodedLayout:
                 names_of_range = schema.names[schema.starts[first] : schema.starts[stop]]
                 self.columns.append(OutputRange(slice(first, stop), names_of_range, dtype))
             else:
-                self.columns += map(PassThrough, run)
+                self.columns += [PassThrough(names[position], position) for position in run]
         # A matrix has no columns that were not seen in `fit`.
         self.matrix_columns: list[PassThrough | OutputRange] = [
             part
@@ -142,17 +135,15 @@ class EncodedLayout:
         check_dense(self._schema)
         self.order.warn_if_absent()
 
-    def names_of(self, columns: Sequence[PassThrough | OutputRange]) -> list[Hashable]:
-        """Return the names of all output columns in `columns`."""
-        names: list[Hashable] = []
-        for part in columns:
-            names += [self._source[part.position]] if isinstance(part, PassThrough) else part.names
-        return names
-
     @property
     def names(self) -> list[Hashable]:
         """The names of the columns of the encoded table."""
-        return self.names_of(self.columns)
+        return [name for part in self.columns for name in part.names]
+
+    @property
+    def matrix_names(self) -> list[Hashable]:
+        """The names of the columns of the encoded matrix."""
+        return [name for part in self.matrix_columns for name in part.names]
 
     @cached_property
     def others(self) -> list[tuple[int, int]]:
@@ -161,7 +152,7 @@ class EncodedLayout:
         for part in self.matrix_columns:
             if isinstance(part, PassThrough):
                 others.append((output, part.position))
-            output += 1 if isinstance(part, PassThrough) else len(part.names)
+            output += len(part.names)
         return others
 
     def code(self, table: Table) -> list[CodedColumn]:
@@ -200,8 +191,7 @@ def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tupl
 
 def matrix_names(schema: Schema, names: Sequence[Hashable]) -> list[str]:
     """Return the column names of the matrix, for a table with the column names `names`."""
-    layout = EncodedLayout(schema, names)
-    return [*map(str, layout.names_of(layout.matrix_columns))]
+    return [*map(str, EncodedLayout(schema, names).matrix_names)]
 
 
 def _numbers(table: Table, position: int) -> AnyArray:
@@ -228,13 +218,10 @@ def categorical_parts(
     """
     order = schema.cached_for(table.names, Schema.column_order)
     order.warn_if_absent()
-    positions = dict(zip(schema.positions_in(table.names), range(len(columns)), strict=True))
-    parts: list[Part] = []
-    for position in order.positions:
-        if position in positions:
-            i = positions[position]
-            known = categories_of_outputs(schema.columns[i], as_text=as_text)
-            parts.append(Categorical(schema.columns[i].name, columns[i].outputs(), known))
-        else:
-            parts.append(PassThrough(position))
-    return parts
+    parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
+    for position, column, coded in zip(
+        schema.positions_in(table.names), schema.columns, columns, strict=True
+    ):
+        known = categories_of_outputs(column, as_text=as_text)
+        parts[position] = Categorical(column.name, coded.outputs(), known)
+    return [parts[position] for position in order.positions]

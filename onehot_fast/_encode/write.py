@@ -181,6 +181,8 @@ def sparse_array(
     parts = sparse_parts(
         form, columns, dtype, n_rows=n_rows, others=others, num_threads=num_threads
     )
+    matrix = wrap_sparse(form, parts, shape)
+    # Further elements: the rows, a column, and the value of all rows or of each row.
     nan = np.array(np.nan)
     cells = [
         (column.rows_of_nan(), output, nan)
@@ -191,19 +193,19 @@ def sparse_array(
     for output, numbers in others:
         rows = np.flatnonzero(numbers)
         cells.append((rows, output, numbers[rows]))
-    return wrap_sparse(form, parts, shape, [cell for cell in cells if len(cell[0])])
+    if not any(len(rows) for rows, _, _ in cells):
+        return matrix
+    from scipy.sparse import coo_array
+
+    i = np.concatenate([rows for rows, _, _ in cells]).astype(parts[1].dtype)
+    j = np.repeat([column for _, column, _ in cells], [len(rows) for rows, _, _ in cells])
+    values = [np.broadcast_to(v, len(rows)).astype(matrix.dtype) for rows, _, v in cells]
+    entries = coo_array((np.concatenate(values), (i, j.astype(i.dtype))), shape=shape)
+    return type(matrix)(matrix + entries.asformat(form[:3]))
 
 
-def wrap_sparse(
-    form: str,
-    parts: SparseParts,
-    shape: tuple[int, int],
-    cells: Sequence[tuple[AnyArray, int, AnyArray]] = (),
-) -> Any:
-    """Return the ``scipy.sparse`` container of canonical ``(data, indices, indptr)``.
-
-    `cells` are further elements: tuples of row indices, a column, and a value or one value per row.
-    """
+def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
+    """Return the ``scipy.sparse`` container of canonical ``(data, indices, indptr)``."""
     dtype = parts[0].dtype
     if dtype.char not in SCIPY_DTYPES:
         raise ValueError(
@@ -211,18 +213,11 @@ def wrap_sparse(
             f" {dtype.name!r}"
         )
     name = SPARSE_CLASSES[form]
-    module = library("scipy.sparse", f"a {name}")
-    matrix = getattr(module, name)(parts, shape=shape, copy=False)
+    container = getattr(library("scipy.sparse", f"a {name}"), name)
+    matrix = container(parts, shape=shape, copy=False)
     # The kernels write sorted indices without duplicates: set the flags, so SciPy does not check.
-    matrix.has_sorted_indices = True
-    matrix.has_canonical_format = True
-    if not cells:
-        return matrix
-    i = np.concatenate([rows for rows, _, _ in cells]).astype(parts[1].dtype)
-    j = np.repeat([column for _, column, _ in cells], [len(rows) for rows, _, _ in cells])
-    data = np.concatenate([np.broadcast_to(v, len(rows)).astype(dtype) for rows, _, v in cells])
-    others = module.coo_array((data, (i, j.astype(i.dtype))), shape=shape)
-    return getattr(module, name)(matrix + others.asformat(form[:3]))
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
 
 
 def codes(
@@ -313,14 +308,12 @@ def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
     """Return a list of the first position of each column, followed by the matrix width."""
     starts, output = [], 0
     taken = {position for position, _ in others}
-    for column in columns:
+    for n_outputs in [column.n_outputs for column in columns] + [0]:
         while output in taken:
             output += 1
         starts.append(output)
-        output += column.n_outputs
-    while output in taken:
-        output += 1
-    return [*starts, output]
+        output += n_outputs
+    return starts
 
 
 def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
@@ -403,24 +396,19 @@ class Estimate:
 def estimate(schema: Schema, n_rows: int) -> Estimate:
     """Return the sizes of `n_rows` encoded rows in five output formats."""
     widths = [(c.n_outputs, c.options.dtype) for c in schema.columns]
-    separate = sum(n * n_rows * dtype.itemsize for n, dtype in widths)
     packed = sum(
         n * (bytes_of_bits(n_rows) if dtype == np.bool_ else n_rows * dtype.itemsize)
         for n, dtype in widths
     )
-    sizes = {
-        "numpy": n_rows * schema.n_features * schema.dtype.itemsize,
-        "pandas": separate,
-        "arrow": packed,
-        "csr": _sparse_bytes(schema, n_rows, n_rows, schema.n_features),
-        "csc": _sparse_bytes(schema, n_rows, schema.n_features, n_rows),
-    }
-    return Estimate(n_rows, schema.n_features, sizes)
-
-
-def _sparse_bytes(schema: Schema, n_rows: int, n_groups: int, n_positions: int) -> int:
-    """Return the maximum total size of data, indices and indptr in bytes."""
-    per_row = sum(
+    shape, dtype = (n_rows, schema.n_features), schema.dtype
+    n_ones = n_rows * sum(
         c.n_outputs if c.propagates_missing else min(1, c.n_outputs) for c in schema.columns
     )
-    return sum(_sparse_arrays(n_rows * per_row, n_groups, n_positions, schema.dtype))
+    sizes = {
+        "numpy": n_rows * schema.n_features * dtype.itemsize,
+        "pandas": sum(n * n_rows * kind.itemsize for n, kind in widths),
+        "arrow": packed,
+        "csr": sum(_sparse_arrays(n_ones, *shape, dtype)),
+        "csc": sum(_sparse_arrays(n_ones, *shape[::-1], dtype)),
+    }
+    return Estimate(*shape, sizes)

@@ -17,7 +17,7 @@ from side_by_side import assert_same  # noqa: E402
 from strategies import examples  # noqa: E402
 
 from onehot_fast import Encoder, Special  # noqa: E402
-from onehot_fast.adapter import Decoded, PassThrough, read_table  # noqa: E402
+from onehot_fast.adapter import ColumnSchema, Decoded, PassThrough, read_table  # noqa: E402
 from onehot_fast.integrations.pandas import get_dummies, wrap  # noqa: E402
 
 ARROW_TEXT = ["string[pyarrow]", pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())]
@@ -237,7 +237,7 @@ def test_columns_of_one_name_are_kept(table, data):
     """Each has its own dtype, and the rows keep their labels."""
     positions = data.draw(st.permutations(range(table.shape[1])))
 
-    result = wrap(read_table(table), [*map(PassThrough, positions)])
+    result = wrap(read_table(table), [PassThrough(table.columns[i], i) for i in positions])
 
     pd.testing.assert_frame_equal(result, table.iloc[:, positions], check_names=False)
     assert wrap(read_table(table), []).index.equals(table.index)
@@ -258,10 +258,10 @@ def test_decoded_objects_have_the_dtype_that_pandas_infers(data, kinds):
     for i, kind in enumerate(kinds):
         distinct = np.empty(len(kind) if n_rows else 0, object)
         distinct[:] = kind[: len(distinct)]
-        n_more = max(0, n_rows - len(distinct))
-        more = [data.draw(st.integers(0, len(kind) - 1)) for _ in range(n_more)]
+        more = [data.draw(st.integers(0, len(kind) - 1)) for _ in range(n_rows - len(distinct))]
         positions = np.array([*range(len(distinct)), *more][: max(n_rows, 0)], np.intp)
-        parts.append(Decoded(f"c{i}", distinct[: len(positions)], positions))
+        schema = ColumnSchema.declared(["x"], np.dtype(bool))
+        parts.append(Decoded(f"c{i}", distinct[: len(positions)], positions, schema))
 
     result = wrap(read_table(pd.DataFrame({"a": np.zeros(n_rows)})), parts)
 

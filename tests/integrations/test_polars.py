@@ -13,7 +13,7 @@ from polars_strategies import INTEGERS, LETTERS, series  # noqa: E402  after the
 from programs import WITHOUT_PYARROW, run  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
-from onehot_fast.adapter import Decoded, PassThrough  # noqa: E402
+from onehot_fast.adapter import PassThrough  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.polars import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
@@ -120,7 +120,7 @@ class TestWrap:
     def test_tables_of_other_libraries(self):
         source = read_table({"n": np.array([1, 2]), "s": ["x", None], "m": [1, "x"]})
 
-        result = wrap(source, [PassThrough(0), PassThrough(1), PassThrough(2)])
+        result = wrap(source, [PassThrough(name, i) for i, name in enumerate(source.names)])
 
         assert result.dtypes == [pl.Int64, pl.String, pl.Object]
         assert result.rows() == [(1, "x", 1), (2, None, "x")]
@@ -136,7 +136,7 @@ class TestWrap:
         ],
     )
     def test_units_of_time_that_polars_lacks(self, values, dtype):
-        result = wrap(read_table({"^t$": values}), [PassThrough(0)])
+        result = wrap(read_table({"^t$": values}), [PassThrough("^t$", 0)])
 
         assert result.schema == {"^t$": dtype}
         np.testing.assert_array_equal(result.to_series().to_numpy(), values)
@@ -150,7 +150,7 @@ class TestWrap:
     )
     def test_invalid_names_are_rejected(self, names, message):
         with pytest.raises(ValueError, match=message):
-            wrap(read_table({"k": [1]}), [Decoded(name, np.ones(1)) for name in names])
+            wrap(read_table({"k": [1]}), [PassThrough(name, 0) for name in names])
 
 
 class TestEncoder:

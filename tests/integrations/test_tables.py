@@ -211,12 +211,13 @@ def test_features_have_the_names_and_the_type_of_the_encoder(library, dtype):
 def test_wrap_takes_columns_of_other_libraries_and_decoded_values(library):
     source = read_table({"n": np.array([1, 2]), "s": ["x", None]})
     wrap = integration(library.name).wrap
-    ones = Outputs(
-        ("first", "second"), (CodedColumn(np.zeros(2, np.int8), None, 2),), np.dtype(bool)
-    )
-    decoded = [Decoded("v", np.array([2, 1])), Decoded("w", np.array(["y", None], object))]
+    coded = CodedColumn(np.zeros(2, np.int8), None, 2)
+    ones = Outputs(("first", "second"), (coded,), np.dtype(bool))
+    [schema] = Encoder().fit({"x": ["x"]}).schema.columns
+    values = {"v": np.array([2, 1]), "w": np.array(["y", None], object)}
+    decoded = [Decoded(name, own, np.arange(2), schema) for name, own in values.items()]
 
-    table = wrap(source, [PassThrough(0), ones, PassThrough(1), *decoded])
+    table = wrap(source, [PassThrough("n", 0), ones, PassThrough("s", 1), *decoded])
 
     assert library.columns(table) == {
         "n": [1, 2],
