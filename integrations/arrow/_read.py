@@ -113,7 +113,7 @@ class ArrowTable(Table):
         """Return a column as Python objects, or None if Python cannot represent its values."""
         try:
             values: list[Any] = self.source.column(position).to_pylist()
-        except (ArithmeticError, ValueError, NotImplementedError):
+        except (ArithmeticError, IndexError, ValueError, NotImplementedError):
             return None
         return values
 

@@ -94,6 +94,8 @@ def encode(
     """
     schema = fitted_schema(encoder, layout)
     rows = as_rows(table)
+    if layout == "columns" and isinstance(rows, pa.Table):
+        return encoder.transform(rows, "arrow", num_threads=num_threads)
     plan = EncodePlan(rows.schema, schema, layout, num_threads)
     return with_columns(rows, plan.encode, plan.schema)
 
