@@ -46,21 +46,18 @@ def cells(array):
 @given(
     drawn=columns(COMPARABLE),
     layout=st.sampled_from(LAYOUTS),
-    missing=st.sampled_from(["ignore", "indicator"]),
-    drop=st.sampled_from([None, "first"]),
-    rare=st.sampled_from([None, 3]),
-    dtype=st.sampled_from(["bool", "uint8", "float32"]),
+    options=st.fixed_dictionaries(
+        {
+            "handle_missing": st.sampled_from(["ignore", "indicator"]),
+            "drop": st.sampled_from([None, "first"]),
+            "min_frequency": st.sampled_from([None, 3]),
+            "dtype": st.sampled_from(["bool", "uint8", "float32"]),
+        }
+    ),
 )
-def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, missing, drop, rare, dtype):
+def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, options):
     table = pa.table({"c": drawn.column})
-    encoder = Encoder(
-        ["c"],
-        handle_missing=missing,
-        handle_unknown="ignore",
-        drop=drop,
-        min_frequency=rare,
-        dtype=dtype,
-    ).fit(table)
+    encoder = Encoder(["c"], handle_unknown="ignore", **options).fit(table)
     matrix = encoder.transform(table, "numpy")
     expected = matrix.tolist()
     schema = encoded_schema(table.schema, encoder, layout=layout)
@@ -73,10 +70,9 @@ def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, missing, drop, 
     encoded.validate(full=True)
     read.validate(full=True)
     if layout == "columns":
-        found = [encoded.column(i).to_pylist() for i in range(encoded.num_columns)]
-        again = [read.column(i).to_pylist() for i in range(read.num_columns)]
-        assert found == again == matrix.T.tolist()
-        assert encoded.num_rows == read.num_rows == len(expected)
+        for found in (encoded, read):
+            assert [column.to_pylist() for column in found.columns] == matrix.T.tolist()
+            assert found.num_rows == len(expected)
     elif layout == "dictionary":
         assert cells(encoded["c"]) == matrix.astype(bool).tolist()
         assert encoded["c"].to_pylist() == read["c"].to_pylist()
