@@ -286,6 +286,14 @@ def test_invalid_encoded_tables_are_rejected(table, layout, error, match):
         decode(pa.table(table), encoder, layout=layout)
 
 
+def test_a_row_of_zeros_without_a_meaning_is_rejected():
+    encoder = Encoder(["size"], handle_missing="indicator").fit(TABLE)
+    encoded = pa.table({name: [False] for name in encoder.get_feature_names_out()})
+
+    with pytest.raises(ValueError, match="row 0: no feature is 1"):
+        decode(encoded, encoder)
+
+
 NAMED_TWICE = TABLE.append_column("size_S", TABLE["n"])
 COMPLEX = Encoder(["size"], dtype="complex64").fit(TABLE)
 
