@@ -46,21 +46,18 @@ def cells(array):
 @given(
     drawn=columns(COMPARABLE),
     layout=st.sampled_from(LAYOUTS),
-    missing=st.sampled_from(["ignore", "indicator"]),
-    drop=st.sampled_from([None, "first"]),
-    rare=st.sampled_from([None, 3]),
-    dtype=st.sampled_from(["bool", "uint8", "float32"]),
+    options=st.fixed_dictionaries(
+        {
+            "handle_missing": st.sampled_from(["ignore", "indicator"]),
+            "drop": st.sampled_from([None, "first"]),
+            "min_frequency": st.sampled_from([None, 3]),
+            "dtype": st.sampled_from(["bool", "uint8", "float32"]),
+        }
+    ),
 )
-def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, missing, drop, rare, dtype):
+def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, options):
     table = pa.table({"c": drawn.column})
-    encoder = Encoder(
-        ["c"],
-        handle_missing=missing,
-        handle_unknown="ignore",
-        drop=drop,
-        min_frequency=rare,
-        dtype=dtype,
-    ).fit(table)
+    encoder = Encoder(["c"], handle_unknown="ignore", **options).fit(table)
     matrix = encoder.transform(table, "numpy")
     expected = matrix.tolist()
     schema = encoded_schema(table.schema, encoder, layout=layout)
@@ -73,10 +70,9 @@ def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, missing, drop, 
     encoded.validate(full=True)
     read.validate(full=True)
     if layout == "columns":
-        found = [encoded.column(i).to_pylist() for i in range(encoded.num_columns)]
-        again = [read.column(i).to_pylist() for i in range(read.num_columns)]
-        assert found == again == matrix.T.tolist()
-        assert encoded.num_rows == read.num_rows == len(expected)
+        for found in (encoded, read):
+            assert [column.to_pylist() for column in found.columns] == matrix.T.tolist()
+            assert found.num_rows == len(expected)
     elif layout == "dictionary":
         assert cells(encoded["c"]) == matrix.astype(bool).tolist()
         assert encoded["c"].to_pylist() == read["c"].to_pylist()
@@ -206,16 +202,16 @@ def test_substitutes_are_of_the_type_of_the_column():
         decode(encode(rows, encoder), encoder, missing=7)
 
 
-@pytest.mark.parametrize("specials", [False, True])
-def test_values_of_a_dictionary(specials):
-    encoder = Encoder(["n"], handle_missing="indicator" if specials else "ignore").fit(TABLE)
+@pytest.mark.parametrize(
+    ("handle_missing", "values"),
+    [("ignore", [1, 2, 3, 4]), ("indicator", ["1", "2", "3", "4", "(missing)"])],
+)
+def test_values_of_a_dictionary(handle_missing, values):
+    encoder = Encoder(["n"], handle_missing=handle_missing).fit(TABLE)
 
     array = encode(TABLE, encoder, layout="dictionary")["n"].combine_chunks()
 
-    expected = [1, 2, 3, 4]
-    assert array.dictionary.to_pylist() == (
-        ["1", "2", "3", "4", "(missing)"] if specials else expected
-    )
+    assert array.dictionary.to_pylist() == values
     assert array.type.index_type == pa.int8()
     assert array.null_count == 0
 
@@ -252,7 +248,7 @@ def test_categories_of_several_types_are_texts_in_a_dictionary_and_not_decoded()
     ("values", "kind"),
     [
         ([2**64 - 1, 0], pa.uint64()),
-        ([np.datetime64("2024-01-01T00:00:00.000000001"), np.datetime64("2024-01-01")], None),
+        ([np.datetime64(2**60 + 1, "ns"), np.datetime64("2024-01-01")], pa.timestamp("ns")),
         ([1, 2.5], pa.float64()),
         ([np.float32(0.1), np.float32(2)], pa.float32()),
         ([True, False], pa.bool_()),
@@ -261,14 +257,10 @@ def test_categories_of_several_types_are_texts_in_a_dictionary_and_not_decoded()
 )
 def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
     encoder = Encoder(["c"]).fit({"c": values})
-    encoded = encoder.transform({"c": values}, "arrow")
 
-    decoded = decode(encoded, encoder)["c"]
+    decoded = decode(encoder.transform({"c": values}, "arrow"), encoder)["c"]
 
-    assert decoded.type == (kind or pa.timestamp("ns"))
-    assert [value.value if kind is None else value.as_py() for value in decoded] == (
-        values if kind is not None else [1704067200000000001, 1704067200000000000]
-    )
+    assert decoded.combine_chunks().equals(pa.array(np.array(values, kind.to_pandas_dtype())))
 
 
 @pytest.mark.parametrize(
@@ -280,12 +272,7 @@ def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
         ({"size": ["L"]}, "struct", TypeError, "'size' must be a struct"),
         ({"size": [{"size_L": True}]}, "struct", ValueError, "exactly one field 'size_S'"),
         ({"size": ["L"]}, "tensor", TypeError, "must be lists"),
-        (
-            {"size": [[1, 0], [1]]},
-            "tensor",
-            ValueError,
-            "row 1: a list must have 2 elements, got 1",
-        ),
+        ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: a list must have 2 .*, got 1"),
         ({"size": [["a", "b"]]}, "tensor", TypeError, "must hold Booleans"),
         ({"size": ["L", "M"]}, "dictionary", ValueError, "'M' is not the label of a feature"),
         ({"other": ["L"]}, "tensor", ValueError, "no column 'size'"),
@@ -307,6 +294,10 @@ def test_a_row_of_zeros_without_a_meaning_is_rejected():
         decode(encoded, encoder)
 
 
+NAMED_TWICE = TABLE.append_column("size_S", TABLE["n"])
+COMPLEX = Encoder(["size"], dtype="complex64").fit(TABLE)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
@@ -315,16 +306,8 @@ def test_a_row_of_zeros_without_a_meaning_is_rejected():
         ({"encoder": Encoder()}, RuntimeError, "not fitted"),
         ({"table": TABLE.drop_columns(["size"])}, ValueError, "no column 'size'"),
         ({"table": TABLE.append_column("size", TABLE["size"])}, ValueError, "2 columns named"),
-        (
-            {"table": TABLE.append_column("size_S", TABLE["n"])},
-            ValueError,
-            "two output columns would be named 'size_S'",
-        ),
-        (
-            {"encoder": Encoder(["size"], dtype="complex64").fit(TABLE)},
-            TypeError,
-            r"dtype must be .*, got complex64",
-        ),
+        ({"table": NAMED_TWICE}, ValueError, "two output columns would be named 'size_S'"),
+        ({"encoder": COMPLEX}, TypeError, r"dtype must be .*, got complex64"),
     ],
     ids=["layout", "no encoder", "not fitted", "absent", "twice", "name", "dtype"],
 )
@@ -392,15 +375,6 @@ print(encoder.transform(table).to_pydict())
     assert run(program) == "{'text_a': [1.0]}"
 
 
-TRIP = pa.table(
-    {
-        "size": pa.chunked_array([["S", None, "L"], ["S", "M"]]),
-        "n": pa.array([3, 1, 3, 2, 1]),
-        "price": pa.array([1.5, None, 2.5, 0.5, 1.5]),
-    }
-)
-
-
 def through_ipc(table):
     out = pa.BufferOutputStream()
     with pa.ipc.new_file(out, table.schema) as writer:
@@ -440,12 +414,12 @@ TRIPS = [through_ipc, through_parquet, through_polars, through_pandas, through_d
 @every_layout
 @pytest.mark.parametrize("dtype", ["bool", "float32"])
 def test_a_round_trip_loses_nothing(trip, layout, dtype):
-    encoder = Encoder(["size", "n"], dtype=dtype).fit(TRIP)
-    encoded = encode(TRIP, encoder, layout=layout)
+    encoder = Encoder(["size", "n"], dtype=dtype).fit(TABLE)
+    encoded = encode(TABLE, encoder, layout=layout)
 
     back = trip(encoded)
 
-    assert decode(back, encoder, layout=layout).to_pydict() == TRIP.to_pydict()
+    assert decode(back, encoder, layout=layout).to_pydict() == TABLE.to_pydict()
     if trip is through_ipc or (trip is through_parquet and layout != "dictionary"):
         assert back.schema.equals(encoded.schema)
         assert back.equals(encoded)
@@ -453,10 +427,10 @@ def test_a_round_trip_loses_nothing(trip, layout, dtype):
 
 def test_tensors_go_to_torch_without_a_copy():
     torch = pytest.importorskip("torch")
-    encoder = Encoder(["size"], dtype="float32", remainder="drop").fit(TRIP)
-    column = encode(TRIP, encoder, layout="tensor")["size"].chunk(0)
+    encoder = Encoder(["size"], dtype="float32", remainder="drop").fit(TABLE)
+    column = encode(TABLE, encoder, layout="tensor")["size"].chunk(0)
 
     tensor = torch.from_dlpack(column.to_tensor())
 
-    assert tensor.tolist() == encoder.transform(TRIP, "numpy").tolist()
+    assert tensor.tolist() == encoder.transform(TABLE, "numpy").tolist()
     assert tensor.data_ptr() == column.storage.flatten().buffers()[1].address

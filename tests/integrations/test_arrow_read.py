@@ -116,17 +116,16 @@ def test_categories_are_numpys_where_numpy_has_a_dtype(values, expected):
     assert read_column(values).categories.dtype == expected
 
 
+OUT_OF_RANGE = pa.DictionaryArray.from_arrays(pa.array([0, 7]), ["a"], safe=False)
+
+
 @pytest.mark.parametrize(
     ("column", "error", "match"),
     [
         (pa.array([[1]]), TypeError, r"Arrow type list<.*> cannot be encoded"),
         (pa.array([{"a": 1}]), TypeError, "struct<a: int64> cannot be encoded"),
         (pa.array([1], pa.time64("ns")), ValueError, "nanoseconds"),
-        (
-            pa.DictionaryArray.from_arrays(pa.array([0, 7]), ["a"], safe=False),
-            ValueError,
-            r"must be in \[0, 1\), got 7",
-        ),
+        (OUT_OF_RANGE, ValueError, r"must be in \[0, 1\), got 7"),
     ],
     ids=["list", "struct", "time", "index"],
 )

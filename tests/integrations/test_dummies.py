@@ -95,6 +95,15 @@ def objects(pool):
     return pd.Series(values[np.arange(10_000) % len(pool)])
 
 
+def dictionary(values):
+    """Return a Series coded by Arrow."""
+    kind = pd.ArrowDtype(pa.dictionary(pa.uint8(), pa.string()))
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, kind.pyarrow_dtype)))
+
+
+CODED = pd.DataFrame({"n": [1, 2, 3], "d": dictionary(["b", "a", "b"])})
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
     "data",
@@ -120,6 +129,7 @@ def objects(pool):
         pd.DataFrame({"a": ["x"], "b": ["y"]}, index=["row"]),
         pd.DataFrame([["x", "y", 1]], columns=pd.MultiIndex.from_product([["a"], [1, 2, 3]])),
         pd.DataFrame([["x", "y"]], columns=pd.CategoricalIndex(["u", "v"])),
+        *([CODED] if PANDAS_3 else []),  # pandas 2 cannot read Arrow dictionaries at all
     ],
     ids=repr,
 )
@@ -146,12 +156,6 @@ def test_odd_options_equal_pandas(options):
     assert_same_outcome(get_dummies, pd.get_dummies, table, **options)
 
 
-def dictionary(values):
-    """Return a Series coded by Arrow."""
-    kind = pd.ArrowDtype(pa.dictionary(pa.uint8(), pa.string()))
-    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, kind.pyarrow_dtype)))
-
-
 @pytest.mark.parametrize("sparse", [False, True])
 def test_nulls_and_repetitions_in_an_arrow_dictionary(sparse):
     """Pandas cannot read such a column: a null is no level, and a repeated value is one level."""
@@ -166,13 +170,6 @@ def test_nulls_and_repetitions_in_an_arrow_dictionary(sparse):
     actual = get_dummies(series, dummy_na=True, dtype=int, sparse=sparse)
     assert actual.columns.tolist()[:2] == ["x", "y"]
     assert actual.to_numpy().tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-
-
-@pytest.mark.skipif(not PANDAS_3, reason="pandas 2 cannot read Arrow dictionaries at all")
-def test_arrow_dictionary_without_nulls_equals_pandas():
-    table = pd.DataFrame({"n": [1, 2, 3], "d": dictionary(["b", "a", "b"])})
-
-    assert_same_outcome(get_dummies, pd.get_dummies, table)
 
 
 @pytest.mark.parametrize("dtype", ["boolean", "Int8"])
@@ -346,6 +343,15 @@ def test_str_get_dummies_equals_pandas(as_index, dtypes, results, data, sep):
     )
 
 
+@pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 there is no dtype")
+@pytest.mark.parametrize("dtype", [object, TYPED[0]], ids=str)
+def test_booleans_of_an_index_equal_pandas(dtype):
+    """They are an array or, for strings in Arrow memory, the levels of an index."""
+    index = pd.Index(["a|b", "b", None], dtype=dtype)
+
+    assert_same_outcome(str_get_dummies, split_by_pandas, index, "|", dtype="bool")
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -368,22 +374,15 @@ def test_other_dtypes_are_rejected():
 
 
 @pytest.mark.parametrize("dtype", [*ARROW, *TYPED], ids=str)
-def test_only_missing_strings(dtype):
-    """Without any tag there is no column, where pandas fails for some dtypes."""
-    series = pd.Series([None, None], index=["x", "y"], dtype=dtype)
+def test_arrow_strings_where_pandas_fails(dtype):
+    """Without any tag there is no column; the indicators may have a nullable dtype."""
+    missing = str_get_dummies(pd.Series([None, None], index=["x", "y"], dtype=dtype))
+    nullable = str_get_dummies(pd.Series(["a|b", None], dtype=dtype), dtype="Int8")
 
-    actual = str_get_dummies(series)
-
-    assert actual.shape == (2, 0)
-    assert actual.index.tolist() == ["x", "y"]
-
-
-@pytest.mark.parametrize("dtype", TYPED, ids=str)
-def test_nullable_dtypes_of_arrow_columns(dtype):
-    actual = str_get_dummies(pd.Series(["a|b", None], dtype=dtype), dtype="Int8")
-
+    assert missing.shape == (2, 0)
+    assert missing.index.tolist() == ["x", "y"]
     expected = pd.DataFrame({"a": [1, 0], "b": [1, 0]}, dtype="Int8")
-    pd.testing.assert_frame_equal(actual, expected)
+    pd.testing.assert_frame_equal(nullable, expected)
 
 
 def test_a_category_that_does_not_occur_has_no_tags():

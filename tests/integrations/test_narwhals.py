@@ -111,19 +111,17 @@ def test_narwhals_encodes_categories_that_are_texts(texts):
                 encoder.expressions(frame)
 
 
-def test_expressions_of_narwhals_cannot_reject_a_value():
-    frame = nw.from_native(pl.DataFrame({"c": ["a"]}))
-
-    with pytest.raises(ValueError, match=r"narwhals expressions cannot raise"):
+@pytest.mark.parametrize(
+    ("frame", "error", "message"),
+    [
+        # Expressions cannot reject a value, and an Encoder does so by default.
+        (nw.from_native(pl.DataFrame({"c": ["a"]})), ValueError, "expressions cannot raise"),
+        ({"c": ["a"]}, TypeError, "frame must be a frame of polars or narwhals, got"),
+        (np.array([["a"]]), TypeError, "frame must be a frame of polars or narwhals, got"),
+        (pl.DataFrame({"c": [["a"]]}), TypeError, "column 'c' has dtype List"),
+    ],
+    ids=["strict", "mapping", "array", "lists"],
+)
+def test_frames_without_expressions_are_rejected(frame, error, message):
+    with pytest.raises(error, match=message):
         Encoder().fit({"c": ["a"]}).expressions(frame)
-
-
-@pytest.mark.parametrize("frame", [{"c": ["a"]}, np.array([["a"]])])
-def test_only_frames_with_expressions_are_accepted(frame):
-    with pytest.raises(TypeError, match="frame must be a frame of polars or narwhals, got"):
-        Encoder().fit({"c": ["a"]}).expressions(frame)
-
-
-def test_expressions_of_lists_are_rejected():
-    with pytest.raises(TypeError, match=r"column 'c' has dtype List"):
-        Encoder().fit({"c": ["a"]}).expressions(pl.DataFrame({"c": [["a"]]}))

@@ -20,7 +20,6 @@ from onehot_fast import Encoder, Special  # noqa: E402
 from onehot_fast.adapter import ColumnSchema, Decoded, PassThrough, read_table  # noqa: E402
 from onehot_fast.integrations.pandas import get_dummies, wrap  # noqa: E402
 
-ARROW_TEXT = ["string[pyarrow]", pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())]
 BARE = pd.DataFrame({"n": [1, 2], "size": ["S", None], "kind": ["x", "y"]})
 OTHER = [
     pd.Series([1j]),
@@ -163,16 +162,6 @@ def test_missing_values_have_an_indicator(data):
     flagged = data.onehot(handle_missing="indicator", dtype="uint8")
 
     assert flagged.iloc[:, -1].tolist() == data.isna().tolist()
-
-
-@pytest.mark.parametrize("dtype", ARROW_TEXT, ids=str)
-def test_arrow_strings_in_slices_and_chunks(dtype):
-    """Strings spread over several sliced Arrow chunks are encoded as if they lay in one."""
-    parts = [pd.Series(["x", *rest], dtype=dtype).iloc[1:] for rest in ("cb", [None], "", "ad")]
-    data = pd.concat(parts)
-
-    assert data.array.__arrow_array__().num_chunks > 1
-    pd.testing.assert_frame_equal(data.onehot(), pd.get_dummies(data, dtype=bool))
 
 
 def test_accessor_keeps_no_state():
