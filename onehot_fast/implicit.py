@@ -425,7 +425,8 @@ class OneHotMatrix:
 
     def to_numpy(self, dtype: npt.DTypeLike = np.float64) -> AnyArray:
         """Return the dense matrix."""
-        return self._write(write.rows, dtype)
+        matrix: AnyArray = self._write(write.rows, dtype)
+        return matrix
 
     def to_csr(self, dtype: npt.DTypeLike = np.float64) -> csr_array:
         """Return the matrix as a ``scipy.sparse.csr_array``."""

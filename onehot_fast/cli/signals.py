@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 # Windows has no SIGHUP.
-ENDING = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+ENDING: set[int] = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 # A second signal ends the process at once if it comes more than this number of seconds after the
 # first one. Before, it is ignored: `timeout`, for example, sends its signal to a process and again
 # to its group.
