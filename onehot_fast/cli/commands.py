@@ -72,10 +72,7 @@ EPILOG = f"""\b
 Examples:
   onehot-fast inspect flights.parquet
   onehot-fast encode flights.parquet -c carrier -c dest -o encoded.parquet
-  onehot-fast encode train.csv -c city --save-encoder city.json -o a.csv
-  onehot-fast encode test.csv --encoder city.json -o b.csv
   onehot-fast encode flights.parquet -o parts/ --rows-per-file 500000
-  onehot-fast encode films.csv -c genres --sep '|' -o films.npz
   onehot-fast decode encoded.parquet -o again.parquet
 
 \b
@@ -257,8 +254,7 @@ def inspect(**options: Any) -> None:
     The forms are NumPy, pandas, Arrow, CSR and CSC. For the columns to encode, also show the most
     frequent categories and, with the options of `encode`, which categories would be infrequent.
     """
-    spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
-    run_inspect(spec, typed=typed, **options)
+    run_inspect(Input(**_take(INPUT, options)), typed=_take(ENCODER, options), **options)
 
 
 @commands.command(

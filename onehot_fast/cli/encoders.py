@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -277,11 +278,8 @@ def _replaced(
 HINTS = {
     "drop": "; type a category as COLUMN=CATEGORY",
     "dtype": ", e.g. bool, uint8 or float32",
-}
-# The options whose values are numbers.
-NUMBERS = {
-    "min_frequency": "a number of rows, e.g. 10, or a fraction of them, e.g. 0.01",
-    "max_categories": "an integer",
+    "min_frequency": "; type a number of rows, e.g. 10, or a fraction of them, e.g. 0.01",
+    "max_categories": "; type an integer, e.g. 10",
 }
 
 
@@ -346,7 +344,7 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
         typed = f"{flag(option)} {text}"
         column, value = _split_option(columns, text, typed)
         try:
-            parsed = _number(option, value) if option in NUMBERS else value
+            parsed = _number(value) if option in ("min_frequency", "max_categories") else value
             if option != "sep":
                 keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
                 Encoder(columns, **keyword)
@@ -364,13 +362,12 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     return {name: special.get(name, *common) for name in columns if common or name in special}
 
 
-def _number(option: str, text: str) -> int | float:
-    """Parse the value of an option in `NUMBERS`."""
-    is_fraction = option == "min_frequency" and ("." in text or "e" in text)
-    try:
-        return float(text) if is_fraction else int(text)
-    except ValueError:
-        raise ValueError(f"must be {NUMBERS[option]}") from None
+def _number(text: str) -> int | float | str:
+    """Parse a number; return another text unchanged, which `Encoder` rejects."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:
