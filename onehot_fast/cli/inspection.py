@@ -112,7 +112,7 @@ def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[Co
             with reading(source.name):  # a code may exceed its dictionary
                 for one, column in zip(facts, part.columns, strict=True):
                     one.add(column, limit)
-            step(source.share(), n_rows)
+            step(source.share, n_rows)
     return n_rows, facts
 
 

@@ -41,11 +41,10 @@ class Change:
     """How the command changes the rows of the input: new columns replace old columns."""
 
     after: pa.Schema  # the schema of the new rows
-    old: dict[str, None]  # the columns that are replaced, in order
+    old: Collection[str]  # the columns that are replaced
     new: dict[str, None]  # the columns that replace them, in order
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float  # about how many bytes a row of the new columns takes
-    reads: dict[str, None] | None = None  # the columns that are read; None: all
     is_loaded: bool = False  # whether --encoder was given
 
 
