@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -139,7 +139,7 @@ def _write(
             return
         stream = pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
 
-        def changed() -> Iterator[pa.RecordBatch]:
+        def changed() -> Generator[pa.RecordBatch, None, None]:
             with encoding(source.name, is_loaded=change.is_loaded):
                 yield from change.apply(stream)
 
@@ -151,18 +151,17 @@ def _write(
                 step(share, writer.n_rows)
 
 
-def ahead(items: Iterable[T]) -> Generator[T, None, None]:
-    """Yield the items of an iterable, while a thread computes the next item.
+def ahead(items: Generator[T, None, None]) -> Generator[T, None, None]:
+    """Yield the items of a generator, while a thread computes the next item.
 
-    The thread is only one item ahead, because batches are large. Closing the generator ends
-    the thread.
+    The thread is only one item ahead, because batches are large. Closing the new generator ends
+    the thread and closes `items`.
     """
-    iterator = iter(items)
     thread = ThreadPoolExecutor(1)
 
     def next_item() -> Future[T | object]:
         with held():  # otherwise a thread could start that `shutdown` does not know
-            coming = thread.submit(next, iterator, END)
+            coming = thread.submit(next, items, END)
         raise_if_received()
         return coming
 
@@ -174,8 +173,7 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
     finally:
         with held():
             thread.shutdown(cancel_futures=True)
-            if isinstance(iterator, Generator):
-                iterator.close()
+            items.close()
 
 
 def batch_rows(*row_bytes: float) -> int:
