@@ -25,7 +25,8 @@ from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_
 
 # The estimated size of a decoded string and its code.
 TEXT_BYTES = 40
-NOT_IN_TEXT = ("struct", "array", "tensor")
+# The layouts that these formats can contain.
+LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", "dictionary"]}
 
 
 def run_encode(
@@ -71,17 +72,15 @@ def run_encode(
 
 def _layout(chosen: str | None, output: Output) -> str:
     """Return the chosen layout, or else that of the format; raise an error if they conflict."""
-    form, is_matrix = output.form, output.form.kind == "npz"
-    layout = chosen or ("csr" if is_matrix else "columns")
-    if form.is_text and layout in NOT_IN_TEXT:
-        text = f"--layout {layout} cannot be used with {form.kind} output"
-        raise CommandError(Exit.USAGE, f"{text}; use --layout columns or --layout dictionary")
-    if layout == "csr" and not is_matrix:
+    kind = output.form.kind
+    layout = chosen or ("csr" if kind == "npz" else "columns")
+    if layout == "csr" and kind != "npz":
         raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
-    if is_matrix and layout != "csr":
-        text = f"--layout {layout} cannot be used with npz output; use --layout csr"
-        raise CommandError(Exit.USAGE, text)
-    if is_matrix and output.partition_by:
+    allowed = LAYOUTS.get(kind, [layout])
+    if layout not in allowed:
+        text = f"--layout {layout} cannot be used with {kind} output; use --layout"
+        raise CommandError(Exit.USAGE, f"{text} {' or '.join(allowed)}")
+    if kind == "npz" and output.partition_by:
         text = "--partition-by cannot be used with npz output, which contains only features"
         raise CommandError(Exit.USAGE, f"{text}; choose another format")
     return layout
@@ -200,7 +199,7 @@ def _check_features(
     source: InputFiles, encoders: Encoders, limit: float, counted: str = ""
 ) -> None:
     """Raise an error for more than `limit` features; its message includes the text `counted`."""
-    columns = encoders.schemas
+    columns = encoders.schemas  # not in `try`, because it may raise other errors
     remedy = (
         f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
         " features, or --max-features to allow more"
@@ -272,8 +271,7 @@ def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schem
     if dtype.kind not in "biuf" or dtype == np.float16:
         raise CommandError(Exit.USAGE, f"--dtype {dtype}: not supported by SciPy; use float32")
     kind = pa.from_numpy_dtype(dtype)
-    lists = {"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}
-    return pa.schema(list(lists.items()), metadata)
+    return pa.schema({"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}, metadata)
 
 
 def _matrix_rows(
@@ -312,10 +310,7 @@ def _matrix_rows(
 def run_decode(
     spec: Input, options: dict[str, Any], encoder_file: str | None, layout: str | None
 ) -> None:
-    """Decode a file with the encoder in `encoder_file`, or else with the one in the file.
-
-    `options` are the options of the output.
-    """
+    """Decode a file with the encoder in `encoder_file`, or else with the one in the file."""
     with open_source(spec) as source:
         output = resolved_output(source, spec, encoder_file, **options)
         if output.form.kind == "npz":

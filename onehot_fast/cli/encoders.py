@@ -1,7 +1,5 @@
 """The encoders of a file: one for columns of single values, and one for each column of labels.
 
-This module creates encoders from options, saves them as JSON, and applies them to batches.
-
 Labels are the items of a list, or the parts of a string between separators. A column of labels has
 its own `Encoder`, for which each label is a row, so that every option also applies to labels.
 """
@@ -32,8 +30,6 @@ Typed: TypeAlias = Mapping[str, Sequence[str]]
 # The key of the encoder in the metadata of an encoded file.
 ENCODER_KEY = b"onehot_fast.encoder"
 FORMAT, VERSION = "onehot_fast.command", 1
-# `Encoder.from_json` raises these errors for a file that is not an encoder.
-INVALID = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 def has_lists(kind: pa.DataType) -> bool:
@@ -209,7 +205,14 @@ class Encoders:
         try:
             encoders = _parsed(text)
             _ = [column.names for column in encoders.schemas]
-        except INVALID as error:
+        except (
+            ArithmeticError,
+            LookupError,
+            OSError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
             message = f"{name} is not an encoder written by --save-encoder: {without_remedy(error)}"
             raise CommandError(Exit.SCHEMA, message) from error
         return encoders
