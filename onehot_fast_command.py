@@ -1,8 +1,7 @@
-"""Where the console script ``onehot-fast`` begins: before the package, which loads NumPy.
+"""The console script ``onehot-fast``, which handles Ctrl-C before it imports the package.
 
-Until the command notes signals itself, Ctrl-C ends the process as it ends any other program, and
-not with the traceback of an import. What comes before, while the interpreter starts, is out of the
-reach of any package; so is ``python -m onehot_fast.cli``, which imports the package first.
+Until the command handles signals itself, Ctrl-C ends the process without the traceback of an
+import. This does not help ``python -m onehot_fast.cli``, which imports the package first.
 """
 
 import signal

@@ -16,12 +16,10 @@ from onehot_fast.cli.signals import Interrupted, raising_signals, received
 
 __all__ = ["main"]
 
-LIBRARIES = "click", "rich", "pyarrow"
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments`, by default those of the process; return its exit code."""
-    missing = [name for name in LIBRARIES if find_spec(name) is None]
+    missing = [name for name in ("click", "rich", "pyarrow") if find_spec(name) is None]
     if missing:
         names = ", ".join(missing)
         text = f"{names} must be installed; type pip install 'onehot-fast[cli]'"

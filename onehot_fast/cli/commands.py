@@ -20,7 +20,7 @@ from onehot_fast.adapter import reports
 from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.inspection import run_inspect
-from onehot_fast.cli.messages import CommandError, Exit, PipeClosed, one_line, printable, writing
+from onehot_fast.cli.messages import CommandError, Exit, one_line, printable, writing
 from onehot_fast.cli.places import EXTENSIONS, Format
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import open_source
@@ -72,10 +72,7 @@ EPILOG = f"""\b
 Examples:
   onehot-fast inspect flights.parquet
   onehot-fast encode flights.parquet -c carrier -c dest -o encoded.parquet
-  onehot-fast encode train.csv -c city --save-encoder city.json -o a.csv
-  onehot-fast encode test.csv --encoder city.json -o b.csv
   onehot-fast encode flights.parquet -o parts/ --rows-per-file 500000
-  onehot-fast encode films.csv -c genres --sep '|' -o films.npz
   onehot-fast decode encoded.parquet -o again.parquet
 
 \b
@@ -257,8 +254,7 @@ def inspect(**options: Any) -> None:
     The forms are NumPy, pandas, Arrow, CSR and CSC. For the columns to encode, also show the most
     frequent categories and, with the options of `encode`, which categories would be infrequent.
     """
-    spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
-    run_inspect(spec, typed=typed, **options)
+    run_inspect(Input(**_take(INPUT, options)), typed=_take(ENCODER, options), **options)
 
 
 @commands.command(
@@ -309,20 +305,18 @@ def encode(**options: Any) -> None:
         *INPUT,
         QUIET,
     ],
-    short_help="Restore the columns that were encoded.",
     epilog=DECODE + SEE,
 )  # fmt: skip
 def decode(**options: Any) -> None:
-    """Restore the columns that were encoded; a row of zeros becomes null."""
+    """Restore the columns that were encoded. A row of zeros becomes null."""
     spec = Input(**_take(INPUT, options))
     run_decode(spec, _take([TARGET, *OUTPUT, QUIET], options), **options)
 
 
-@commands.command(short_help="Print the completion script of a shell.",
-                  epilog=COMPLETION)  # fmt: skip
+@commands.command(epilog=COMPLETION)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the script with which SHELL completes commands, options, files and columns on Tab."""
+    """Print the completion script of SHELL. It completes commands, options, files and columns."""
     shell_complete(commands, {}, "onehot-fast", COMPLETE, f"{shell}_source")
 
 
@@ -345,8 +339,7 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
     try:
         if sys.stdout is None:  # closed: writing fails as on a full disk
             sys.stdout = open(os.devnull)  # noqa: SIM115  until the process ends
-        completing = os.environ.get(COMPLETE)
-        if completing:
+        if completing := os.environ.get(COMPLETE):
             return shell_complete(commands, {}, "onehot-fast", COMPLETE, completing), ""
         # `commands.main` would handle pipes and signals in its own way.
         with commands.make_context("onehot-fast", arguments) as context:
@@ -363,7 +356,7 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         return Exit.USAGE, f"{text}; see {path} --help"
     except CommandError as error:
         return error.code, str(error)
-    except (PipeClosed, BrokenPipeError):
+    except BrokenPipeError:
         # The interpreter flushes standard output at its end, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE, ""

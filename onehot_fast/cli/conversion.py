@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -37,8 +37,8 @@ MAX_PARTITIONS = 10_000
 ROW = ""
 
 
-def convert(source: InputFiles, change: Change, output: Output) -> int:
-    """Write the changed rows of a source into a file or a folder, and return their number.
+def convert(source: InputFiles, change: Change, output: Output) -> None:
+    """Write the changed rows of a source into a file or a folder.
 
     An output folder contains one file for each input file, one file for each `file_rows` rows, or
     one subfolder for each value of the columns `partition_by`.
@@ -63,11 +63,13 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
         if not output.is_folder:
             opened = new_file(output.path, output.form, output.may_replace)
             with opened as file, write(file, source) as writer:
-                return _write(source, change, output, writer, step)
+                _write(source, change, output, writer, step)
+            return
         with new_output(output.path, output.may_replace, is_folder=True) as folder:
             if output.partition_by or output.file_rows is not None:
                 with open_writer(Files, output, folder, begin) as writer:
-                    return _write(source, change, output, writer, step)
+                    _write(source, change, output, writer, step)
+                return
             n_rows, n_files = 0, len(source.readers)
             for i, reader in enumerate(source.readers):
                 path = folder / name_within(source, reader.place, output.form)
@@ -80,8 +82,8 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
 
                 part = replace(source, name=reader.name, readers=[reader])
                 with begin(path, part) as writer:
-                    n_rows += _write(part, change, output, writer, step_of_part, keys)
-            return n_rows
+                    _write(part, change, output, writer, step_of_part, keys)
+                n_rows += reader.n_rows or 0
 
 
 def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
@@ -121,22 +123,23 @@ def _write(
     writer: Writer,
     step: Step,
     dropped: Sequence[str] = (),
-) -> int:
-    """Write the changed rows without the columns `dropped`, and return the number of rows.
+) -> None:
+    """Write the changed rows without the columns `dropped`.
 
     Three threads read, encode and write at the same time.
     """
     rows, n_rows = batch_rows(source.row_bytes, change.row_bytes), source.n_rows
+    reads = change.old if output.form.kind == "npz" else None
     coded = {*change.old, *output.partition_by}
     if output.form.kind == "parquet":
         coded |= set.intersection(*(set(reader.repeated) for reader in source.readers))
-    with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
+    with closing(ahead(source.batches(rows, reads, coded))) as batches:
         first = next(batches, None)
         if first is None:
-            return 0
+            return
         stream = pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
 
-        def changed() -> Iterator[pa.RecordBatch]:
+        def changed() -> Generator[pa.RecordBatch, None, None]:
             with encoding(source.name, is_loaded=change.is_loaded):
                 yield from change.apply(stream)
 
@@ -144,23 +147,21 @@ def _write(
             for part in parts:
                 writer.write(part.drop_columns(list(dropped)))
                 # Show the progress of writing, because it takes most of the time.
-                share = source.share() if n_rows is None else writer.n_rows / max(1, n_rows)
+                share = source.share if n_rows is None else writer.n_rows / max(1, n_rows)
                 step(share, writer.n_rows)
-    return writer.n_rows
 
 
-def ahead(items: Iterable[T]) -> Generator[T, None, None]:
-    """Yield the items of an iterable, while a thread computes the next item.
+def ahead(items: Generator[T, None, None]) -> Generator[T, None, None]:
+    """Yield the items of a generator, while a thread computes the next item.
 
-    The thread is only one item ahead, because batches are large. Closing the generator ends
-    the thread.
+    The thread is only one item ahead, because batches are large. Closing the new generator ends
+    the thread and closes `items`.
     """
-    iterator = iter(items)
     thread = ThreadPoolExecutor(1)
 
     def next_item() -> Future[T | object]:
         with held():  # otherwise a thread could start that `shutdown` does not know
-            coming = thread.submit(next, iterator, END)
+            coming = thread.submit(next, items, END)
         raise_if_received()
         return coming
 
@@ -172,8 +173,7 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
     finally:
         with held():
             thread.shutdown(cancel_futures=True)
-            if isinstance(iterator, Generator):
-                iterator.close()
+            items.close()
 
 
 def batch_rows(*row_bytes: float) -> int:
@@ -238,7 +238,7 @@ class Files(Writer):
     def _divided(self, batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.RecordBatch]]:
         """Yield each folder, and its rows without the key columns."""
         places = {name: batch.schema.get_field_index(name) for name in self._keys}
-        keys = {name: _texts(batch.column(i)) for name, i in places.items()}
+        keys = {name: batch.column(i).cast(pa.string()) for name, i in places.items()}
         for name, column in keys.items():
             if pc.any(pc.equal(column, MISSING)).as_py():
                 text = f"--partition-by {name}: the column contains {MISSING}, which stands for a"
@@ -301,10 +301,3 @@ class Files(Writer):
         """Abandon all open files after an error; rows that wait in memory are not written."""
         for partition in self._open.values():
             partition.file.__exit__(*sys.exc_info())
-
-
-def _texts(column: Any) -> Any:
-    """Convert a column to strings."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return column.cast(pa.string())

@@ -25,7 +25,8 @@ from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_
 
 # The estimated size of a decoded string and its code.
 TEXT_BYTES = 40
-NOT_IN_TEXT = ("struct", "array", "tensor")
+# The layouts that these formats can contain.
+LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", "dictionary"]}
 
 
 def run_encode(
@@ -57,11 +58,11 @@ def run_encode(
             source.keep_text([*encoders.columns, *output.partition_by])
         change = _encoding(source, encoders, layout, encoder_file is not None)
         with messages.noting_warnings(source.name, output.is_quiet):
-            n_rows = convert(source, change, output)
+            convert(source, change, output)
         if save_encoder is not None:
             with new_output(save_encoder, output.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")
-    rows = reports.number_of(n_rows, "row")
+    rows = reports.number_of(source.n_rows or 0, "row")
     features = reports.number_of(encoders.n_features, "feature")
     messages.tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
     if output.form.is_text and save_encoder is None and encoder_file is None:
@@ -71,17 +72,15 @@ def run_encode(
 
 def _layout(chosen: str | None, output: Output) -> str:
     """Return the chosen layout, or else that of the format; raise an error if they conflict."""
-    form, is_matrix = output.form, output.form.kind == "npz"
-    layout = chosen or ("csr" if is_matrix else "columns")
-    if form.is_text and layout in NOT_IN_TEXT:
-        text = f"--layout {layout} cannot be used with {form.kind} output"
-        raise CommandError(Exit.USAGE, f"{text}; use --layout columns or --layout dictionary")
-    if layout == "csr" and not is_matrix:
+    kind = output.form.kind
+    layout = chosen or ("csr" if kind == "npz" else "columns")
+    if layout == "csr" and kind != "npz":
         raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
-    if is_matrix and layout != "csr":
-        text = f"--layout {layout} cannot be used with npz output; use --layout csr"
-        raise CommandError(Exit.USAGE, text)
-    if is_matrix and output.partition_by:
+    allowed = LAYOUTS.get(kind, [layout])
+    if layout not in allowed:
+        text = f"--layout {layout} cannot be used with {kind} output; use --layout"
+        raise CommandError(Exit.USAGE, f"{text} {' or '.join(allowed)}")
+    if kind == "npz" and output.partition_by:
         text = "--partition-by cannot be used with npz output, which contains only features"
         raise CommandError(Exit.USAGE, f"{text}; choose another format")
     return layout
@@ -187,7 +186,7 @@ def learn(
             for part in parts:
                 encoders.learn(part)
                 n_rows += part.num_rows
-                step(source.share(), n_rows)
+                step(source.share, n_rows)
                 if early_limit < math.inf:
                     with suppress(ValueError):  # later rows may contain the category to drop
                         if encoders.n_features > early_limit:
@@ -200,7 +199,7 @@ def _check_features(
     source: InputFiles, encoders: Encoders, limit: float, counted: str = ""
 ) -> None:
     """Raise an error for more than `limit` features; its message includes the text `counted`."""
-    columns = encoders.schemas
+    columns = encoders.schemas  # not in `try`, because it may raise other errors
     remedy = (
         f"{counted}name the columns with -c, pass --max-categories or --min-frequency for fewer"
         " features, or --max-features to allow more"
@@ -228,8 +227,6 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
 
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
     """Return how encoding changes the columns of a file."""
-    columns = set(encoders.columns)
-    old = dict.fromkeys(name for name in source.schema.names if name in columns)
     with encoding(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
@@ -245,8 +242,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
     row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
-    reads = old if layout == "csr" else None
-    return Change(after, old, new, apply, row_bytes, reads, is_loaded)
+    return Change(after, encoders.columns, new, apply, row_bytes, is_loaded)
 
 
 def _schema_after(
@@ -275,8 +271,7 @@ def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schem
     if dtype.kind not in "biuf" or dtype == np.float16:
         raise CommandError(Exit.USAGE, f"--dtype {dtype}: not supported by SciPy; use float32")
     kind = pa.from_numpy_dtype(dtype)
-    lists = {"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}
-    return pa.schema(list(lists.items()), metadata)
+    return pa.schema({"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}, metadata)
 
 
 def _matrix_rows(
@@ -315,10 +310,7 @@ def _matrix_rows(
 def run_decode(
     spec: Input, options: dict[str, Any], encoder_file: str | None, layout: str | None
 ) -> None:
-    """Decode a file with the encoder in `encoder_file`, or else with the one in the file.
-
-    `options` are the options of the output.
-    """
+    """Decode a file with the encoder in `encoder_file`, or else with the one in the file."""
     with open_source(spec) as source:
         output = resolved_output(source, spec, encoder_file, **options)
         if output.form.kind == "npz":
@@ -330,12 +322,12 @@ def run_decode(
         # In CSV, the first rows of a column may be empty, so that the column has no type.
         kind = pa.float64() if layout == "columns" else pa.string()
         nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
-        source.set_types(dict.fromkeys(set(nulls) & set(old), kind))
+        source.set_types(dict.fromkeys(old.intersection(nulls), kind))
         if output.form.is_text:
             source.keep_text([*old, *output.partition_by])
         change = _decoding(source, encoders, layout, old)
-        n_rows = convert(source, change, output)
-    rows = reports.number_of(n_rows, "row")
+        convert(source, change, output)
+    rows = reports.number_of(source.n_rows or 0, "row")
     columns = reports.number_of(len(change.new), "decoded column")
     messages.tell(f"{output.path}: wrote {rows}, {columns}", output.is_quiet)
 
@@ -364,17 +356,16 @@ def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
-def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> dict[str, None]:
+def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> set[str]:
     """Return the columns of a file that contain features."""
     of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
     source.require(sorted(of_labels), Exit.SCHEMA)
     values = encoders.values
     of_values = values.schema.names if layout == "columns" else map(str, values.columns or ())
-    old = of_labels.union(of_values)
-    return dict.fromkeys(name for name in source.schema.names if name in old)
+    return of_labels.union(of_values)
 
 
-def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: dict[str, None]) -> Change:
+def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: set[str]) -> Change:
     """Return how decoding changes the columns of a file."""
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:

@@ -1,7 +1,5 @@
 """The encoders of a file: one for columns of single values, and one for each column of labels.
 
-This module creates encoders from options, saves them as JSON, and applies them to batches.
-
 Labels are the items of a list, or the parts of a string between separators. A column of labels has
 its own `Encoder`, for which each label is a row, so that every option also applies to labels.
 """
@@ -10,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -31,8 +30,6 @@ Typed: TypeAlias = Mapping[str, Sequence[str]]
 # The key of the encoder in the metadata of an encoded file.
 ENCODER_KEY = b"onehot_fast.encoder"
 FORMAT, VERSION = "onehot_fast.command", 1
-# `Encoder.from_json` raises these errors for a file that is not an encoder.
-INVALID = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 def has_lists(kind: pa.DataType) -> bool:
@@ -208,7 +205,14 @@ class Encoders:
         try:
             encoders = _parsed(text)
             _ = [column.names for column in encoders.schemas]
-        except INVALID as error:
+        except (
+            ArithmeticError,
+            LookupError,
+            OSError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+        ) as error:
             message = f"{name} is not an encoder written by --save-encoder: {without_remedy(error)}"
             raise CommandError(Exit.SCHEMA, message) from error
         return encoders
@@ -277,11 +281,8 @@ def _replaced(
 HINTS = {
     "drop": "; type a category as COLUMN=CATEGORY",
     "dtype": ", e.g. bool, uint8 or float32",
-}
-# The options whose values are numbers.
-NUMBERS = {
-    "min_frequency": "a number of rows, e.g. 10, or a fraction of them, e.g. 0.01",
-    "max_categories": "an integer",
+    "min_frequency": "; type a number of rows, e.g. 10, or a fraction of them, e.g. 0.01",
+    "max_categories": "; type an integer, e.g. 10",
 }
 
 
@@ -346,7 +347,7 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
         typed = f"{flag(option)} {text}"
         column, value = _split_option(columns, text, typed)
         try:
-            parsed = _number(option, value) if option in NUMBERS else value
+            parsed = _number(value) if option in ("min_frequency", "max_categories") else value
             if option != "sep":
                 keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
                 Encoder(columns, **keyword)
@@ -364,13 +365,12 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     return {name: special.get(name, *common) for name in columns if common or name in special}
 
 
-def _number(option: str, text: str) -> int | float:
-    """Parse the value of an option in `NUMBERS`."""
-    is_fraction = option == "min_frequency" and ("." in text or "e" in text)
-    try:
-        return float(text) if is_fraction else int(text)
-    except ValueError:
-        raise ValueError(f"must be {NUMBERS[option]}") from None
+def _number(text: str) -> int | float | str:
+    """Parse a number; return another text unchanged, which `Encoder` rejects."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:

@@ -62,11 +62,7 @@ def run_inspect(
     as_json: bool,
     is_quiet: bool,
 ) -> None:
-    """Print the columns of a file; count up to `limit` distinct values, and show `top` categories.
-
-    `columns` are the columns to encode; if it is empty, all columns of strings are encoded. `typed`
-    are the options of the encoder, as the user typed them.
-    """
+    """Print a report on a file; count up to `limit` distinct values, and show `top` categories."""
     with open_source(spec) as source:
         chosen: list[str] = []
         with suppress(*([] if columns else [CommandError])):  # no column contains strings
@@ -103,8 +99,7 @@ def run_inspect(
 def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[ColumnFacts]]:
     """Read all rows, and return their number and the facts of each column."""
     names = source.schema.names
-    facts = [ColumnFacts() for _ in names]
-    n_rows = 0
+    facts, n_rows = [ColumnFacts() for _ in names], 0
     batches = source.batches(batch_rows(source.row_bytes), coded=names)
     with showing("reading", is_quiet) as step, closing(ahead(batches)) as parts:
         for part in parts:
@@ -112,7 +107,7 @@ def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[Co
             with reading(source.name):  # a code may exceed its dictionary
                 for one, column in zip(facts, part.columns, strict=True):
                     one.add(column, limit)
-            step(source.share(), n_rows)
+            step(source.share, n_rows)
     return n_rows, facts
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import errno
 import os
 import re
 import sys
@@ -19,10 +18,7 @@ Step = Callable[[float, int], None]
 
 
 class Exit(enum.IntEnum):
-    """The exit codes of the command and their meanings.
-
-    After a signal, the exit code is 128 plus the number of the signal.
-    """
+    """The exit codes and their meanings; after a signal, the code is 128 plus its number."""
 
     meaning: str
 
@@ -50,10 +46,6 @@ class CommandError(Exception):
     def __init__(self, code: Exit, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-class PipeClosed(Exception):
-    """The reader of standard output has closed it."""
 
 
 def one_line(error: BaseException) -> str:
@@ -91,10 +83,7 @@ def printable(text: str) -> str:
 
 @contextmanager
 def reading(name: str, code: Exit | None = None) -> Iterator[None]:
-    """Raise CommandError for an error of the `with` block, which reads the input `name`.
-
-    By default, the error determines the exit code.
-    """
+    """Raise CommandError for an error of the `with` block, which reads the input `name`."""
     try:
         yield
     except (OSError, pa.ArrowException, EOFError, ValueError, LookupError) as error:
@@ -110,9 +99,9 @@ def writing(name: str) -> Iterator[None]:
         yield
     except pa.ArrowIndexError as error:  # a code exceeds its dictionary
         raise CommandError(Exit.CORRUPT, f"the input is corrupt: {one_line(error)}") from error
+    except BrokenPipeError:
+        raise
     except (OSError, pa.ArrowException) as error:
-        if getattr(error, "errno", None) == errno.EPIPE:
-            raise PipeClosed from error
         raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error
 
 
@@ -144,8 +133,7 @@ def _is_undecodable(error: BaseException | None) -> bool:
 def showing(what: str, is_quiet: bool) -> Iterator[Step]:
     """Yield a function that shows the progress of the work that `what` names.
 
-    Its arguments are the finished share of the work and the number of rows. On a terminal, it shows
-    a bar, the rows per second and the remaining time; otherwise, it shows nothing.
+    On a terminal, it shows a bar, the rows per second and the remaining time; otherwise, nothing.
     """
     if is_quiet or not (sys.stderr.isatty() or os.environ.get("FORCE_COLOR")):
         yield lambda share, rows: None

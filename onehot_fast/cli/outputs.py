@@ -47,12 +47,6 @@ class Output:
     compression: str | None  # the codec within Parquet and Arrow files; None: that of the input
     group_rows: int | None  # the rows of a row group of Parquet; None: as in the input
 
-    @property
-    def parent(self) -> Path | None:
-        """The local folder of the output; None for standard output and object stores."""
-        local = None if self.path == STANDARD else place_of(self.path).local
-        return None if local is None else local.parent
-
 
 def resolved_output(
     source: InputFiles,

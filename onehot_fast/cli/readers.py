@@ -8,7 +8,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from onehot_fast.cli.messages import one_line
 from onehot_fast.cli.places import Format, Place
 
-Batches: TypeAlias = Iterator[pa.RecordBatch]
+Batches: TypeAlias = Generator[pa.RecordBatch, None, None]
 Names: TypeAlias = Collection[str]
 
 # The size of the buffers through which column chunks are read, however large they are.
@@ -332,10 +332,9 @@ class TextReader(Reader):
         own = self.format.delimiter
         likely = max(DELIMITERS, key=lambda letter: (unquoted.count(letter), letter == own))
         if likely != own:
-            has, lacks = _typed(likely), _typed(own)
             raise ValueError(
-                f"the fields of the first line seem to be delimited by {has}, not {lacks}; pass"
-                f" --delimiter {has}, or --delimiter {lacks} to keep {lacks}"
+                f"the fields of the first line seem to be delimited by {likely!r}, not {own!r};"
+                f" pass --delimiter {likely!r}, or --delimiter {own!r} to keep {own!r}"
             )
 
     def _infer(self) -> pa.Schema:
@@ -434,11 +433,6 @@ class TextReader(Reader):
         """Replace strings that mark a missing value by null."""
         is_mark = pc.is_in(texts, pa.array(self._nulls, pa.string()))
         return pc.if_else(is_mark, pa.scalar(None, pa.string()), texts)
-
-
-def _typed(delimiter: str) -> str:
-    """Return a delimiter as a user types it in a shell."""
-    return r"'\t'" if delimiter == "\t" else f"'{delimiter}'"
 
 
 @contextmanager

@@ -35,7 +35,7 @@ class InputFiles:
     folder: Place | None = None  # the folder of the files, if the user named it
     # The columns that are only in the names of folders; their values are in `Reader.keys`.
     keys: dict[str, pa.DataType] = field(default_factory=dict)
-    _n_done: int = field(default=0, init=False)
+    share: float = field(default=0.0, init=False)  # how much of the files has been read
 
     @property
     def schema(self) -> pa.Schema:
@@ -71,13 +71,13 @@ class InputFiles:
         dictionaries. In CSV, strings in these columns that mark missing values become null.
         """
         for i, reader in enumerate(self.readers):
-            self._n_done, reader.share, n_rows = i, 0.0, 0
+            reader.share, n_rows = 0.0, 0
             with reading(reader.name):
                 for batch in self._batches(reader, rows, columns, coded):
                     n_rows += batch.num_rows
+                    self.share = (i + reader.share) / len(self.readers)
                     yield batch
             reader.n_rows = n_rows
-        self._n_done = len(self.readers)
 
     def _batches(self, reader: Reader, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows of a file; the columns from names of its folders come last."""
@@ -94,12 +94,6 @@ class InputFiles:
                     column = column.dictionary_encode()
                 batch = batch.append_column(pa.field(name, column.type), column)
             yield batch
-
-    def share(self) -> float:
-        """Return the share of the rows that has been read."""
-        if self._n_done >= len(self.readers):
-            return 1.0
-        return (self._n_done + self.readers[self._n_done].share) / len(self.readers)
 
     def keep_text(self, typed: Names) -> None:
         """Read the columns of CSV files as unchanged bytes, except the columns in `typed`."""
@@ -139,35 +133,31 @@ class InputFiles:
 
 @contextmanager
 def open_source(spec: Input) -> Iterator[InputFiles]:
-    """Open the input; remove the temporary files after the block."""
+    """Open a file, a folder or standard input; remove the temporary files after the block."""
+    name, path = spec.input_path, spec.input_path
     with ExitStack() as resources:
-        source = _source(spec, resources)
+        if path == STANDARD:
+            folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
+            name, path = STANDARD_INPUT, os.path.join(folder, "stdin")
+            if sys.stdin is None:
+                raise CommandError(Exit.INPUT, f"{name} is closed; name an input file")
+            with reading(name), open(path, "wb") as copy:  # because it cannot be read twice
+                while block := os.read(sys.stdin.fileno(), 1 << 20):
+                    copy.write(block)
+        with reading(name):
+            place = place_of(path)
+            kind = place.kind
+        if kind == fs.FileType.NotFound:
+            raise CommandError(Exit.INPUT, f"{name}: No such file or directory")
+        if kind == fs.FileType.Directory:
+            source = _open_folder(place, spec)
+        else:
+            source = InputFiles(name, [_open(place, name, spec)])
         if source.format.is_text:
             source.require(spec.text_columns)
         texts = source.schema.names if spec.is_text else spec.text_columns
         source.set_types(dict.fromkeys(texts, pa.string()))
         yield source
-
-
-def _source(spec: Input, resources: ExitStack) -> InputFiles:
-    """Open a file, a folder or standard input."""
-    name, path = spec.input_path, spec.input_path
-    if path == STANDARD:
-        folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
-        name, path = STANDARD_INPUT, os.path.join(folder, "stdin")
-        if sys.stdin is None:
-            raise CommandError(Exit.INPUT, f"{name} is closed; name an input file")
-        with reading(name), open(path, "wb") as copy:  # because it cannot be read twice
-            while block := os.read(sys.stdin.fileno(), 1 << 20):
-                copy.write(block)
-    with reading(name):
-        place = place_of(path)
-        kind = place.kind
-    if kind == fs.FileType.NotFound:
-        raise CommandError(Exit.INPUT, f"{name}: No such file or directory")
-    if kind == fs.FileType.Directory:
-        return _open_folder(place, spec)
-    return InputFiles(name, [_open(place, name, spec)])
 
 
 def _open(place: Place, name: str, spec: Input) -> Reader:

@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.parquet import GroupWriter
-from onehot_fast.cli.places import Format
+from onehot_fast.cli.places import Format, place_of
 from onehot_fast.cli.readers import Reader
+from onehot_fast.cli.source import STANDARD
 
 # The maximum number of files that are written at the same time.
 MAX_OPEN = 64
@@ -41,11 +42,10 @@ class Change:
     """How the command changes the rows of the input: new columns replace old columns."""
 
     after: pa.Schema  # the schema of the new rows
-    old: dict[str, None]  # the columns that are replaced, in order
+    old: Collection[str]  # the columns that are replaced
     new: dict[str, None]  # the columns that replace them, in order
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float  # about how many bytes a row of the new columns takes
-    reads: dict[str, None] | None = None  # the columns that are read; None: all
     is_loaded: bool = False  # whether --encoder was given
 
 
@@ -62,8 +62,7 @@ class Writer(ABC):
     def write(self, batch: pa.RecordBatch) -> None:
         """Write some rows."""
 
-    @abstractmethod
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  a text file has no end of its own
         """Write the end of the file, but do not close the file object."""
 
     def abandon(self) -> None:  # noqa: B027  most have nothing to release
@@ -220,9 +219,6 @@ class TextWriter(Writer):
                 self._file.write(buffer.getvalue())
                 return
 
-    def close(self) -> None:
-        """Do nothing, because `write` has written all rows."""
-
 
 def _type_as_text(field: pa.Field, is_new: bool, is_text: bool) -> pa.DataType:
     """Return the type to which a column is cast before pyarrow writes it as text."""
@@ -261,9 +257,11 @@ class MatrixWriter(Writer):
         kind = change.after.field("data").type.value_type
         # pyarrow's `to_pandas_dtype` requires pandas.
         self._dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
+        local = None if output.path == STANDARD else place_of(output.path).local
+        folder = None if local is None else local.parent
         self._temporary = ExitStack()
         self._indices, self._data, self._ends = [
-            self._temporary.enter_context(tempfile.TemporaryFile(dir=output.parent))  # noqa: SIM115
+            self._temporary.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
             for _ in range(3)
         ]
         self._ends.write(bytes(8))

@@ -131,6 +131,9 @@ def test_progress(command, run):
     assert b"out.csv: wrote 1,000 rows, 12 features\r\n" in shown
     assert b"csv files cannot store the encoder; pass --save-encoder FILE to keep it" in shown
 
+    # The last row group is written when the file is closed.
+    _, shown = on_terminal(command, "encode in.parquet -c dest --row-group-size 300 -o z.parquet")
+    assert b"z.parquet: wrote 1,000 rows, 12 features\r\n" in shown
     assert on_terminal(command, "encode in.parquet -q -o x.parquet") == (0, b"")
     assert run("encode", "in.parquet", "-o", "y.parquet") == (0, b"", "")
 

@@ -54,7 +54,7 @@ LINES = [
     ("encode t.csv --dtype floot -o o.csv", Exit.USAGE, "e.g. bool, uint8 or float32"),
     ("encode t.csv --dtype datetime64[s] -o o.csv", Exit.USAGE, "dtype"),
     ("encode t.csv --min-frequency many -o o.csv", Exit.USAGE, "10, or a fraction of them, e.g."),
-    ("encode t.csv --max-categories 1.5 -o o.csv", Exit.USAGE, "must be an integer"),
+    ("encode t.csv --max-categories 1.5 -o o.csv", Exit.USAGE, "type an integer, e.g."),
     ("encode t.csv --handle-unknown ignor -o o.csv", Exit.USAGE, "must be one of 'error'"),
     ("encode t.csv --encoding latin9x -o o.csv", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),
     ("encode t.csv --encoding rot13 -o o.csv", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),

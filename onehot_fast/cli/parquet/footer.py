@@ -21,7 +21,6 @@ MAX_NIBBLE = 15  # larger numbers do not fit into the byte of the type
 # Numbers of types, kinds of pages and encodings.
 BOOLEAN = DATA_PAGE = PLAIN = 0
 RLE = 3
-MAX_ORDINAL = (1 << 15) - 1
 # The fields of a chunk with the positions of data pages, index page and dictionary page.
 POSITIONS = (9, 10, 11)
 
@@ -103,12 +102,12 @@ def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
     """Return the footer of a file with `groups`; `empty` is the footer of a file without rows."""
     footer = decode(empty)
     footer[3] = I64, sum(group.n_rows for group in groups)
-    footer[4] = LIST, (RAW, [_row_group(i, group) for i, group in enumerate(groups)])
+    footer[4] = LIST, (RAW, [_row_group(group) for group in groups])
     return encode(footer)
 
 
-def _row_group(number: int, group: Group) -> bytes:
-    """Return the metadata of a row group."""
+def _row_group(group: Group) -> bytes:
+    """Return the metadata of a row group, without its optional number."""
     found: Struct = {
         1: (LIST, (RAW, group.chunks)),
         2: (I64, group.n_plain),
@@ -116,8 +115,6 @@ def _row_group(number: int, group: Group) -> bytes:
         5: (I64, group.offset),
         6: (I64, group.n_packed),
     }
-    if number <= MAX_ORDINAL:
-        found[7] = I16, number
     return encode(found)
 
 
