@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,9 +19,6 @@ class Ended(NamedTuple):
     code: int
     out: bytes
     error: str
-
-
-Run = Callable[..., Ended]
 
 
 @pytest.fixture

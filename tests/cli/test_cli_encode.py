@@ -84,15 +84,11 @@ def test_folders(suffix, table, done, here):
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.arrows", "out.csv"])
 def test_dictionaries_that_differ(target, done):
     """A dictionary column that is kept may have another dictionary in each batch."""
-    kind = pa.dictionary(pa.int8(), pa.string())
-    schema = pa.schema([("size", pa.string()), ("colour", kind)])
     parts = [
-        pa.record_batch(
-            [pa.array(["S", "L"]), pa.array(values).dictionary_encode().cast(kind)], schema
-        )
+        pa.table({"size": ["S", "L"], "colour": pa.array(values).dictionary_encode()})
         for values in (["red", "blue"], ["blue", None], ["green", "red"])
     ]
-    files.write(pa.Table.from_batches(parts), Path("in.arrows"))
+    files.write(pa.concat_tables(parts), Path("in.arrows"))
     done(f"encode in.arrows -c size -o {target}")
 
     nothing = "" if target == "out.csv" else None
@@ -152,17 +148,6 @@ def test_the_columns_to_encode(table, done):
     done("encode in.parquet -c month -c late -o numbers.parquet")
     assert_same(files.read(Path("texts.parquet")), expected(table))
     assert_same(files.read(Path("numbers.parquet")), expected(table, "month", "late"))
-
-
-def test_an_encoder_is_saved_and_used(table, small, done):
-    """It encodes another file in one pass, with the same columns."""
-    done(f"{LINE} --handle-unknown ignore --save-encoder e.json -o a.parquet")
-    files.write(table.slice(17, 40), Path("later.arrow"))
-    done("encode later.arrow --encoder e.json -o b.parquet")
-
-    encoder = Encoder.from_json(Path("e.json").read_text())
-    assert encoder.n_features == 16
-    assert_same(files.read(Path("b.parquet")), arrow.encode(table.slice(17, 40), encoder))
 
 
 # --- outputs

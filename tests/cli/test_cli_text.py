@@ -120,16 +120,14 @@ def test_null_rows_of_one_column_stay_rows(done):
 @pytest.mark.parametrize("letter", [";", "\t", "|"])
 def test_another_delimiter_is_noticed(letter, refused, call):
     """The first line tells; the same delimiter stands in the output."""
-    source = f"a{letter}b{letter}c\n1,5{letter}x{letter}\n2{letter}y{letter}7\n"
-    Path("s.csv").write_text(source)
+    Path("s.csv").write_text("a;b;c\n1,5;x;\n2;y;7\n".replace(";", letter))
     typed = r"\t" if letter == "\t" else letter
     for command in ("encode s.csv -o o.csv", "inspect s.csv"):
         refused(command, Exit.CORRUPT, f"--delimiter '{typed}'", "--delimiter ','")
 
     assert call("encode", "s.csv", "--delimiter", typed, "-c", "b", "-o", "o.csv").code == 0
-    assert Path("o.csv").read_text() == source.replace("b", f"b_x{letter}b_y", 1).replace(
-        f"{letter}x", f"{letter}1{letter}0"
-    ).replace(f"{letter}y", f"{letter}0{letter}1")
+    expected = "a;b_x;b_y;c\n1,5;1;0;\n2;0;1;7\n".replace(";", letter)
+    assert Path("o.csv").read_text() == expected
 
 
 def test_what_only_looks_like_another_delimiter(call, done):
