@@ -6,7 +6,7 @@ import copy
 import gc
 import pickle
 import pickletools
-import warnings
+import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -76,9 +76,6 @@ UNIQUE = r"must differ .* column\.dropna\(\)\.unique\(\) \(polars: \.drop_nulls\
         ({"max_categories": 0}, ValueError, "must be at least 1"),
         ({"max_categories": 2.0}, TypeError, "got a float"),
         ({"dtype": None}, TypeError, "dtype must be a Boolean, .*, got None"),
-        ({"dtype": "U3"}, TypeError, "dtype must be a Boolean, .*, got 'U3'"),
-        ({"prefix": 1}, TypeError, "prefix must be a str, got 1"),
-        ({"prefix_sep": None}, TypeError, "prefix_sep must be a str, got None"),
     ],
 )
 def test_the_constructor_checks_options(options, error, message):
@@ -117,6 +114,13 @@ def test_sparse_dtypes_are_those_of_scipy(form, n_rows):
         half.transform(table, form)
 
 
+def test_sparse_forms_need_scipy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+
+    with pytest.raises(ImportError, match="a csr_array needs scipy: pip install scipy"):
+        Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "csr")
+
+
 @pytest.mark.parametrize("output", FORMS)
 @pytest.mark.parametrize(
     "table", [{"p": []}, {"p": [None, None]}, {}], ids=["no rows", "no values", "no columns"]
@@ -148,6 +152,7 @@ def test_a_table_is_not_accepted_as_columns(module):
 
 
 def test_estimate_is_what_is_built():
+    """It needs a number of rows."""
     encoder = Encoder(dtype="float32", handle_missing="propagate").fit({"p": ["a", "b"]})
     table = {"p": ["a", "b", None, "a"]}
     size = encoder.estimate(4)
@@ -158,14 +163,9 @@ def test_estimate_is_what_is_built():
     assert size.bytes["numpy"] == size.bytes["pandas"] == encoder.transform(table).nbytes
     assert csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes <= size.bytes["csr"]
     assert csc.data.nbytes + csc.indices.nbytes + csc.indptr.nbytes <= size.bytes["csc"]
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "error"), [(-1, ValueError), (True, TypeError), ("3", TypeError)]
-)
-def test_estimate_needs_a_number_of_rows(n_rows, error):
-    with pytest.raises(error, match="n_rows"):
-        Encoder().fit({"p": ["a"]}).estimate(n_rows)
+    for n_rows, error in [(-1, ValueError), (True, TypeError), ("3", TypeError)]:
+        with pytest.raises(error, match="n_rows"):
+            encoder.estimate(n_rows)
 
 
 @pytest.mark.parametrize(("n_rows", "n_bytes"), [(0, 0), (1, 2), (8, 2), (9, 4), (40_000, 10_112)])
@@ -363,16 +363,6 @@ def test_copies_and_pickles_do_the_same(fitted):
             )
             assert other.to_json() == encoder.to_json()
             assert other.partial_fit(EVERY_TYPE) == copy.copy(encoder).partial_fit(EVERY_TYPE)
-
-
-def test_a_copy_does_not_repeat_the_warning():
-    """The encoder warned of its columns when it was fitted."""
-    with pytest.warns(UserWarning, match="an identifier"):
-        encoder = Encoder().fit({"id": [f"n{i}" for i in range(300)], "n": np.arange(300)})
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert pickle.loads(pickle.dumps(encoder)).n_features == encoder.n_features
 
 
 @pytest.mark.parametrize("dtype", [bool, "f4", np.float32])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -71,17 +72,27 @@ def test_names_of_times(time, name):
     assert tuple(Encoder(["p"]).fit({"p": np.array([time])}).get_feature_names_out()) == (name,)
 
 
-@pytest.mark.parametrize(("observed", "expected"), [("LS", "SML"), ("LSA", "ALMS")])
-def test_merge_of_declared_and_observed_categories(observed, expected):
-    """The declared order is kept if it has all categories; else they are sorted.
+@pytest.mark.parametrize(
+    ("orders", "observed", "expected"),
+    [
+        (["SML", "SML", "SML"], "", "SML"),
+        (["SML", "LMS", "SML"], "", "LMS"),
+        (["SM", "MX", "SM"], "", "MSX"),
+        (["SML", "SML", ""], "", "SML"),
+        (["SML"], "LS", "SML"),
+        (["SML"], "LSA", "ALMS"),
+    ],
+)
+def test_merge_of_declared_categories(orders, observed, expected):
+    """The declared order is kept if all parts agree; else the categories are sorted."""
+    declared = [
+        Column(np.zeros(0, np.int8), np.array([*order], object), source="category")
+        for order in orders
+    ]
+    parts = [Encoder().fit(column) for column in [*declared, np.array([*observed], object)]]
 
-    test_libraries.py merges parts that declare different categories.
-    """
-    declared = Column(np.zeros(0, np.int8), np.array([*"SML"], object), source="category")
-    parts = [Encoder().fit(column) for column in (declared, np.array([*observed], object))]
-
-    for first, second in (parts, reversed(parts)):
-        assert "".join(first.merge(second).categories["x0"]) == expected
+    for first, *others in permutations(parts):
+        assert "".join(first.merge(*others).categories["x0"]) == expected
 
 
 def test_merge_with_an_encoder_that_is_not_fitted():
@@ -142,6 +153,8 @@ def test_a_category_without_rows_is_not_unknown():
         ({"p": "b"}, ("p_a", "p_first", "q_x", "q_y")),
         ({"p": "first"}, ("p_b", "p_first", "q_x", "q_y")),
         ({"p": ["first"], "q": "if_binary"}, ("p_a", "p_b", "q_y")),
+        ("last", ("p_a", "p_b", "q_x")),
+        ("most_frequent", ("p_a", "p_first", "q_y")),
     ],
 )
 def test_drop(drop, names):
