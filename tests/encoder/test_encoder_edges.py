@@ -76,6 +76,9 @@ UNIQUE = r"must differ .* column\.dropna\(\)\.unique\(\) \(polars: \.drop_nulls\
         ({"max_categories": 0}, ValueError, "must be at least 1"),
         ({"max_categories": 2.0}, TypeError, "got a float"),
         ({"dtype": None}, TypeError, "dtype must be a Boolean, .*, got None"),
+        ({"dtype": "U3"}, TypeError, "dtype must be a Boolean, .*, got 'U3'"),
+        ({"prefix": 1}, TypeError, "prefix must be a str, got 1"),
+        ({"prefix_sep": None}, TypeError, "prefix_sep must be a str, got None"),
     ],
 )
 def test_the_constructor_checks_options(options, error, message):

@@ -161,17 +161,18 @@ def test_a_single_column_warns_too():
 
 
 def test_an_error_names_some_unknown_values_of_all_columns(library):
-    """The remedy comes first, and the message is short."""
+    """The first one with its row. The remedy comes first, and the message is short."""
     many = [f"a text that is rather long, number {i}" for i in range(1000)]
-    columns = {f"c{i}": ["x", *many[:999]] for i in range(8)}
+    columns = {f"c{i}": [many[0], None, "x", *many[3:]] for i in range(8)}
     encoder = Encoder([*columns], handle_unknown={"c7": "ignore"}).fit({c: many for c in columns})
 
     with pytest.raises(
-        ValueError, match="column 'c0', row 0: 'x' is unknown; use handle"
+        ValueError, match="column 'c0', row 2: 'x' is unknown; use handle"
     ) as caught:
         encoder.transform(library.table(columns))
     text = str(caught.value)
     assert text.index("handle_unknown='ignore'") < 65
+    assert "; the categories are 'a text that is rather long, number 0', 'a text" in text
     assert "unknown values of all columns: 'c0': 'x' (1 row); 'c1': 'x' (1 row)" in text
     assert text.endswith("… and 3 more columns")
     assert len(text) < 700
