@@ -250,7 +250,8 @@ def test_killed_while_a_folder_is_replaced(place, left, small, done, here):
     assert files.leftovers(here) == []
 
 
-def test_two_runs_at_the_same_time(small, done, here, monkeypatch):
+@pytest.mark.usefixtures("small")
+def test_two_runs_at_the_same_time(table, done, here, monkeypatch):
     """Each keeps the temporary file of the other, which is locked."""
     line = "encode in.parquet -c carrier,dest --overwrite -o out.parquet"
     inner: list[Any] = []
@@ -263,8 +264,7 @@ def test_two_runs_at_the_same_time(small, done, here, monkeypatch):
     monkeypatch.setattr(os, "fsync", signalling.around(os.fsync, before=run_once))
     done(line)
     assert inner == [(0, "")]
-    source = parquet.read_table(small)
-    right = arrow.encode(source, Encoder(["carrier", "dest"]).fit(source))
+    right = arrow.encode(table, Encoder(["carrier", "dest"]).fit(table))
     assert files.read(Path("out.parquet")).equals(right)
     assert files.leftovers(here) == []
 
@@ -352,7 +352,7 @@ def test_whole_outputs_on_windows(target, small, done, refused):
         os.mkdir(target)  # empty: Windows renames nothing onto it
     arguments = ["encode", small, *COLUMNS, *parts, "-o", target]
     assert done(arguments) == ""
-    refused(arguments, Exit.OUTPUT)
+    refused(arguments, Exit.OUTPUT, "already exists; pass --overwrite")
     with Path(target, "part-000000.parquet" if parts else "").open():
         refused([*arguments, "--overwrite"], Exit.OUTPUT)
     assert done([*arguments, "--overwrite"]) == ""

@@ -1,4 +1,4 @@
-"""``onehot-fast decode``: what was encoded comes back."""
+"""``onehot-fast decode``: what was encoded comes back; test_cli_encode.py decodes layouts."""
 
 from __future__ import annotations
 
@@ -7,19 +7,6 @@ from pathlib import Path
 import command_files as files
 import pytest
 from command_files import pa
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-@pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor", "dictionary"])
-def test_there_and_back(layout, suffix, table, done):
-    """An encoded file contains its encoder; decoded, the table and its metadata are equal."""
-    files.write(table, Path("in.parquet"))
-    done(f"encode in.parquet -c carrier,dest --layout {layout} -o middle.{suffix}")
-    done(f"decode middle.{suffix} -o out.{suffix}")
-
-    result = files.read(Path(f"out.{suffix}"))
-    assert result.equals(table)
-    assert result.schema.metadata == {b"made_by": b"the tests"}
 
 
 @pytest.mark.parametrize("layout", ["columns", "dictionary"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import command_files as files
 import pytest
 from command_files import Exit, pa, parquet
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import examples
 
@@ -69,6 +69,8 @@ def test_a_folder_becomes_parts_and_comes_back(done):
 
 
 @examples(0.15)
+# Windows drops a dot or a space at the end of a folder's name.
+@example(keys=[("a.", 1), ("a ", 2), (".", 3), ("a. b", None)], file_rows=None)
 @given(
     keys=st.lists(st.tuples(st.none() | TEXTS, st.none() | st.integers(-9, 9)), max_size=12),
     file_rows=st.none() | st.integers(1, 4),
@@ -89,6 +91,7 @@ def test_partitions_are_what_pyarrow_reads(tmp_path_factory, keys, file_rows):
     if not len(table):
         assert paths == []
         return
+    assert not any(name.endswith((".", " ")) for path in paths for name in path.parts)
     hive = dataset.partitioning(SCHEMA, flavor="hive")
     found = dataset.dataset(folder / "out", partitioning=hive).to_table().sort_by("id")
     assert found["number"].equals(table["number"])
@@ -188,14 +191,6 @@ def test_a_folder_of_a_thousand_files(done):
         Path("in", f"{i:04}.arrow").write_bytes(content)
     done("encode in -o out.arrow")
     assert files.read(Path("out.arrow"))["size_S"].to_pylist() == [True, False] * 1000
-
-
-def test_names_that_windows_changes():
-    """A dot or a space at the end of a folder's name is encoded, and reads back."""
-    for value in ("a.", "a ", ".", "a. b"):
-        name = places.folder_name("key", value)
-        assert not name.endswith((".", " "))
-        assert places.keys_of([name]) == {"key": value}
 
 
 # --- stores

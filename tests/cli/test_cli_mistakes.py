@@ -230,16 +230,6 @@ def test_the_encoder_is_never_overwritten(address, here, refused, done):
     refused("encode t.csv --save-encoder ./p.csv -o p.csv", Exit.USAGE, "is the output")
 
 
-def test_an_existing_output_needs_overwrite(refused, done):
-    """Files and folders follow one rule."""
-    os.mkdir("in")
-    os.link("t.csv", "in/1.csv")
-    for output in ("o.csv", "folder", "parts/ --rows-per-file 1"):
-        done(f"encode in -o {output}")
-        refused(f"encode in -o {output}", Exit.OUTPUT, "already exists; pass --overwrite")
-        assert done(f"encode in --overwrite -o {output}") == ""
-
-
 def test_a_folder_is_replaced_as_a_whole(refused, done, monkeypatch):
     """A folder with other files is not replaced; if the rename fails, the old folder stays."""
     os.makedirs("in")

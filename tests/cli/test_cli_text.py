@@ -47,16 +47,11 @@ def test_digits_that_are_no_number(target, done):
     done(f"encode k.csv -c size -o {target}")
     table = files.read(Path(target))
     assert table.drop(["size_S", "size_L"]).to_pydict() == {
-        "zip": ["01234", "99999"],
-        "phone": ["+4930123", "+4930124"],
-        "huge": ["12345678901234567890", "1"],
-        "long": [9007199254740993, 1],
-        "time": [1700000000000000001, 1],
-        "price": [1.1, 0.5],
-        "signed": [3.0, -2.0],
-        "n": [-5, 0],
-        "spaced": [6, None],
-    }
+        "zip": ["01234", "99999"], "phone": ["+4930123", "+4930124"],
+        "huge": ["12345678901234567890", "1"], "long": [9007199254740993, 1],
+        "time": [1700000000000000001, 1], "price": [1.1, 0.5], "signed": [3.0, -2.0],
+        "n": [-5, 0], "spaced": [6, None],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -123,16 +118,14 @@ def test_null_rows_of_one_column_stay_rows(done):
 @pytest.mark.parametrize("letter", [";", "\t", "|"])
 def test_another_delimiter_is_noticed(letter, refused, call):
     """The first line tells; the same delimiter stands in the output."""
-    source = f"a{letter}b{letter}c\n1,5{letter}x{letter}\n2{letter}y{letter}7\n"
-    Path("s.csv").write_text(source)
+    Path("s.csv").write_text("a;b;c\n1,5;x;\n2;y;7\n".replace(";", letter))
     typed = r"\t" if letter == "\t" else letter
     for command in ("encode s.csv -o o.csv", "inspect s.csv"):
         refused(command, Exit.CORRUPT, f"--delimiter '{typed}'", "--delimiter ','")
 
     assert call("encode", "s.csv", "--delimiter", typed, "-c", "b", "-o", "o.csv").code == 0
-    assert Path("o.csv").read_text() == source.replace("b", f"b_x{letter}b_y", 1).replace(
-        f"{letter}x", f"{letter}1{letter}0"
-    ).replace(f"{letter}y", f"{letter}0{letter}1")
+    expected = "a;b_x;b_y;c\n1,5;1;0;\n2;0;1;7\n".replace(";", letter)
+    assert Path("o.csv").read_text() == expected
 
 
 def test_what_only_looks_like_another_delimiter(call, done):

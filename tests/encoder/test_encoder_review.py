@@ -126,19 +126,8 @@ def test_one_warning_names_the_values_of_all_columns(library):
         encoder.transform(library.table(TRAIN))
 
 
-def test_a_warning_can_be_copied_and_pickled():
-    encoder = Encoder(handle_unknown="warn").fit({"size": ["S"]})
-    with pytest.warns(UnknownValueWarning) as caught:
-        encoder.transform({"size": ["XL", "XL"]})
-    warning = caught[0].message
-
-    for same in (copy.copy(warning), pickle.loads(pickle.dumps(warning))):
-        assert type(same) is UnknownValueWarning
-        assert str(same) == str(warning)
-        assert "'size': 'XL' (4 rows)" in str(same.merge(warning))
-
-
 def test_warnings_of_parts_can_be_merged(library):
+    """Also after they are copied or pickled."""
     encoder = Encoder(["p", "q"], handle_unknown="warn").fit(
         library.table({"p": ["a"], "q": ["b"]})
     )
@@ -150,7 +139,10 @@ def test_warnings_of_parts_can_be_merged(library):
         messages += [warning.message for warning in caught]
 
     first, second, whole = messages
-    assert str(first.merge(second)) == str(whole)
+    for same in (first, copy.copy(first), pickle.loads(pickle.dumps(first))):
+        assert type(same) is UnknownValueWarning
+        assert str(same) == str(first)
+        assert str(same.merge(second)) == str(whole)
 
 
 def test_a_single_column_warns_too():
@@ -169,17 +161,18 @@ def test_a_single_column_warns_too():
 
 
 def test_an_error_names_some_unknown_values_of_all_columns(library):
-    """The remedy comes first, and the message is short."""
+    """The first one with its row. The remedy comes first, and the message is short."""
     many = [f"a text that is rather long, number {i}" for i in range(1000)]
-    columns = {f"c{i}": ["x", *many[:999]] for i in range(8)}
+    columns = {f"c{i}": [many[0], None, "x", *many[3:]] for i in range(8)}
     encoder = Encoder([*columns], handle_unknown={"c7": "ignore"}).fit({c: many for c in columns})
 
     with pytest.raises(
-        ValueError, match="column 'c0', row 0: 'x' is unknown; use handle"
+        ValueError, match="column 'c0', row 2: 'x' is unknown; use handle"
     ) as caught:
         encoder.transform(library.table(columns))
     text = str(caught.value)
     assert text.index("handle_unknown='ignore'") < 65
+    assert "; the categories are 'a text that is rather long, number 0', 'a text" in text
     assert "unknown values of all columns: 'c0': 'x' (1 row); 'c1': 'x' (1 row)" in text
     assert text.endswith("… and 3 more columns")
     assert len(text) < 700
@@ -215,7 +208,8 @@ def test_columns_like_identifiers_cause_a_warning(library):
     with pytest.warns(UserWarning, match=message) as caught:
         encoder = Encoder().fit(table)
     assert [warning.filename for warning in caught] == [__file__]
-    assert encoder.n_features == N + 2
+    for fitted in (encoder, pickle.loads(pickle.dumps(encoder))):  # without another warning
+        assert fitted.n_features == N + 2
     twice = Encoder().partial_fit(table).partial_fit(table)
     assert twice.n_features == N + 2  # identifiers do not occur twice
     parts = [Encoder().merge(Encoder().partial_fit(table)), Encoder().partial_fit(table)]

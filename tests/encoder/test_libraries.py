@@ -48,13 +48,6 @@ def test_null_and_numbers_other_than_one_decode_as_zeros(library):
     assert library.columns(decoded) == {"c": ["b", "d", "a"]}
 
 
-def test_an_unknown_value_is_named_with_its_row(library):
-    encoder = Encoder(["text"]).fit({"text": ["a", "b"]})
-
-    with pytest.raises(ValueError, match=r"column 'text', row 2: 'c' is unknown; .* are 'a', 'b';"):
-        encoder.transform(library.table({"text": ["a", None, "c"]}))
-
-
 @pytest.mark.parametrize("output", ["numpy", "pandas", "polars", "arrow"])
 def test_a_table_of_one_library_becomes_that_of_another(library, output):
     """Features and other columns, with their missing values."""
