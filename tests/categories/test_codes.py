@@ -10,7 +10,6 @@ from encoder_oracle import (
     INFREQUENT,
     MISSING,
     UNKNOWN,
-    UNKNOWN_RULES,
     Options,
     columns_of,
     meaning,
@@ -18,6 +17,7 @@ from encoder_oracle import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import policies
 
 from onehot_fast import Encoder
 
@@ -30,13 +30,7 @@ def cases(draw, pool):
     """Return values to learn, values to encode, and options."""
     lists = st.lists(st.sampled_from(pool), max_size=12)
     train, rows = draw(lists), draw(lists)
-    options = Options(
-        drop=draw(st.sampled_from([None, "first", "last", "if_binary", "most_frequent"])),
-        handle_missing=draw(st.sampled_from(["ignore", "indicator", "error", "propagate"])),
-        handle_unknown=draw(st.sampled_from(UNKNOWN_RULES)),
-        min_frequency=draw(st.sampled_from([None, 2, 0.3])),
-        max_categories=draw(st.sampled_from([None, 2, 3])),
-    )
+    options = Options(**draw(policies()))
     if options.handle_missing == "error":
         train = [value for value in train if value is not None and value == value]
     return train, rows, options

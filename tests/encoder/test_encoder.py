@@ -10,9 +10,10 @@ from itertools import chain
 import encoder_oracle
 import numpy as np
 import pytest
-from encoder_oracle import UNKNOWN_RULES, Options
+from encoder_oracle import Options
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import policies
 
 from onehot_fast import Column, Encoder, OneHotMatrix
 from onehot_fast.encoder import Special
@@ -55,14 +56,8 @@ def values_of(draw, pool, max_size=12):
 @st.composite
 def column_options(draw, pool):
     declared = st.lists(st.sampled_from(pool), unique=True, max_size=5)
-    return Options(
-        categories=draw(st.none() | declared),
-        drop=draw(st.sampled_from([None, "first", "last", "if_binary", "most_frequent"])),
-        handle_missing=draw(st.sampled_from(["ignore", "indicator", "error", "propagate"])),
-        handle_unknown=draw(st.sampled_from(UNKNOWN_RULES)),
-        min_frequency=draw(st.sampled_from([None, 1, 2, 3, 0.2, 0.5])),
-        max_categories=draw(st.sampled_from([None, 1, 2, 3, 6])),
-    )
+    drawn = policies(min_frequency=[None, 1, 2, 3, 0.2, 0.5], max_categories=[None, 1, 2, 3, 6])
+    return Options(categories=draw(st.none() | declared), **draw(drawn))
 
 
 @st.composite

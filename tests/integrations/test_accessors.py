@@ -8,10 +8,10 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from encoder_oracle import UNKNOWN_RULES
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import cells, equal
+from strategies import policies
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -27,16 +27,7 @@ from onehot_fast import Column, Encoder, UnknownValueError  # noqa: E402
 
 pytestmark = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 
-OPTIONS = st.fixed_dictionaries(
-    {},
-    optional={
-        "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
-        "handle_missing": st.sampled_from(["ignore", "indicator"]),
-        "handle_unknown": st.sampled_from(UNKNOWN_RULES),
-        "min_frequency": st.sampled_from([None, 2, 0.3]),
-        "max_categories": st.sampled_from([None, 1, 3]),
-    },
-)
+OPTIONS = policies(handle_missing=["ignore", "indicator"])
 BARE = {"n": [1, 2, 3], "size": ["S", None, "L"], "kind": list("xyx"), "m": [0, 1, 2]}
 FLOAT64 = {"pandas": "float64", "polars": pl.Float64}
 

@@ -12,6 +12,7 @@ pa = pytest.importorskip("pyarrow")
 from arrow_strategies import BYTES, INTEGERS, TEXTS, Drawn, columns  # noqa: E402
 from libraries import equal, plain  # noqa: E402
 from programs import WITHOUT_PANDAS, run  # noqa: E402
+from strategies import policies  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema  # noqa: E402
@@ -46,18 +47,11 @@ def cells(array):
 @given(
     drawn=columns(COMPARABLE),
     layout=st.sampled_from(LAYOUTS),
-    options=st.fixed_dictionaries(
-        {
-            "handle_missing": st.sampled_from(["ignore", "indicator"]),
-            "drop": st.sampled_from([None, "first"]),
-            "min_frequency": st.sampled_from([None, 3]),
-            "dtype": st.sampled_from(["bool", "uint8", "float32"]),
-        }
-    ),
+    options=policies(handle_missing=["ignore", "indicator"], dtype=["bool", "uint8", "float32"]),
 )
 def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, options):
     table = pa.table({"c": drawn.column})
-    encoder = Encoder(["c"], handle_unknown="ignore", **options).fit(table)
+    encoder = Encoder(["c"], **options).fit(table)
     matrix = encoder.transform(table, "numpy")
     expected = matrix.tolist()
     schema = encoded_schema(table.schema, encoder, layout=layout)

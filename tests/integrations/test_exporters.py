@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import onnx_models
 import pytest
-from encoder_oracle import UNKNOWN_RULES
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+from strategies import examples, policies
 
 from onehot_fast import Encoder
 
@@ -99,19 +98,11 @@ def cases(draw, *, has_other_dtypes=False, without=()):
 
     dtype = draw(st.sampled_from(dtypes))
     other = draw(st.sampled_from([dtype, dtype, *dtypes])) if has_other_dtypes else dtype
-    options = {
-        "handle_missing": st.sampled_from(["ignore", "indicator", "propagate", "error"]),
-        "handle_unknown": st.sampled_from(UNKNOWN_RULES),
-        "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
-        "min_frequency": st.sampled_from([None, 2]),
-        "max_categories": st.sampled_from([None, 2, 3]),
-        "dtype": st.sampled_from(["bool", "uint8", "int64", "float32", "float64"]),
-    }
-    chosen = {key: draw(option) for key, option in options.items()}
-    if chosen["handle_missing"] == "propagate":
-        chosen["dtype"] = "float32"
-    encoder = Encoder([name], **chosen, remainder="drop")
-    encoder.fit(frame(dtype, chosen["handle_missing"] != "error"))
+    options = draw(policies(dtype=["bool", "uint8", "int64", "float32", "float64"]))
+    missing = options.get("handle_missing")
+    if missing == "propagate":
+        options["dtype"] = "float32"
+    encoder = Encoder([name], **options, remainder="drop").fit(frame(dtype, missing != "error"))
     return Case(encoder, name, frame(other, True))
 
 

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import cells, equal, plain
+from strategies import policies
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough, integration, read_table
@@ -29,15 +30,8 @@ import frame_strategies as pandas_strategies  # noqa: E402
 import polars_strategies  # noqa: E402
 
 every_library = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
-POLICIES = st.fixed_dictionaries(
-    {},
-    optional={
-        "handle_missing": st.sampled_from(["ignore", "indicator", "propagate"]),
-        "handle_unknown": st.sampled_from(oracle.UNKNOWN_RULES[1:]),
-        "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
-        "min_frequency": st.sampled_from([None, 2, 0.3]),
-        "max_categories": st.sampled_from([None, 1, 3]),
-    },
+POLICIES = policies(
+    handle_missing=["ignore", "indicator", "propagate"], handle_unknown=oracle.UNKNOWN_RULES[1:]
 )
 
 

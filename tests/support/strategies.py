@@ -9,6 +9,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+from encoder_oracle import UNKNOWN_RULES
 from hypothesis import settings
 
 INTEGERS = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
@@ -33,6 +34,19 @@ def examples(share: float, **others: Any) -> settings:
     """Return settings with a share of the profile's examples, for a test of many parameters."""
     whole = settings().max_examples
     return settings(max_examples=max(1, round(share * whole)), **others)
+
+
+def policies(**others: Any) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw some options of an encoder; `others` are more options, or other values of these."""
+    values = {
+        "drop": [None, "first", "last", "if_binary", "most_frequent"],
+        "handle_missing": ["ignore", "indicator", "error", "propagate"],
+        "handle_unknown": UNKNOWN_RULES,
+        "min_frequency": [None, 2, 0.3],
+        "max_categories": [None, 1, 3],
+    } | others
+    optional = {name: st.sampled_from(each) for name, each in values.items()}
+    return st.fixed_dictionaries({}, optional=optional)
 
 
 def special_indices(dtype: np.dtype, depth: int) -> np.ndarray:
