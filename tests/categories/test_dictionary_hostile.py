@@ -18,8 +18,9 @@ from dictionary_values import (
     learned,
     numbered,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 from onehot_fast.adapter import read_arrow as read
 
@@ -39,7 +40,7 @@ def texts(producer, format, parts, length, **fields):
 @every_variant
 @pytest.mark.parametrize("at_end", [False, True])
 @given(order=st.permutations(LENGTHS * 2))
-@settings(max_examples=8, deadline=None)
+@examples(0.1)
 def test_reads_stay_inside_the_buffers(variant, at_end, order):
     """Each buffer begins, or ends, at a page that cannot be read; tests/native has more layouts."""
     rows = [bytes([length % 3]) * length for length in order]
