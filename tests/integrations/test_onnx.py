@@ -41,17 +41,17 @@ def test_inputs_have_the_dtype_of_the_categories(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "float64"])
-def test_a_hundred_thousand_categories_are_scattered(dtype):
-    """A table of all their rows would have 10**10 elements."""
-    levels = [f"k{i}" for i in range(100_000)]
-    options = {"max_categories": {"a": 99_000}, "handle_unknown": {"a": "infrequent"}}
+def test_many_categories_are_scattered(dtype):
+    """A table of all their rows would have 9 * 10**8 elements."""
+    levels = [f"k{i}" for i in range(30_000)]
+    options = {"max_categories": {"a": 29_000}, "handle_unknown": {"a": "infrequent"}}
     rules = {"a": "ignore", "b": "propagate"} if dtype == "float64" else "ignore"
     encoder = Encoder(["a", "b"], **options, handle_missing=rules, dtype=dtype)
-    encoder.fit({"a": levels, "b": np.arange(100_000.0)})
-    rows = {"a": ["k77", None, "k99999", "new"], "b": np.array([5.0, np.nan, 0.0, 99_999.0])}
+    encoder.fit({"a": levels, "b": np.arange(30_000.0)})
+    rows = {"a": ["k77", None, "k29999", "new"], "b": np.array([5.0, np.nan, 0.0, 29_999.0])}
 
     model = encoder.to_onnx()
-    assert model.ByteSize() < 12_000_000
+    assert model.ByteSize() < 4_000_000
     assert_same(run(model, input_feed(model, rows))[0], encoder.transform(rows, "numpy"))
     rows["b"][0] = 0.5
     with pytest.raises(Exception, match="column 'b': unknown value"):
