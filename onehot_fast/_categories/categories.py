@@ -188,8 +188,11 @@ class Categories:
 
     def find(self, others: Categories) -> Positions:
         """Return the position in `self` of each category of `others`, or -1 if `self` lacks it."""
-        is_comparable = self.family == "number" or self.dtype == others.dtype
-        if not (self.family and self.family == others.family and is_comparable and len(self)):
+        if self.family is None or others.family is None:
+            return self._find_by_key(others)
+        if self.family != others.family or not len(self):
+            return np.full(len(others), -1, np.int64)
+        if self.family in ("instant", "duration") and self.dtype != others.dtype:
             return self._find_by_key(others)
         if isinstance(others.values, Strings) or self.family != "number":
             positions = self.table.lookup(others.values)
@@ -359,8 +362,10 @@ def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
         return Strings.from_objects(items, is_text=kind is str)
     is_time = kind in (np.datetime64, np.timedelta64) and len({item.dtype for item in items}) == 1
     if kind in TYPED or is_time:
-        array = np.array(items)
-        # Integers of different signs can have a dtype of floats, and large ones have dtype object.
+        # NumPy would choose float64 for integers on both sides of 2**63.
+        is_beyond = kind is int and min(items) >= 0 and 2**63 <= max(items) < 2**64
+        array = np.array(items, np.uint64 if is_beyond else None)
+        # Otherwise, integers beyond int64 have a dtype of floats or objects.
         is_exact = kind is not int or array.dtype.kind in "iu"
         if is_exact and not (array != array).any():
             return array

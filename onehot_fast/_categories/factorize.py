@@ -138,11 +138,12 @@ def _integers(values: AnyArray) -> Factorized:
 
 def _sorted(values: AnyArray) -> Factorized:
     """Factorize long doubles or complex numbers by sorting; NaN is missing."""
-    # -0.0 becomes 0.0; NaN comes last.
-    categories, codes = np.unique(values + values.dtype.type(0), return_inverse=True)
-    present = categories[~np.isnan(categories)]
-    codes = np.where(codes < len(present), codes, -1)
-    return Factorized(codes.astype(np.int32), present, "hash")
+    is_present = ~np.isnan(values)
+    present = values[is_present] + values.dtype.type(0)  # -0.0 becomes 0.0
+    categories, positions = np.unique(present, return_inverse=True)
+    codes = np.full(len(values), -1, np.int32)
+    codes[is_present] = positions.reshape(-1)
+    return Factorized(codes, categories, "hash")
 
 
 def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:

@@ -10,7 +10,7 @@ import oracle
 import pytest
 import strategies
 
-from onehot_fast import infer_shape, one_hot
+from onehot_fast import empty, infer_shape, one_hot
 
 ONE, ZERO = np.float32([1, 0])
 
@@ -62,10 +62,8 @@ def test_an_array_on_another_device_is_rejected_with_the_remedy(kind):
         *(([[], []], np.zeros((2, 0), "i8")), (range(3), np.array([0, 1, 2], "i8"))),
         *((7, np.array(7, "i8")), (2**63, np.array(2**63, "u8")), (1.5, np.array(1.5, "f8"))),
         *((np.int8(3), np.array(3, "i1")), ([[1], [2]], np.array([[1], [2]], "i8"))),
-        *(
-            ([1, 2.5], np.array([1, 2.5])),
-            ([np.int8(2), np.uint8(0), 1], np.array([2, 0, 1], "i8")),
-        ),
+        ([1, 2.5], np.array([1, 2.5])),
+        ([np.int8(2), np.uint8(0), 1], np.array([2, 0, 1], "i8")),
         (buffers.array("h", [1, 2]), np.array([1, 2], "i2")),
         (memoryview(b"\1\2\3"), np.array([1, 2, 3], "u1")),
         (bytearray(b"\1\2\3"), np.array([1, 2, 3], "u1")),
@@ -106,19 +104,18 @@ def test_depth_is_one_number_truncated(depth, expected):
 @pytest.mark.parametrize(
     ("indices", "ignore_index", "expected"),
     [
-        *(
-            (np.array([1, 5, 2]), None, 6),
-            (np.array([1, 5, 2]), 5, 3),
-            (np.array(4, "u1"), None, 5),
-        ),
+        *(([1, 5, 2], None, 6), (np.array([1, 5, 2]), 5, 3), (np.array(4, "u1"), None, 5)),
         *((np.array([-3, -1]), None, 0), (np.array([-0.5]), None, 1)),
         *((np.array([255, 7], "u1"), None, 256), (np.array([255, 7], "u1"), 255, 8)),
         (np.array([1.9, np.nan, np.inf]), None, 2),
     ],
 )
 def test_depth_none_is_inferred_from_the_indices(indices, ignore_index, expected):
-    """1 + the largest index that is not ignored, and 0 if all are negative."""
-    assert expected == one_hot(indices, None, ignore_index=ignore_index).shape[-1]
+    """1 + the largest index that is not ignored, and 0 if all are negative; `out` may be passed."""
+    out = empty((*np.shape(indices), expected))
+
+    assert one_hot(indices, None, ignore_index=ignore_index).shape == out.shape
+    assert one_hot(indices, None, ignore_index=ignore_index, out=out) is out
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,19 @@ def test_size_overflows(shape, dtype):
         empty(shape, dtype)
 
 
-def test_rank_too_high():
-    with pytest.raises(ValueError, match="at most 64 dimensions"):
-        empty((1,) * 65, "f8")
+@pytest.mark.parametrize(
+    ("shape", "dtype", "error", "message"),
+    [
+        ((1,) * 65, "f8", ValueError, "at most 64 dimensions"),
+        ((2, -1), "f8", ValueError, "must not have negative dimensions, got"),
+        ((2, 1.5), "f8", TypeError, "shape must be an integer, got 1.5"),
+        (2.5, "f8", TypeError, "not iterable"),
+        (3, "no dtype", TypeError, "not understood"),
+    ],
+)
+def test_invalid_shapes_and_dtypes_are_rejected(shape, dtype, error, message):
+    with pytest.raises(error, match=message):
+        empty(shape, dtype)
 
 
 @pytest.mark.parametrize(

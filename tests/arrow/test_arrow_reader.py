@@ -128,44 +128,13 @@ def test_an_empty_array_needs_no_buffers(producer, format):
 # ---- Structs ----
 
 
-def struct_pair(producer, valid=None, offset=0):
-    """Return the capsules of a struct of integers (with an offset, and nulls) and of nothing."""
-    data = np.arange(20, dtype=np.int16)
-    child_valid = np.arange(19) % 5 > 0
-    child = producer.array([packed(child_valid, 1), data], length=19, offset=1, null_count=-1)
-    nothing = producer.array([], length=19, null_count=19)
-    schema = producer.schema(
-        b"+s", [producer.schema(b"s", name=b"x"), producer.schema(b"n", name=b"y")]
-    )
-    bitmap = None if valid is None else packed(valid, offset)
-    array = producer.array(
-        [bitmap], [child, nothing], length=16, offset=offset, null_count=-(valid is not None)
-    )
-    return producer.pair(schema, array)
-
-
-@pytest.mark.parametrize("offset", [0, 2, 3])
-@pytest.mark.parametrize("has_nulls", [False, True])
-def test_a_column_has_the_rows_of_its_struct(producer, offset, has_nulls):
-    """Offsets are added, and a null struct is a null of the column."""
-    valid = np.arange(16) % 3 > 0 if has_nulls else None
-    (array,) = read(struct_pair(producer, valid, offset))
-    column = array.child(0)
-    positions = np.arange(offset, offset + 16)
-    kept = (positions % 5 > 0) & (True if valid is None else valid)
-
-    assert column.codes().tolist() == np.where(kept, positions + 1, -1).tolist()
-    assert (len(column), column.null_count) == (16, 16 - kept.sum())
-    assert (array.child(1).null_count, array.child(1).valid().any()) == (16, False)
-
-
 BLOCK_DTYPES = ("?", "i1", "u2", "i4", "u8", "f2", "f4", "f8")
 
 
 @pytest.mark.parametrize("begin", [0, 3])
 @pytest.mark.parametrize("dtype", BLOCK_DTYPES)
 def test_columns_of_one_type_as_a_matrix(dtype, begin):
-    """In any order and repeated; mixed types and nulls give None."""
+    """In any order and repeated; mixed types, nulls and no columns give None."""
     pyarrow = pytest.importorskip("pyarrow")
     rows = (np.arange(60).reshape(4, 15) % 7 % 2).astype(dtype)
     if dtype == "f2" and int(pyarrow.__version__.split(".")[0]) < 21:
@@ -178,6 +147,7 @@ def test_columns_of_one_type_as_a_matrix(dtype, begin):
         block = array.block(positions)
         assert (block.dtype, block.flags.c_contiguous) == (np.dtype(dtype), True)
         np.testing.assert_array_equal(block, rows[positions, begin:])
+    assert array.block([]) is None
     for other in (
         pyarrow.array([None, *rows[0].tolist()[1:]], batch.schema.types[0]),
         pyarrow.array(rows[0].astype("f8" if dtype != "f8" else "f4")),
@@ -194,9 +164,7 @@ def test_columns_of_one_type_as_a_matrix(dtype, begin):
         array.child(0).block([0])
 
 
-def test_a_matrix_of_no_columns_and_of_no_rows(producer):
-    (array,) = read(struct_pair(producer))
-    assert array.block([]) is None
+def test_a_matrix_of_no_rows():
     pyarrow = pytest.importorskip("pyarrow")
     (empty,) = read(pyarrow.RecordBatch.from_arrays([pyarrow.array([], "bool")] * 2, ["a", "b"]))
     assert empty.block([1, 0]).shape == (2, 0)

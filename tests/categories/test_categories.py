@@ -211,7 +211,7 @@ def test_equal_categories_of_a_column_are_one():
 
 @pytest.mark.parametrize("make", [str, int, lambda i: i / 2], ids=["texts", "integers", "floats"])
 def test_many_categories(make):
-    values = [make(i) for i in range(100_000)]
+    values = [make(i) for i in range(66_000)]
     table = {"p": by_key.as_objects(values[::-1])}
     parts = [Encoder(["p"]).fit({"p": table["p"][half::2]}) for half in (0, 1)]
     encoder = Encoder(["p"]).fit(table)
@@ -223,7 +223,7 @@ def test_many_categories(make):
     encoded = back.transform(rows, "csr")
     assert [sorted(values)[place] for place in encoded.indices] == values[::9999]
     assert back.inverse_transform(encoded)["p"].tolist() == values[::9999]
-    assert len(set(back.get_feature_names_out())) == 100_000
+    assert len(set(back.get_feature_names_out())) == 66_000
 
 
 HUGE = [Decimal("-1E+999999999"), Decimal("1E-999999999"), Decimal("1E+999999999")]

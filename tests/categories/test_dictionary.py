@@ -21,9 +21,10 @@ from dictionary_values import (
     numbered,
     texts_of,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from programs import running
+from strategies import examples
 
 from onehot_fast._categories.dictionary import Dictionary, number_labels
 from onehot_fast._categories.strings import Strings
@@ -56,7 +57,7 @@ def check(kind, values, rows):
 
 @every_variant
 @given(rows=columns(), skipped=st.integers(0, 9), shared=st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(0.7)
 def test_texts(variant, rows, skipped, shared):
     """Every layout of texts and bytes, with any offset, forward and backward."""
     if not shared:
@@ -82,7 +83,7 @@ def test_texts(variant, rows, skipped, shared):
 
 @every_variant
 @given(rows=columns())
-@settings(max_examples=40, deadline=None)
+@examples(0.5)
 def test_variable_width_texts_of_numpy(variant, rows):
     """StringDType, with and without missing values, forward and backward."""
     dtype = np.dtypes.StringDType
@@ -192,7 +193,7 @@ def test_objects_that_many_rows_share(n_rows, n_levels):
 @every_variant
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 @given(data=st.data())
-@settings(max_examples=20, deadline=None)
+@examples(0.25)
 def test_integers(variant, dtype, data):
     """Integers of every width, in small and large ranges, of NumPy and of Arrow with nulls."""
     info = np.iinfo(dtype)
@@ -208,7 +209,7 @@ def test_integers(variant, dtype, data):
 
 
 @given(rows=st.lists(st.floats(width=16) | st.sampled_from([0.0, -0.0]), max_size=300))
-@settings(max_examples=60, deadline=None)
+@examples(0.7)
 def test_floats(rows):
     """-0.0 is 0.0, and NaN is missing."""
     expected = [None if row != row else row for row in rows]
@@ -309,7 +310,7 @@ def check_pieces(values, rows, separator):
 
 @every_variant
 @given(data=st.data(), separator=st.sampled_from(SEPARATORS), skipped=st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
+@examples(0.7)
 def test_pieces(variant, data, separator, skipped):
     """Overlapping separators, at the ends or nowhere; any length; missing texts."""
     part = st.sampled_from([separator, separator[0], "", "a", "b", "x" * 15, "y" * 40, "é\0"])
@@ -338,7 +339,7 @@ lists = st.one_of(st.lists(any_text, max_size=60), st.lists(st.binary(max_size=2
 
 
 @given(lists, st.data())
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_strings_are_like_lists(rows, data):
     """Items, iteration, pickling, selection and equality; lone surrogates too."""
     strings = Strings.from_objects(rows)
@@ -354,7 +355,7 @@ def test_strings_are_like_lists(rows, data):
 
 
 @given(lists, st.randoms())
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 def test_argsort_is_the_order_of_python(rows, random):
     """A stable sort by code points."""
     rows = rows * 3

@@ -45,12 +45,8 @@ def test_strings_keep_their_dtype(values):
 @pytest.mark.parametrize(
     ("values", "dtype"),
     [
-        *(
-            ([0, 1], "int64"),
-            ([0.0, 1.0], "float32"),
-            ((0, 1.5), "float32"),
-            ([0j, 1.0], "complex128"),
-        ),
+        *(([0, 1], "int64"), ([0.0, 1.0], "float32"), ((0, 1.5), "float32")),
+        ([0j, 1.0], "complex128"),
         *(([0.0, math.inf], "float32"), (np.array([1, 258], ">u2"), "u2"), ([False, True], "bool")),
         *((["no", "maybe"], "<U5"), ([np.float64(0), np.float64(1)], "float64")),
         (np.array([0.0, 1.0]), "float64"),

@@ -1,8 +1,7 @@
-"""The worked examples in the documents of ONNX and OpenVINO, and ONNX's own node tests."""
+"""The worked examples in the documents of ONNX and OpenVINO."""
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 
@@ -44,37 +43,3 @@ def test_openvino(example, version, t1):
     actual = openvino.one_hot(indices, depth, on, off, example["axis"], version=version)
 
     oracle.assert_same(actual, np.array(example["expected"], example["values_dtype"]))
-
-
-def node_cases():
-    """Return the cases of OneHot in the `onnx` package, which may be missing."""
-    try:
-        cases = importlib.import_module("onnx.backend.test.case.node")
-    except ImportError:
-        return []
-    # Importing the module of one operator makes its cases; the public loader would make those of
-    # all operators.
-    importlib.import_module("onnx.backend.test.case.node.onehot")
-    return [case for case in cases._NodeTestCases if case.name.startswith("test_onehot_")]
-
-
-CASES = node_cases()
-
-
-def test_node_cases_were_found():
-    """The package carries the examples of the document as cases, and maybe more."""
-    pytest.importorskip("onnx")
-    examples = ("without_axis", "with_axis", "negative_indices", "with_negative_axis")
-
-    assert {case.name for case in CASES} >= {f"test_onehot_{name}" for name in examples}
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_node_case(case):
-    """The operator gives what the case has stored, in type, shape and bits."""
-    ((inputs, (expected,)),) = case.data_sets
-    (node,) = case.model.graph.node
-    attributes = {attribute.name: attribute.i for attribute in node.attribute}
-    (opset,) = (entry.version for entry in case.model.opset_import if not entry.domain)
-
-    oracle.assert_same(onnx.one_hot(*inputs, **attributes, opset=opset), expected)

@@ -62,16 +62,15 @@ def test_only_integers_from_one_are_accepted(asked, error, message):
         onehot_fast.one_hot([0], 1, num_threads=asked)
 
 
-@pytest.mark.parametrize("asked", [1000, 10**5, 2**31 - 1, 2**31, 2**100])
-def test_more_threads_than_any_system_has(asked):
+def test_more_threads_than_any_system_has():
     """An absurd number ends neither in a crash nor in an error: there is not that much work."""
-    program = f"""
+    program = """
         import numpy as np, onehot_fast
-        result = onehot_fast.one_hot(np.arange(200_000) % 7, 7, num_threads={asked})
-        print(result.sum())
+        for asked in (1000, 10**5, 2**31 - 1, 2**31, 2**100):
+            print(onehot_fast.one_hot(np.arange(200_000) % 7, 7, num_threads=asked).sum())
     """
 
-    assert run(program) == "200000.0"
+    assert run(program).split() == ["200000.0"] * 5
 
 
 @pytest.mark.parametrize(("n_bytes", "affinity"), [(0, 4), (LARGE - 1, 4), (2**60, 1)])

@@ -108,28 +108,3 @@ def test_highest_rank(dtype):
 
     assert actual.shape == (1,) * 5 + (2,) + (1,) * (rank - 5)
     assert actual.ravel().tolist() == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("shape", "dtype", "error", "message"),
-    [
-        ((2, -1), float, ValueError, "negative dimension"),
-        ((2, 1.5), float, TypeError, "shape must be an integer, got 1.5"),
-        (2.5, float, TypeError, "not iterable"),
-        ((2**40, 2**40), float, ValueError, "too big"),
-        ((2**45,), np.uint8, MemoryError, "35184372088832"),
-        (3, "no dtype", TypeError, "not understood"),
-    ],
-)
-def test_what_is_no_buffer(shape, dtype, error, message):
-    """The error comes before anything is allocated."""
-    with pytest.raises(error, match=message):
-        onehot_fast.empty(shape, dtype)
-
-
-@pytest.mark.parametrize("indices", [[0, 4, 2], 4, [4.9, np.nan]], ids=repr)
-def test_depth_none(indices):
-    """Without a depth there is one class more than the largest index; `out` may be a buffer."""
-    out = onehot_fast.empty((*np.shape(indices), 5))
-
-    assert onehot_fast.one_hot(indices, None, out=out) is out
