@@ -162,7 +162,7 @@ def multi_hot(
         parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
         shape = len(ragged.offsets) - 1, coded.n_outputs
         matrix = wrap_sparse("csr" if output == "csc" else output, parts, shape)
-        return matrix.asformat(output[:3])
+        return matrix.tocsc() if output == "csc" else matrix
     return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
 
 

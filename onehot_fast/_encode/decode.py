@@ -142,7 +142,7 @@ def classes_of(column: ColumnSchema, cells: AnyArray, *, nan_is_null: bool = Tru
     classes = np.full(len(cells), ZERO_ROW, np.int64)
     if cells.size:
         _, on, off = resolve_values(1, 0, cells.dtype)
-        # Without the methods of a subclass, such as numpy.matrix.
+        # A subclass such as numpy.matrix would not support the next line.
         cells = np.asarray(cells) if cells.flags.forc else np.ascontiguousarray(cells)
         cube = cells[:, :, np.newaxis] if cells.flags.c_contiguous else cells.T[np.newaxis]
         classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)

@@ -46,7 +46,7 @@ cdef int for_each_chunk(
     cdef int team
     cdef double first_done, now
     if chunk_items == 0:
-        chunk_items = max(CHUNK_BYTES // item_bytes, 1)
+        chunk_items = max(CHUNK_BYTES // max(item_bytes, 1), 1)
         if chunk_items > 64:    # 64 items are whole cache lines: every chunk then has the alignment of the first
             chunk_items -= chunk_items % 64
     n_chunks = (n_items + chunk_items - 1) // chunk_items

@@ -24,7 +24,8 @@ class CodedColumn:
     lut: Lut | None
     n_outputs: int
     nan_where_missing: bool = False  # whether all outputs of a row with a missing value are NaN
-    shifted_luts: dict[Any, Lut] = field(default_factory=dict)  # the cache of the next two methods
+    # The results of `lut_from` and `digit_lut`, which columns with the same `lut` share.
+    derived_luts: dict[Any, Lut] = field(default_factory=dict)
 
     def lut_from(self, first: int) -> Lut:
         """Return the look-up table with `first` added to each entry, except negative entries."""
@@ -34,19 +35,19 @@ class CodedColumn:
             return lut
         if first == 0:
             return self.lut
-        if first not in self.shifted_luts:
-            self.shifted_luts[first] = np.where(self.lut < 0, self.lut, self.lut + first)
-        return self.shifted_luts[first]
+        if first not in self.derived_luts:
+            self.derived_luts[first] = np.where(self.lut < 0, self.lut, self.lut + first)
+        return self.derived_luts[first]
 
     def digit_lut(self, scale: int) -> Lut:
         """Return the look-up table of the digits of `JointLayout`, multiplied by `scale`."""
         key = "digit", scale
-        if key not in self.shifted_luts:
+        if key not in self.derived_luts:
             lut = self.lut_from(0).copy()
             lut[lut < 0] = self.n_outputs
             lut[-1] += self.nan_where_missing and self.n_outputs > 0
-            self.shifted_luts[key] = lut * np.int32(scale)
-        return self.shifted_luts[key]
+            self.derived_luts[key] = lut * np.int32(scale)
+        return self.derived_luts[key]
 
     def outputs(self, num_threads: int | None = None) -> AnyArray:
         """Return the output column of each row; a negative number means no column."""

@@ -144,13 +144,13 @@ class ColumnSchema:
         return np.concatenate([self.outputs, np.array(last, np.int32)])
 
     @cached_property
-    def shifted_luts(self) -> dict[int, npt.NDArray[np.int32]]:
-        """The cache of `CodedColumn.lut_from` for columns that use `lut`."""
+    def derived_luts(self) -> dict[Any, npt.NDArray[np.int32]]:
+        """The attribute of the same name of every `CodedColumn` that uses `lut`."""
         return {}
 
     @cached_property
     def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
-        """The last look-up table, cached as ``[(Column.shared, lut, shifted_luts)]``."""
+        """The last look-up table, cached as ``[(Column.shared, lut, derived_luts)]``."""
         return [(None, None, {})]
 
     @cached_property

@@ -251,7 +251,7 @@ def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> Code
             return None
         found[found == UNKNOWN] = len(schema.known)
     missing = schema.propagates_missing
-    return CodedColumn(found, schema.lut, schema.n_outputs, missing, schema.shifted_luts)
+    return CodedColumn(found, schema.lut, schema.n_outputs, missing, schema.derived_luts)
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:

@@ -176,9 +176,10 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
         return None
     # The order of a set differs between processes.
     if not isinstance(value, Iterable) or isinstance(value, set | frozenset | Mapping):
+        hint = "; call fit first" if hasattr(value, "fit") else ""
         raise TypeError(
             f"{where} must be 'auto' or a sequence of categories, got {with_article(value)}:"
-            f" {value!r}"
+            f" {value!r}{hint}"
         )
     items = tuple(map(plain, value))
     if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
