@@ -1,7 +1,7 @@
-"""The accessor ``series.onehot`` that pandas and polars share.
+"""The accessor ``series.onehot`` that pandas, polars and Dask share.
 
-Methods, options and errors are the same in both libraries. Each integration reads and creates the
-containers of its library.
+Methods, options and errors are the same in pandas and polars; Dask supports some of the methods.
+Each integration reads and creates the containers of its library.
 """
 
 from __future__ import annotations

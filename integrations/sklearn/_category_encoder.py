@@ -132,6 +132,8 @@ class CategoryEncoder(BaseEncoder):
 
     # If a subclass overrides one of these methods, scikit-learn's `transform` must run and call it.
     STEPS: ClassVar[tuple[str, ...]] = "_check_X", "_transform", "_map_infrequent_categories"
+    # The attribute that `fit` sets last. Without it, scikit-learn's `transform` raises its error.
+    FITTED: ClassVar[str]
     # The rows of `fit` while `fit_transform` runs, and a look-up for each feature. Slots keep these
     # attributes out of `vars`, copies and pickles.
     __slots__ = ("_fitted_rows", "_lookups")
@@ -178,7 +180,7 @@ class CategoryEncoder(BaseEncoder):
         MemoryError
             A dense result is larger than the free memory. Nothing has been allocated.
         """
-        if hasattr(self, "categories_") and not self._overrides(*self.STEPS):
+        if hasattr(self, self.FITTED) and not self._overrides(*self.STEPS):
             with suppress(SklearnFallback):
                 dtype = self._result_dtype()
                 return self._encode(self._look_up(X), dtype)

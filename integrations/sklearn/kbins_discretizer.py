@@ -12,8 +12,6 @@ from onehot_fast.adapter import CodedColumn, map_columns
 from ._columns import one_hot_rows, returns_table
 from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
 
-__all__ = ["KBinsDiscretizer"]
-
 
 class KBinsDiscretizer(SklearnKBinsDiscretizer):
     """Bin numbers as scikit-learn's KBinsDiscretizer does, and one-hot encode the bins faster.

@@ -19,8 +19,6 @@ from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, one_hot
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from .conversion import check_one_hot_encoder
 
-__all__ = ["OneHotEncoder"]
-
 # The kernels support at most this many output columns.
 MAX_OUTPUTS = np.iinfo(np.int32).max
 
@@ -47,6 +45,8 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
     array([['M', 1],
            [None, 2]], dtype=object)
     """
+
+    FITTED = "_n_features_outs"
 
     def inverse_transform(self, X: Any) -> AnyArray:
         check_is_fitted(self)

@@ -13,8 +13,6 @@ from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
 from ._columns import AnyArray, DType, SklearnFallback
 from ._originals import OrdinalEncoder as SklearnOrdinalEncoder
 
-__all__ = ["OrdinalEncoder"]
-
 
 class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
     """Encode categorical features like scikit-learn's OrdinalEncoder, but faster.
@@ -33,6 +31,8 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
     array([[ 0.,  2.],
            [-1.,  0.]])
     """
+
+    FITTED = "_missing_indices"
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
         out = empty((len(rows[0].codes), len(rows)), dtype)

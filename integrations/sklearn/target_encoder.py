@@ -14,8 +14,6 @@ from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
 from ._columns import AnyArray, DType
 from ._originals import TargetEncoder as SklearnTargetEncoder
 
-__all__ = ["TargetEncoder"]
-
 
 class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
     """Encode categories by the mean of the target like scikit-learn's TargetEncoder, but faster.
@@ -38,6 +36,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
            [2.75]])
     """
 
+    FITTED = "encodings_"
     STEPS: ClassVar[tuple[str, ...]] = (*CategoryEncoder.STEPS, "_transform_X_ordinal")
     # Use scikit-learn's cross-fitting, not the shortcut of `CategoryEncoder`.
     fit_transform: Any = SklearnTargetEncoder.fit_transform

@@ -59,14 +59,16 @@ class SparkTable(Table):
 
     def __init__(self, frame: DataFrame, n_rows: int = 0) -> None:
         super().__init__(frame.columns, n_rows, frame)
+        # With Spark Connect, each access to `frame.schema` copies the schema.
+        self._types = [field.dataType for field in frame.schema.fields]
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column contains strings or bytes."""
-        return type(self.source.schema[position].dataType).__name__ in TEXTS
+        return type(self._types[position]).__name__ in TEXTS
 
     def read(self, position: int) -> Column:
         """Return a column of missing values, or raise an error if its type cannot be encoded."""
-        kind = self.source.schema[position].dataType
+        kind = self._types[position]
         if type(kind).__name__ not in ENCODABLE:
             raise TypeError(
                 "the Spark type must be a string, binary, Boolean, number, date, timestamp, time or"

@@ -105,7 +105,10 @@ Exit codes; an error also prints one line on standard error:
 
 # The names of Python's `layout=` in `onehot_fast.integrations.arrow.encode`.
 LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
-FORMAT = click.Choice(list(EXTENSIONS), case_sensitive=False)
+OUTPUT_FORMAT = click.Choice([*EXTENSIONS], case_sensitive=False)
+INPUT_FORMAT = click.Choice([each for each in EXTENSIONS if each != "npz"], case_sensitive=False)
+POSITIVE, COUNT = click.IntRange(1), click.IntRange(0)
+POSITIVE.name = COUNT.name = "integer"
 COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
 
 
@@ -153,7 +156,7 @@ TARGET = Option(["-o", "--output", "path"], required=True, type=click.Path(),
 QUIET = Option(["-q", "--quiet", "is_quiet"], is_flag=True, help="Show no progress and no notes.")
 INPUT = (
     click.Argument(["input_path"], metavar="IN", type=click.Path()),
-    Option(["--input-format"], type=FORMAT, callback=_format, metavar="FORMAT",
+    Option(["--input-format"], type=INPUT_FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name of IN, or from its content."),
     Option(["--delimiter"], type=_delimiter, metavar="TEXT",
             help="The delimiter of CSV, for reading and writing; default: a comma, or a tab for"
@@ -173,13 +176,13 @@ OUTPUT = (
     Option(["--overwrite", "may_replace"], is_flag=True,
             help="Replace an existing file or folder of data files. The input is never"
             " overwritten."),
-    Option(["--output-format", "wanted"], type=FORMAT, callback=_format, metavar="FORMAT",
+    Option(["--output-format", "wanted"], type=OUTPUT_FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name; for a folder or standard output, the format of IN."),
     Option(["--compression"], type=click.Choice(COMPRESSIONS),
             help="The codec within Parquet and Arrow files; default: the codec of IN."),
-    Option(["--row-group-size", "group_rows"], type=click.IntRange(1), metavar="N",
+    Option(["--row-group-size", "group_rows"], type=POSITIVE, metavar="N",
             help="The number of rows of a Parquet row group; default: the number in IN."),
-    Option(["--rows-per-file", "file_rows"], type=click.IntRange(1), metavar="N",
+    Option(["--rows-per-file", "file_rows"], type=POSITIVE, metavar="N",
             help="Write a folder of files with this number of rows, named part-000000 etc."),
     Option(["--partition-by"], metavar="COLUMN", shell_complete=_complete_column, multiple=True,
             help="Write a folder COLUMN=VALUE for each value; repeatable. The files do not contain"
@@ -236,9 +239,9 @@ def _take(parameters: Iterable[click.Parameter], options: dict[str, Any]) -> dic
 @commands.command(
     params=[
         COLUMN,
-        Option(["--limit"], type=click.IntRange(1), metavar="N", default=100_000, show_default=True,
+        Option(["--limit"], type=POSITIVE, metavar="N", default=100_000, show_default=True,
                 help="The maximum number of distinct values to count."),
-        Option(["--top"], type=click.IntRange(0), metavar="N", default=10, show_default=True,
+        Option(["--top"], type=COUNT, metavar="N", default=10, show_default=True,
                 help="The number of most frequent categories to show for each column."),
         Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
         *ENCODER,
@@ -262,7 +265,7 @@ def inspect(**options: Any) -> None:
         COLUMN,
         TARGET,
         *ENCODER,
-        Option(["--max-features"], type=click.IntRange(0), metavar="N",
+        Option(["--max-features"], type=COUNT, metavar="N",
                 default=reports.MAX_DENSE_FEATURES, show_default=True,
                 help="The maximum number of features if the columns are chosen by default, without"
                 " -c."),
@@ -309,8 +312,8 @@ def encode(**options: Any) -> None:
 )  # fmt: skip
 def decode(**options: Any) -> None:
     """Restore the columns that were encoded. A row of zeros becomes null."""
-    spec = Input(**_take(INPUT, options))
-    run_decode(spec, _take([TARGET, *OUTPUT, QUIET], options), **options)
+    target = _take([TARGET, *OUTPUT, QUIET], options)
+    run_decode(Input(**_take(INPUT, options)), target, **options)
 
 
 @commands.command(epilog=COMPLETION)

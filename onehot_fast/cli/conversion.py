@@ -237,9 +237,13 @@ class Files(Writer):
 
     def _divided(self, batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.RecordBatch]]:
         """Yield each folder, and its rows without the key columns."""
-        places = {name: batch.schema.get_field_index(name) for name in self._keys}
-        keys = {name: batch.column(i).cast(pa.string()) for name, i in places.items()}
-        for name, column in keys.items():
+        keys = {}
+        for name in self._keys:
+            column = batch.column(name)
+            if pa.types.is_dictionary(column.type):  # pyarrow cannot cast dictionaries of views
+                texts = column.dictionary.cast(pa.string())
+                column = pa.DictionaryArray.from_arrays(column.indices, texts)
+            keys[name] = column = column.cast(pa.string())
             if pc.any(pc.equal(column, MISSING)).as_py():
                 text = f"--partition-by {name}: the column contains {MISSING}, which stands for a"
                 text += " missing value in folder names; replace this value"

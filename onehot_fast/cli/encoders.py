@@ -366,7 +366,7 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
 
 
 def _number(text: str) -> int | float | str:
-    """Parse a number; return another text unchanged, which `Encoder` rejects."""
+    """Return a number, or the text itself if it is not a number: `Encoder` rejects it."""
     for kind in (int, float):
         with suppress(ValueError):
             return kind(text)

@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 RAW = -STRUCT
-# The sizes of the other types. A Boolean field has no value except its type.
-FIXED_BYTES = {TRUE: 0, FALSE: 0, BYTE: 1, DOUBLE: 8}
+FIXED_BYTES = {BYTE: 1, DOUBLE: 8}
 MAX_NIBBLE = 15  # larger numbers do not fit into the byte of the type
 
 # Numbers of types, kinds of pages and encodings.
@@ -146,7 +145,7 @@ def _encoded(kind: int, value: Any) -> bytes:
         size = _encoded_size(len(items)) if short == MAX_NIBBLE else b""
         encoded = b"".join(_encoded(item_kind, item) for item in items)
         return bytes([short << 4 | abs(item_kind)]) + size + encoded
-    return bytes(value)  # RAW, or a type in `FIXED_BYTES`
+    return bytes(value)  # RAW, a Boolean field, or a type in `FIXED_BYTES`
 
 
 def _encoded_size(value: int) -> bytes:
@@ -170,7 +169,8 @@ def _struct(data: io.BytesIO) -> Struct:
     while header := data.read(1)[0]:
         kind = header & 15
         number = number + (header >> 4) if header >> 4 else _value(I16, data)
-        found[number] = kind, _value(kind, data)
+        # The type of a Boolean field is its value.
+        found[number] = kind, b"" if kind in (TRUE, FALSE) else _value(kind, data)
     return found
 
 
