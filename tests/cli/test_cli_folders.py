@@ -107,6 +107,15 @@ def test_partitions_are_what_pyarrow_reads(tmp_path_factory, keys, file_rows):
     assert decoded.drop_columns("text").cast(kept.schema).equals(kept)
 
 
+def test_a_dictionary_of_views_names_folders(done):
+    views = pa.array(["x", "y"], pa.string_view())
+    keys = pa.DictionaryArray.from_arrays(pa.array([0, 1, None], pa.int8()), views)
+    files.write(pa.table({"k": keys, "c": ["a", "b", "a"]}), Path("in.arrow"))
+    done("encode in.arrow -c c --partition-by k -o out")
+    found = {str(Path(path).parent) for path in paths_below("out")}
+    assert found == {"k=x", "k=y", f"k={places.MISSING}"}
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows", "csv", "tsv.gz"])
 def test_a_partitioned_folder_stays_one(suffix, table, done):
     """Its keys are columns that can be encoded, and are not written into files below them."""

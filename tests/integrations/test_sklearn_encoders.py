@@ -476,6 +476,18 @@ def test_copies_hold_the_attributes_of_scikit_learn(fitted):
     assert names == {f"{type(ours).__module__} {type(ours).__name__}"}
 
 
+def test_transform_after_a_failed_fit_has_the_error_of_scikit_learn():
+    errors = []
+    for kind in (OneHotEncoder, preprocessing.OneHotEncoder):
+        encoder = kind(categories=[["a"]])
+        with pytest.raises(ValueError, match="Found unknown categories"):
+            encoder.fit([["a"], ["b"]])
+        with pytest.raises(Exception) as caught:  # noqa: PT011  whatever scikit-learn raises
+            encoder.transform([["a"]])
+        errors.append(repr(caught.value))
+    assert errors[0] == errors[1]
+
+
 def test_skops_asks_for_the_public_class_only(fitted):
     skops = pytest.importorskip("skops.io")
     ours, theirs, rows = fitted
