@@ -47,8 +47,9 @@ def library(request):
     return LIBRARIES[request.param]()
 
 
-def pytest_collection_finish():
-    """Hide the million objects of ten thousand tests from every `gc.collect()` in a test."""
+@pytest.fixture(scope="module", autouse=True)
+def small_heap():
+    """Hide the objects of all tests and of earlier modules from every `gc.collect()` in a test."""
     gc.collect()
     gc.freeze()
 

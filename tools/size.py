@@ -35,7 +35,7 @@ LIMITS = {
     "lines of code in the package": 19_220,
     "lines of C": 4_260,
     "modules": 144,
-    "lines of tests (.py, .c)": 27_090,
+    "lines of tests (.py, .c)": 27_010,
     "units of the core in an import cycle": 0,
     "names of the adapter that integrations use": 42,
     "public classes with the same name": 0,

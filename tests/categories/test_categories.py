@@ -86,8 +86,7 @@ def test_values_are_found_as_in_a_dict_of_keys(known, asked):
 
 @given(st.lists(UINT64, min_size=1, unique=True))
 def test_integers_that_fit_a_dtype_have_it(values):
-    is_beyond = max(values) >= 2**63
-    assert Categories.of(values).dtype == (np.uint64 if is_beyond else np.int64)
+    assert Categories.of(values).dtype == (np.uint64 if max(values) >= 2**63 else np.int64)
 
 
 @pytest.mark.parametrize(

@@ -481,10 +481,6 @@ def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
     assert compared == {"W1", "W5", "W6", "F1"}
 
 
-def test_a_group_names_several_parts():
-    assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
-
-
 @pytest.mark.long
 def test_dask_is_measured_beside_its_peers(capsys):
     require("dask.dataframe")

@@ -195,10 +195,3 @@ def test_the_readme_has_the_two_commands():
 
     assert ["make demo", "make test"] in blocks
     assert {"demo", "test"} <= {*re.findall(r"^([\w-]+):", read("Makefile"), re.M)}
-
-
-def test_the_table_of_functions_is_short():
-    """A reader finds the function without scrolling: at most eight rows."""
-    table = read("README.md").split("## Which function do I need?")[1].split("\n## ")[0]
-
-    assert len(re.findall(r"^\| ", table, re.M)) - 1 <= 8

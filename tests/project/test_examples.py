@@ -57,7 +57,6 @@ def demo(load):
 
 @pytest.fixture
 def year(demo):
-    """Return the whole year."""
     require_flights()
     return demo.load_flights(demo.COLUMNS)
 
@@ -171,33 +170,14 @@ def test_a_wrong_file_raises_an_error(demo, flights, fault):
         demo.check_files(flights, encoded, again)
 
 
-@pytest.fixture
-def scored(year, load):
-    """Return the model that is exported, on few flights."""
-    libraries = "skl2onnx", "onnxruntime"
-    return load("onnx_flights", *libraries, EVERY=100, SCORED=500, MILLION=2000)
-
-
-def test_the_exported_model_equals_the_trained_one(scored, capsys):
+def test_the_exported_model_equals_the_trained_one(year, load, capsys):
     """The whole pipeline, and its encoder bit for bit, for one row and for many."""
-    scored.main()
+    load("onnx_flights", "skl2onnx", "onnxruntime", EVERY=100, SCORED=500, MILLION=2000).main()
     printed = capsys.readouterr().out
 
     assert "500 flights scored in onnxruntime" in printed
     assert [line.split()[0] for line in printed.splitlines() if "x" in line[-1:]] == ["1", "2,000"]
     assert printed.endswith("bit for bit.\n")
-
-
-@pytest.mark.parametrize("part", ["compare_models", "compare_encoders"])
-def test_a_wrong_onnx_result_raises_an_error(scored, monkeypatch, part):
-    class Wrong:
-        def run(self, names, feed):
-            n_rows = len(next(iter(feed.values())))
-            return np.zeros(n_rows), np.full((n_rows, 2), 0.5, np.float32)
-
-    monkeypatch.setattr(scored, "session", lambda model: Wrong())
-    with pytest.raises(AssertionError, match="differ"):
-        getattr(scored, part)(scored.load_arrived().iloc[::100])
 
 
 def test_openvino_calls_the_operator(load, capsys):
@@ -206,8 +186,7 @@ def test_openvino_calls_the_operator(load, capsys):
     assert capsys.readouterr().out.endswith("The results are equal.\n")
 
 
-def test_both_encoders_give_equal_scores(year, load, capsys, monkeypatch):
-    """Different scores raise an error."""
+def test_both_encoders_give_equal_scores(year, load, capsys):
     late = load("late_flights", "sklearn", EVERY=100)
     late.main()
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -216,55 +195,28 @@ def test_both_encoders_give_equal_scores(year, load, capsys, monkeypatch):
     assert set(scores) == set(late.ENCODERS)
     assert scores["scikit-learn"] == scores["onehot_fast"]
     assert float(scores["onehot_fast"][0]) > 0.6
-    different = iter([0.5, 0.6])
-    monkeypatch.setattr(
-        late, "evaluate", lambda name, _: late.Outcome(name, np.array([next(different)]), 1.0)
-    )
-    with pytest.raises(AssertionError, match="the scores differ"):
-        late.main()
 
 
-def test_all_engines_give_equal_features(year, load, monkeypatch):
-    """SQL and expressions return the same features; a difference raises an error."""
+def test_all_engines_give_equal_features(year, load):
+    """SQL and expressions return the features of `transform`, or the example raises an error."""
     engines = load("sql_flights", "duckdb", "polars")
     encoder = engines.fitted(year)
 
     times = engines.compare(encoder, year.iloc[::100])
     assert [name.split(":")[0] for name, _ in times][1:] == ["DuckDB", "polars"]
-    monkeypatch.setattr(engines, "in_polars", lambda encoder, flights: np.zeros((1, 1)))
-    with pytest.raises(AssertionError, match=r"polars: .* differs from transform"):
-        engines.compare(encoder, year.iloc[:10])
-
-
-@pytest.fixture
-def in_parts(flights, load):
-    """Return the example of Dask, with few flights, in one process."""
-    example = load(
-        "dask_flights", "distributed", load_flights=lambda columns: flights, FEWEST_FLIGHTS=2
-    )
-    example.Client = functools.partial(example.Client, processes=False)
-    return example
 
 
 @pytest.mark.long
-def test_dask_gives_the_results_of_one_process(in_parts, capsys):
-    in_parts.main()
+def test_dask_gives_the_results_of_one_process(flights, load, capsys):
+    own = {"load_flights": lambda columns: flights, "FEWEST_FLIGHTS": 2}
+    example = load("dask_flights", "distributed", **own)
+    example.Client = functools.partial(example.Client, processes=False)
+    example.main()
     printed = capsys.readouterr().out
 
     assert "842 flights in 12 partitions" in printed
     served = "carrier_UA, tailnum_(missing), origin_JFK, dest_LAX"
     assert f"tail number unknown: {served}" in printed
-
-
-@pytest.mark.long
-def test_different_rows_of_dask_raise_an_error(in_parts, flights):
-    frame = in_parts.by_month(flights)
-    encoder = in_parts.new_encoder().fit(flights)
-
-    with pytest.raises(AssertionError, match="the encoder differs"):
-        in_parts.check(encoder, flights[1:], frame)
-    with pytest.raises(AssertionError, match="differ from those of pandas"):
-        in_parts.check(encoder, flights, frame.assign(carrier="UA"))
 
 
 def test_the_tutorial_runs(monkeypatch):

@@ -143,20 +143,6 @@ def test_no_private_name_crosses_the_seam():
     assert [name for name in names if re.match(private, name)] == []
 
 
-def test_relative_imports_stay_within_an_integration():
-    """``from ._read import`` names a module of the same folder; other imports are absolute."""
-    odd = {
-        (path.name, name)
-        for path in sources()
-        for name in imported(path)
-        if name.split(".")[0] == "integrations"
-        or name.startswith("..")
-        or (name.startswith(".") and INTEGRATIONS not in path.parents)
-    }
-
-    assert odd == set()
-
-
 def test_no_module_hides_behind_a_name_of_its_package():
     """No function or class of a package has the name of one of its modules."""
     hidden = set()
