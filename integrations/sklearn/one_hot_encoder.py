@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -46,7 +46,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
            [None, 2]], dtype=object)
     """
 
-    FITTED = "_n_features_outs"
+    FITTED: ClassVar[str] = "_n_features_outs"
 
     def inverse_transform(self, X: Any) -> AnyArray:
         check_is_fitted(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
            [-1.,  0.]])
     """
 
-    FITTED = "_missing_indices"
+    FITTED: ClassVar[str] = "_missing_indices"
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
         out = empty((len(rows[0].codes), len(rows)), dtype)

@@ -36,7 +36,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
            [2.75]])
     """
 
-    FITTED = "encodings_"
+    FITTED: ClassVar[str] = "encodings_"
     STEPS: ClassVar[tuple[str, ...]] = (*CategoryEncoder.STEPS, "_transform_X_ordinal")
     # Use scikit-learn's cross-fitting, not the shortcut of `CategoryEncoder`.
     fit_transform: Any = SklearnTargetEncoder.fit_transform
