@@ -15,6 +15,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 import pyarrow.compute as pc  # noqa: E402
 from arrow_strategies import INTEGERS, NAN, TEXTS, can, columns  # noqa: E402
+from encoder_oracle import UNKNOWN_RULES  # noqa: E402
 from strategies import policies  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
@@ -48,8 +49,7 @@ CASTABLE_DAYS = [(DAYS, pa.date32())] if can(lambda: cast(pa.array(DAYS), pa.dat
     | columns([*TEXTS[:2], pa.bool_(), pa.float64(), *INTEGERS[:6]], ("plain", "dictionary")),
     size=st.integers(1, 9),
     options=policies(
-        handle_missing=["ignore", "indicator", "propagate"],
-        handle_unknown=["ignore", "indicator", "infrequent"],
+        handle_missing=["ignore", "indicator", "propagate"], handle_unknown=UNKNOWN_RULES[1:]
     ),
 )
 def test_an_expression_is_encode(layout, drawn, size, options):

@@ -36,7 +36,7 @@ THEIRS = st.fixed_dictionaries(
 )
 REASONS = (
     "several|no columns|infrequent|distinguishes None|like unknown values|has no feature"
-    "|cannot encode|has no categories"
+    "|cannot encode|has no categories|can drop one category"
 )
 
 
