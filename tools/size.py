@@ -28,14 +28,14 @@ ORIGINALS = {"OneHotEncoder"}
 
 # The largest value that each number may have.
 LIMITS = {
-    "lines of the package (.py, .pyx)": 29_900,
+    "lines of the package (.py, .pyx)": 29_890,
     "lines of the core without cli": 15_330,
-    "lines of cli": 4_010,
+    "lines of cli": 4_000,
     "lines of integrations": 10_560,
-    "lines of code in the package": 19_220,
+    "lines of code in the package": 19_210,
     "lines of C": 4_260,
     "modules": 144,
-    "lines of tests (.py, .c)": 27_010,
+    "lines of tests (.py, .c)": 27_000,
     "units of the core in an import cycle": 0,
     "names of the adapter that integrations use": 42,
     "public classes with the same name": 0,

@@ -190,7 +190,9 @@ def _as_text(report: dict[str, Any]) -> str:
     table = [["column", "type", "nulls", "distinct", "encoded"]]
     for column in report["columns"]:
         if column["name"] not in features:
-            distinct = _distinct(column, report["limit"])
+            distinct = "not counted" if column["nested"] else f"> {report['limit']:,}"
+            if column["distinct"] is not None:
+                distinct = f"{column['distinct']:,}"
             mark = "yes" if column["encoded"] else ""
             table.append([column["name"], column["type"], f"{column['nulls']:,}", distinct, mark])
     lines += _aligned(table)
@@ -205,13 +207,6 @@ def _as_text(report: dict[str, Any]) -> str:
         for name, one in encoding["frequencies"].items():
             lines += _frequency_lines(name, one)
     return "\n".join(lines)
-
-
-def _distinct(column: dict[str, Any], limit: int) -> str:
-    """Return the number of distinct values as a string."""
-    if column["distinct"] is not None:
-        return f"{column['distinct']:,}"
-    return "not counted" if column["nested"] else f"> {limit:,}"
 
 
 def _aligned(rows: Sequence[Sequence[str]], between: str = "  ") -> list[str]:

@@ -171,10 +171,8 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
 def new_output(path: str, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
     """Yield a local path to write to; the output appears at `path` only if the block succeeds."""
     place = place_of(path)
-    if place.local is None:
-        made = places.uploading(place, is_folder)
-    else:
-        made = replaced(place.local, may_replace, is_folder)
+    local = place.local
+    made = replaced(local, may_replace, is_folder) if local else places.uploading(place, is_folder)
     with writing(path), made as part:
         yield part
 

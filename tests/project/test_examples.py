@@ -46,7 +46,6 @@ def require_flights():
 
 @functools.cache
 def flights_of(names):
-    """Return these columns of all flights, read once."""
     return sys.modules["flights_data"].load_flights(names)
 
 

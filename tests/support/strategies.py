@@ -45,8 +45,7 @@ def policies(**others: Any) -> st.SearchStrategy[dict[str, Any]]:
         "min_frequency": [None, 2, 0.3],
         "max_categories": [None, 1, 3],
     } | others
-    optional = {name: st.sampled_from(each) for name, each in values.items()}
-    return st.fixed_dictionaries({}, optional=optional)
+    return st.fixed_dictionaries({}, optional={k: st.sampled_from(v) for k, v in values.items()})
 
 
 def special_indices(dtype: np.dtype, depth: int) -> np.ndarray:
