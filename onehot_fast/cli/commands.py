@@ -108,7 +108,7 @@ LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
 OUTPUT_FORMAT = click.Choice([*EXTENSIONS], case_sensitive=False)
 INPUT_FORMAT = click.Choice([each for each in EXTENSIONS if each != "npz"], case_sensitive=False)
 POSITIVE, COUNT = click.IntRange(1), click.IntRange(0)
-POSITIVE.name = COUNT.name = "integer"
+POSITIVE.name = COUNT.name = "integer"  # click would call it an "integer range" in its errors
 COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
 
 
