@@ -29,7 +29,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize builds torture faults emulate free-threaded bench bench-run bench-history bench-publish compare docs build wheel release-check clean
+.PHONY: help demo test test-thorough coverage lint format types sanitize builds torture faults emulate free-threaded bench bench-run bench-history bench-publish compare docs build wheel release-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,14 +40,18 @@ demo: $(VENV)/.test-ready $(VENV)/.compiled  ## one-hot encode 336,776 real flig
 test: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and the examples of the documentation
 	$(PYTEST) -m "not long" $(ARGS)
 
+# The seed is the first line of the output; `make test-thorough SEED=123` draws the same examples again.
+SEED := $(shell date +%s)
+test-thorough: $(VENV)/.test-ready $(VENV)/.compiled  ## draw 2,000 new examples for each property test (SEED=123 repeats a run)
+	@echo "hypothesis seed: $(SEED)"
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m "hypothesis and not long" --hypothesis-seed=$(SEED) $(ARGS)
+
 coverage: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and list the lines that they miss
 	$(PYTEST) --cov --cov-report=term-missing $(ARGS)
 
-lint: $(VENV)/.dev-ready  ## check style and layout of the sources
+lint: $(VENV)/.dev-ready  ## check the style of the sources
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python tools/size.py
-	$(BIN)/python tools/language.py
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint onehot_fast
 	$(BIN)/validate-pyproject pyproject.toml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
