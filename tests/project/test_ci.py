@@ -6,6 +6,8 @@ import itertools
 import re
 from pathlib import Path
 
+from may_skip import MAY_SKIP
+
 ROOT = Path(__file__).parents[2]
 FILES = [*(ROOT / ".ci").iterdir(), ROOT / "Makefile", ROOT / "pyproject.toml"]
 FILES += [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").glob("*.py")]
@@ -30,3 +32,11 @@ def test_named_tests_exist():
 
     assert {(".ci/run", "tests/*/test_fork.py"), (".ci/run", "tests/**/test_dispatch.py")} <= named
     assert [found for found in sorted(named) if not any(ROOT.glob(found[1]))] == []
+
+
+def test_tests_that_may_skip_exist():
+    for names in MAY_SKIP.values():
+        for name in names:
+            file, *_, function = name.split("::")
+            [path] = (ROOT / "tests").rglob(file)
+            assert f"def {function}(" in path.read_text(encoding="utf-8"), name
