@@ -17,7 +17,9 @@ from onehot_fast._encode import write
 from onehot_fast._encode.gram import dense_gram, sparse_gram
 from onehot_fast._encode.joint_codes import JointLayout
 from onehot_fast._runtime import memory, parallel
+from onehot_fast._runtime.utils import check_pickled_version
 from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._version import __version__
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -26,7 +28,8 @@ __all__ = ["OneHotMatrix"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
-Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
+# The names of the columns, a function that returns them, or None for default names.
+Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]] | None
 
 MAX_CATEGORIES = (1 << 31) - 3  # two more codes, for missing values and for NaN, fit in 32 bits
 
@@ -148,7 +151,7 @@ class OneHotMatrix:
         block = np.empty((n_rows or 0, 0))
         if numeric is not None:
             block = _as_columns(_floats(numeric, "numeric", n_rows)).copy()
-        names: Names = partial(_default_names, tuple(sizes), block.shape[1])
+        names: Names = None
         n_columns = sum(sizes) + block.shape[1]
         if column_names is not None:
             names = tuple(column_names)
@@ -173,7 +176,7 @@ class OneHotMatrix:
 
         `numeric` is not copied.
         """
-        layout = JointLayout(columns, positions)
+        layout = JointLayout.of_columns(columns, positions)
         return cls(layout, layout.pack(columns, num_threads), numeric, names)
 
     @classmethod
@@ -205,6 +208,8 @@ class OneHotMatrix:
     @property
     def column_names(self) -> tuple[str, ...]:
         """The name of each column."""
+        if self._names is None:
+            return tuple(_default_names(self._layout.n_outputs, len(self._layout.numeric)))
         return tuple(self._names() if callable(self._names) else self._names)
 
     @property
@@ -220,6 +225,26 @@ class OneHotMatrix:
     def __len__(self) -> int:
         """Return the number of rows."""
         return self.shape[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the codes, the layout and the names as plain types and arrays."""
+        layout = self._layout
+        return {
+            "version": __version__,
+            "n_outputs": [*layout.n_outputs],
+            "has_nan": [*layout.has_nan],
+            "positions": layout.numeric,
+            "codes": self._codes,
+            "numeric": self._numeric,
+            "names": None if self._names is None else [*self.column_names],
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the matrix from the state that `__getstate__` returned."""
+        check_pickled_version(state, "a OneHotMatrix", "make the matrix again from its rows")
+        layout = JointLayout(state["n_outputs"], state["has_nan"], state["positions"].tolist())
+        names = state["names"] if state["names"] is None else tuple(state["names"])
+        OneHotMatrix.__init__(self, layout, state["codes"], state["numeric"], names)
 
     def __repr__(self) -> str:
         """Show the numbers of rows and columns, and the size in memory."""

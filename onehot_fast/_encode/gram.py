@@ -5,12 +5,12 @@ neither on the number of threads nor on the values.
 
 - **Tables.** Groups of columns are split into *units* of at most `MAX_UNIT_CODES` codes. The
   contingency table of two units contains the sum of the weights for each pair of codes, and its
-  marginals are blocks of the Gram matrix. A row costs one addition for each pair of units, which may
-  cover 25 pairs of columns, but each table has up to 65,536 entries.
+  marginals are blocks of the Gram matrix. A row costs one addition for each pair of units, which
+  may cover 25 pairs of columns, but each table has up to 65,536 entries.
 - **Rows.** Each row adds its weight to the entry of each pair of its features. This costs one
   addition for each pair of columns, and no tables.
 
-A sparse result is made of products of ``scipy.sparse``, which adds the rows in order, in one thread.
+A sparse result is a product of ``scipy.sparse``, which adds the rows in order, in one thread.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Indices: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 MAX_UNIT_CODES = 256
 # The maximum number of entries of the contingency tables that exist at the same time (4 MiB).
 MAX_BATCH = 1 << 19
-# The number of entries of the CSR and CSC arrays of a block of rows, which stay in L2 or L3 (4 MiB).
+# The number of entries of the CSR and CSC arrays of a block of rows, which then stay in a cache.
 BLOCK_ENTRIES = 1 << 18
 # The number of rows of a tile whose mirror image is copied.
 TILE = 256
@@ -257,7 +257,10 @@ def sparse_gram(
     ]
     for i in of_nan:  # their rows and columns become NaN below
         columns[i] = CodedColumn(np.full(len(weights), -1, np.int8), None, columns[i].n_outputs)
-    if _cost_of_pairs(columns, len(weights)) <= PRODUCT * len(weights) * len(columns) ** 2:
+    if (
+        not columns
+        or _cost_of_pairs(columns, len(weights)) <= PRODUCT * len(weights) * len(columns) ** 2
+    ):
         gram = _products_of_pairs(layout, columns, weights, num_threads)
     else:
         numeric = [(position, np.zeros(len(weights))) for position in layout.numeric.tolist()]

@@ -70,11 +70,12 @@ class JointLayout:
     `numeric` contains the positions of the numeric columns in the matrix, ascending.
     """
 
-    def __init__(self, columns: Sequence[CodedColumn], numeric: Sequence[int]) -> None:
-        self.n_outputs: tuple[int, ...] = tuple(column.n_outputs for column in columns)
+    def __init__(
+        self, n_outputs: Sequence[int], has_nan: Sequence[bool], numeric: Sequence[int]
+    ) -> None:
+        self.n_outputs: tuple[int, ...] = tuple(n_outputs)
         # Whether a missing value makes all outputs of a column NaN.
-        with_nan = (column.nan_where_missing and column.n_outputs > 0 for column in columns)
-        self.has_nan: tuple[bool, ...] = tuple(with_nan)
+        self.has_nan: tuple[bool, ...] = tuple(has_nan)
         self.numeric: npt.NDArray[np.intp] = np.array(numeric, np.intp)
         self.n_columns: int = sum(self.n_outputs) + len(self.numeric)
         first = np.cumsum([0, *self.n_outputs])[:-1]
@@ -85,6 +86,12 @@ class JointLayout:
         ]
         smallest_first = sorted(range(len(self.radices)), key=self.radices.__getitem__)
         self.groups: list[Digits] = self.shared(smallest_first, MAX_SHARED_CODES)
+
+    @classmethod
+    def of_columns(cls, columns: Sequence[CodedColumn], numeric: Sequence[int]) -> JointLayout:
+        """Return the layout of a matrix of these columns."""
+        has_nan = [column.nan_where_missing and column.n_outputs > 0 for column in columns]
+        return cls([column.n_outputs for column in columns], has_nan, numeric)
 
     def shared(self, columns: Iterable[int], max_codes: int) -> list[Digits]:
         """Combine adjacent columns into groups of at most `max_codes` codes, or of one column."""
