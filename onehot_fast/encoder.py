@@ -31,6 +31,7 @@ from onehot_fast._runtime.registry import (
     reader_of,
     wrappers,
 )
+from onehot_fast._runtime.utils import check_pickled_version
 from onehot_fast._schema import reports, serialize
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import Special
@@ -45,6 +46,7 @@ from onehot_fast._schema.options import (
 )
 from onehot_fast._schema.reports import Check, Listing, UnknownValueError, UnknownValueWarning
 from onehot_fast._schema.statistics import TableStatistics
+from onehot_fast._version import __version__
 from onehot_fast.implicit import OneHotMatrix
 from onehot_fast.sklearn_protocol import CATEGORY, CODES, MATRICES, SPARSE, SklearnProtocol
 from onehot_fast.table import Table, read_table
@@ -1072,11 +1074,16 @@ class Encoder(SklearnProtocol):
         derived = ("_columns", "_options", "_known_schema", "_state")
         state = {name: value for name, value in vars(self).items() if name not in derived}
         state["_fitted"] = None if self._state is None else self._state.to_plain()
-        return {**state, "_has_schema": self._known_schema is not None}
+        has_schema = self._known_schema is not None
+        return {**state, "_has_schema": has_schema, "version": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the encoder from the state that `__getstate__` returned."""
         attributes = dict(state)
+        check_pickled_version(
+            attributes, "an Encoder", "load its JSON document (Encoder.save), or fit it again"
+        )
+        del attributes["version"]
         fitted, has_schema = attributes.pop("_fitted"), attributes.pop("_has_schema")
         Encoder.__init__(self, **attributes["_params"])
         self.__dict__.update(attributes)

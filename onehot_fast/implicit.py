@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments import scatter
 from onehot_fast._arguments.choices import check_choice, human_size, with_article
 from onehot_fast._arguments.shapes import check_size
 from onehot_fast._encode import write
-from onehot_fast._encode.joint_codes import JointLayout, dense_gram, sparse_gram
+from onehot_fast._encode.gram import dense_gram, sparse_gram
+from onehot_fast._encode.joint_codes import JointLayout
 from onehot_fast._runtime import memory, parallel
+from onehot_fast._runtime.utils import check_pickled_version
 from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._version import __version__
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
@@ -24,7 +28,8 @@ __all__ = ["OneHotMatrix"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
-Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
+# The names of the columns, a function that returns them, or None for default names.
+Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]] | None
 
 MAX_CATEGORIES = (1 << 31) - 3  # two more codes, for missing values and for NaN, fit in 32 bits
 
@@ -85,7 +90,6 @@ class OneHotMatrix:
         for array in (*codes, numeric):
             array.flags.writeable = False
         self._layout, self._codes, self._numeric, self._names = layout, [*codes], numeric, names
-        self.shape: tuple[int, int] = (len(numeric), layout.n_columns)
 
     @classmethod
     def from_codes(
@@ -147,7 +151,7 @@ class OneHotMatrix:
         block = np.empty((n_rows or 0, 0))
         if numeric is not None:
             block = _as_columns(_floats(numeric, "numeric", n_rows)).copy()
-        names: Names = partial(_default_names, tuple(sizes), block.shape[1])
+        names: Names = None
         n_columns = sum(sizes) + block.shape[1]
         if column_names is not None:
             names = tuple(column_names)
@@ -172,7 +176,7 @@ class OneHotMatrix:
 
         `numeric` is not copied.
         """
-        layout = JointLayout(columns, positions)
+        layout = JointLayout.of_columns(columns, positions)
         return cls(layout, layout.pack(columns, num_threads), numeric, names)
 
     @classmethod
@@ -181,6 +185,12 @@ class OneHotMatrix:
         parts = [*parts]
         if not parts:
             raise ValueError("vstack needs at least one matrix, got none")
+        for i, part in enumerate(parts):
+            if not isinstance(part, OneHotMatrix):
+                raise TypeError(
+                    f"parts[{i}] must be a OneHotMatrix, got {with_article(part)}: encode it with"
+                    ' Encoder.transform(table, "implicit")'
+                )
         first = parts[0]
         for i, part in enumerate(parts):
             same_names = part._names is first._names or part.column_names == first.column_names
@@ -191,8 +201,15 @@ class OneHotMatrix:
         return cls(first._layout, codes, numeric, first._names)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and of columns."""
+        return len(self._numeric), self._layout.n_columns
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """The name of each column."""
+        if self._names is None:
+            return tuple(_default_names(self._layout.n_outputs, len(self._layout.numeric)))
         return tuple(self._names() if callable(self._names) else self._names)
 
     @property
@@ -208,6 +225,26 @@ class OneHotMatrix:
     def __len__(self) -> int:
         """Return the number of rows."""
         return self.shape[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the codes, the layout and the names as plain types and arrays."""
+        layout = self._layout
+        return {
+            "version": __version__,
+            "n_outputs": [*layout.n_outputs],
+            "has_nan": [*layout.has_nan],
+            "positions": layout.numeric,
+            "codes": self._codes,
+            "numeric": self._numeric,
+            "names": None if self._names is None else [*self.column_names],
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the matrix from the state that `__getstate__` returned."""
+        check_pickled_version(state, "a OneHotMatrix", "make the matrix again from its rows")
+        layout = JointLayout(state["n_outputs"], state["has_nan"], state["positions"].tolist())
+        names = state["names"] if state["names"] is None else tuple(state["names"])
+        OneHotMatrix.__init__(self, layout, state["codes"], state["numeric"], names)
 
     def __repr__(self) -> str:
         """Show the numbers of rows and columns, and the size in memory."""
@@ -228,22 +265,36 @@ class OneHotMatrix:
         )
 
     def __getitem__(self, rows: Any) -> OneHotMatrix:
-        """Return the rows that a slice, an array of integers or a Boolean mask selects."""
-        index = rows
-        if not isinstance(rows, slice):
-            index = np.asarray(rows) if not isinstance(rows, tuple) else np.empty((0, 0))
-            if index.size == 0 and index.ndim == 1:
-                index = index.astype(np.intp)
-            if index.ndim != 1 or index.dtype.kind not in "iub":
-                raise TypeError(
-                    "rows must be a slice, a 1-D array of integers or a Boolean mask; use X[i:i+1]"
-                    " for one row, and X.to_csr() to select columns"
-                )
-            if index.dtype.kind == "b" and len(index) != len(self):
-                raise IndexError(f"the mask must have {len(self)} entries, got {len(index)}")
+        """Return the rows that a slice, an array of integers or a Boolean mask selects.
+
+        ``X[rows, :]`` and ``X[rows, ...]`` are the same as ``X[rows]``.
+        """
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] in (slice(None), Ellipsis):
+            rows = rows[0]
+        index = rows if isinstance(rows, slice) else self._row_positions(rows)
         codes = [np.ascontiguousarray(group[index]) for group in self._codes]
         numeric = np.ascontiguousarray(self._numeric[index])
         return OneHotMatrix(self._layout, codes, numeric, self._names)
+
+    def _row_positions(self, rows: Any) -> npt.NDArray[np.intp]:
+        """Return the positions of the rows that an array of integers or a mask selects.
+
+        The array is copied once, and the copy selects the rows of all columns: NumPy reads a mask
+        twice, so that a thread that changes it could make NumPy write outside its result.
+        """
+        index = np.empty((0, 0)) if isinstance(rows, tuple) else np.array(rows)
+        if index.size == 0 and index.ndim == 1:
+            index = index.astype(np.intp)
+        if index.ndim != 1 or index.dtype.kind not in "iub":
+            raise TypeError(
+                "rows must be a slice, a 1-D array of integers or a Boolean mask; use X[i:i+1]"
+                " for one row, and X.to_csr() to select columns"
+            )
+        if index.dtype.kind != "b":
+            return index.astype(np.intp, copy=False)
+        if len(index) != len(self):
+            raise IndexError(f"the mask must have {len(self)} entries, got {len(index)}")
+        return np.flatnonzero(index)
 
     def matvec(
         self, x: npt.ArrayLike, out: Floats | None = None, *, num_threads: int | None = None
@@ -254,7 +305,8 @@ class OneHotMatrix:
         ----------
         x : array_like of float, shape (n_columns,) or (n_columns, k)
         out : ndarray of float64, shape (n_rows,) or (n_rows, k), optional
-            The array to write the product to.
+            The array to write the product to. It may overlap `x`, but its own elements must not
+            overlap each other.
         num_threads : int, optional
             The number of threads. By default, it depends on the size of the matrix.
 
@@ -265,7 +317,12 @@ class OneHotMatrix:
         """
         operand = _floats(x, "x", self.shape[1])
         result = _result(out, (self.shape[0], *operand.shape[1:]))
-        direct = result if result.flags.c_contiguous else np.empty(result.shape)
+        # The kernel writes rows of `out` while it still reads the operand.
+        is_direct = result.flags.c_contiguous and result.flags.aligned
+        if not is_direct or np.may_share_memory(result, operand):
+            direct = np.empty(result.shape)
+        else:
+            direct = result
         threads = parallel.resolve(num_threads, result.nbytes + self.nbytes)
         self._layout.multiply(
             self._codes, self._numeric, _as_columns(operand), _as_columns(direct), threads
@@ -359,13 +416,9 @@ class OneHotMatrix:
         if output == "dense":
             check_size((self.shape[1], self.shape[1]), np.float64)
         row_weights = self._weights(weights)
-        values = self._numeric * row_weights[:, None]
-        if output == "csr":  # a dense matrix gets its diagonal from pairs of columns
-            values = np.hstack([values, row_weights[:, None]])
-        sums = self._sums(values, num_threads)
+        sums = self._sums(self._numeric * row_weights[:, None], num_threads)
         own = self._layout.numeric
-        inner = sums[own, : len(own)]
-        sums[own, : len(own)] = (inner + inner.T) / 2  # the halves are rounded differently
+        sums[own] = (sums[own] + sums[own].T) / 2  # the halves are rounded differently
         build = dense_gram if output == "dense" else sparse_gram
         return build(self._layout, self._codes, row_weights, sums, num_threads)
 
@@ -494,7 +547,7 @@ def _codes(array: npt.ArrayLike, i: int) -> AnyArray:
         raise TypeError(
             f"codes[{i}] must be a 1-D array of integers, got {codes.ndim}-D {codes.dtype}"
         )
-    return np.ascontiguousarray(codes, codes.dtype.newbyteorder("="))
+    return _aligned(np.ascontiguousarray(codes, codes.dtype.newbyteorder("=")))
 
 
 def _floats(values: Any, name: str, n: int | None, is_vector: bool = False) -> Floats:
@@ -510,7 +563,12 @@ def _floats(values: Any, name: str, n: int | None, is_vector: bool = False) -> F
     if array.ndim not in ((1,) if is_vector else (1, 2)) or n not in (None, len(array)):
         wanted = f"({n},)" if is_vector else f"({n},) or ({n}, k)"
         raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
-    return np.ascontiguousarray(array, np.float64)
+    return _aligned(np.ascontiguousarray(array, np.float64))
+
+
+def _aligned(array: AnyArray) -> AnyArray:
+    """Return an array that the kernels may read, as a copy if its elements are not aligned."""
+    return array if array.flags.aligned else array.copy()
 
 
 def _result(out: Any, shape: tuple[int, ...]) -> Floats:
@@ -521,6 +579,11 @@ def _result(out: Any, shape: tuple[int, ...]) -> Floats:
     if not (is_array and out.shape == shape and out.flags.writeable):
         given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else with_article(out)
         raise ValueError(f"out must be a writable float64 array of shape {shape}, got {given}")
+    if scatter.overlaps_itself(out):
+        raise ValueError(
+            f"elements of out overlap in memory, got strides {out.strides} for shape {shape}:"
+            " pass a contiguous array, e.g. numpy.empty(shape)"
+        )
     return out  # type: ignore[no-any-return]
 
 

@@ -37,7 +37,7 @@ def check_out(
         raise ValueError("out must be writable, got a read-only array")
     if _share_memory(cells, source):
         raise ValueError("out overlaps the memory of the indices: pass another array")
-    if _overlaps_itself(cells):
+    if overlaps_itself(cells):
         raise ValueError(
             f"elements of out overlap in memory, got strides {cells.strides} for shape {shape}:"
             " pass a contiguous array, e.g. numpy.empty(shape, dtype)"
@@ -53,7 +53,7 @@ def _share_memory(one: AnyArray, other: AnyArray) -> bool:
         return True
 
 
-def _overlaps_itself(cells: AnyArray) -> bool:
+def overlaps_itself(cells: AnyArray) -> bool:
     """Tell whether two elements of an array share a byte."""
     if cells.flags.c_contiguous or cells.size < 2:
         return False

@@ -326,10 +326,24 @@ def _codes_and_luts(
     """Return the codes of each column, and a look-up table to positions in the matrix."""
     if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_outputs:
         return [columns[0].codes], [columns[0].lut]
-    luts: list[Lut | None] = [
-        column.lut_from(start) for column, start in zip(columns, starts, strict=False)
-    ]
-    return [column.codes for column in columns], luts
+    codes: list[AnyArray] = []
+    luts: list[Lut | None] = []
+    for column, start in zip(columns, starts, strict=False):
+        if column.lut is None and column.n_outputs > len(column.codes):
+            codes.append(_shifted(column, start))
+            luts.append(None)
+        else:
+            codes.append(column.codes)
+            luts.append(column.lut_from(start))
+    return codes, luts
+
+
+def _shifted(column: CodedColumn, start: int) -> npt.NDArray[np.int64]:
+    """Return the positions of the outputs of a column, or -1, without a table of all its codes."""
+    codes = column.codes.astype(np.int64)  # a copy, which no other thread can change
+    codes[(codes < 0) | (codes >= column.n_outputs)] = -1
+    codes[codes >= 0] += start
+    return codes
 
 
 def _sparse_arrays(

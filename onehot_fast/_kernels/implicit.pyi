@@ -17,10 +17,20 @@ def multiply(
 def add_up(
     codes: list[npt.NDArray[Any]],
     n_codes: list[int],
-    is_paired: bool,
+    pairs: npt.NDArray[np.int32] | None,
     values: _Floats,
     bins: _Floats,
     block_rows: int,
     n_lanes: int,
+    num_threads: int,
+) -> None: ...
+def add_gram(
+    row_ends: npt.NDArray[np.int32],
+    features: npt.NDArray[np.int32],
+    feature_ends: npt.NDArray[np.int32],
+    rows: npt.NDArray[np.int32],
+    weights: _Floats,
+    gram: _Floats,
+    is_mirrored: bool,
     num_threads: int,
 ) -> None: ...

@@ -12,7 +12,7 @@ bins in order. Results are therefore the same for any number of threads.
 A code outside its table adds nothing, so no memory outside the tables is read or written.
 """
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
@@ -27,6 +27,7 @@ cdef enum:
     CHUNK_ROWS = 1 << 16    # rows of a block of a product
     BLOCK_WIDTH = 8         # columns of the other operand that are processed together
     TILE = 2048             # values or results (16 KiB) that stay in the first-level cache
+    ROOM = 256              # values or results (2 KiB) that are copied to the stack: threads may have small stacks
 
 ctypedef fused code_t:
     uint8_t
@@ -51,6 +52,8 @@ cdef struct Job:
     bint is_added           # the product is added to `values`
     double *bins            # for sums: n_lanes * n_bins for each block; NULL for a product
     Py_ssize_t n_bins, n_lanes
+    const int32_t *pairs    # for sums of pairs: the indices of two groups for each pair
+    Py_ssize_t n_pairs
     work run_tile           # `run_groups` or `run_pairs`: a single function would be short of registers
 
 
@@ -175,37 +178,36 @@ cdef void run_pairs(
     const Job *job, Py_ssize_t begin, Py_ssize_t n, double *tile, double *bins,
 ) noexcept nogil:
     """Add the tile to the bins of each pair of groups, whose codes have two or four bytes."""
-    cdef Py_ssize_t a, b
+    cdef Py_ssize_t i
     cdef const Group *left
     cdef const Group *right
-    for a in range(job.n_groups):
-        left = &job.groups[a]
-        for b in range(a + 1, job.n_groups):
-            right = &job.groups[b]
-            if left.code_bytes == 2:
-                add_pairs(
-                    <const uint16_t *> left.codes + begin, <const uint16_t *> right.codes + begin, n,
-                    left.n_codes, right.n_codes, tile, bins,
-                )
-            else:
-                add_pairs(
-                    <const uint32_t *> left.codes + begin, <const uint32_t *> right.codes + begin, n,
-                    left.n_codes, right.n_codes, tile, bins,
-                )
-            bins += <Py_ssize_t> left.n_codes * right.n_codes
+    for i in range(job.n_pairs):
+        left = &job.groups[job.pairs[2 * i]]
+        right = &job.groups[job.pairs[2 * i + 1]]
+        if left.code_bytes == 2:
+            add_pairs(
+                <const uint16_t *> left.codes + begin, <const uint16_t *> right.codes + begin, n,
+                left.n_codes, right.n_codes, tile, bins,
+            )
+        else:
+            add_pairs(
+                <const uint32_t *> left.codes + begin, <const uint32_t *> right.codes + begin, n,
+                left.n_codes, right.n_codes, tile, bins,
+            )
+        bins += <Py_ssize_t> left.n_codes * right.n_codes
 
 
 cdef void run_block(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
     """Write the products of the rows [row, end), which are one block, or fill the bins of the block."""
     cdef const Job *job = <const Job *> any_job
-    cdef double room[TILE]
+    cdef double room[ROOM]
     cdef double *bins = NULL if job.bins == NULL else job.bins + row // job.block_rows * job.n_lanes * job.n_bins
     cdef double *values
     cdef double *tile
     cdef Py_ssize_t n, i, width = job.width
     cdef bint is_in_place = job.stride == width
     while row < end:
-        n = min(TILE // width, end - row)
+        n = min((TILE if is_in_place else ROOM) // width, end - row)
         values = job.values + row * job.stride
         tile = values if is_in_place else room
         if bins == NULL and not job.is_added:
@@ -223,9 +225,9 @@ cdef void run_block(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcep
 cdef int run(Job *job, const double[:, :] values, Py_ssize_t block_rows, int num_threads) except -1:
     """Complete the description of the job, then call `run_block` for every block of rows."""
     cdef Py_ssize_t width = values.shape[1]
-    if width < 1 or width > TILE or block_rows < 1:
+    if width < 1 or width > ROOM or block_rows < 1:
         raise ValueError(
-            f"implicit: the width must be in [1, {TILE}] and block_rows at least 1, got {width} and {block_rows}"
+            f"implicit: the width must be in [1, {ROOM}] and block_rows at least 1, got {width} and {block_rows}"
         )
     if values.strides[1] != sizeof(double) or values.strides[0] < 0 or values.strides[0] % 8:
         raise ValueError("implicit: the rows of a matrix must be contiguous")
@@ -263,34 +265,110 @@ def multiply(list codes, list tables, double[:, :] out, bint is_added, int num_t
 
 
 def add_up(
-    list codes, list n_codes, bint is_paired, const double[:, :] values, double[:, ::1] bins,
+    list codes, list n_codes, const int32_t[:, ::1] pairs, const double[:, :] values, double[:, ::1] bins,
     Py_ssize_t block_rows, Py_ssize_t n_lanes, int num_threads,
 ):
     """Add each row of ``values`` to the bins of its codes; each block of rows has its own bins.
 
     ``bins`` must be all zeros. It has ``n_lanes`` (1 or 2) rows for each block, with the bins of all groups.
-    If ``is_paired``, each pair of codes has a bin instead. The bins are then the (n_codes, n_codes) tables of the
-    pairs of groups (0, 1), (0, 2), ..., (1, 2), ... Pairs need one lane, one column of ``values``, and codes that
-    are all uint16 or all uint32.
+    If ``pairs`` is not None, each pair of codes has a bin instead. The bins are then the (n_codes, n_codes) tables
+    of the pairs, which are rows of two indices of groups. Pairs need one lane, one column of ``values``, and codes
+    that are all uint16 or all uint32.
     """
     cdef cnp.ndarray memory = np.empty(len(codes) * sizeof(Group), np.uint8)
     cdef Group *groups = groups_of(codes, n_codes, values.shape[0], memory)
     cdef Job job
-    cdef Py_ssize_t g, h, width = values.shape[1], n_blocks = (values.shape[0] + block_rows - 1) // block_rows
+    cdef Py_ssize_t i, width = values.shape[1], n_blocks = (values.shape[0] + block_rows - 1) // block_rows
     job.groups, job.n_groups = groups, len(codes)
-    job.n_bins, job.n_lanes = 0, n_lanes
-    job.run_tile = run_pairs if is_paired else run_groups
-    if is_paired and (width != 1 or n_lanes != 1 or {array.itemsize for array in codes} not in ({2}, {4})):
-        raise ValueError("implicit.add_up: pairs need one lane, one column, and all codes uint16 or uint32")
-    for g in range(job.n_groups):
-        groups[g].first_bin = job.n_bins
-        if not is_paired:
-            job.n_bins += groups[g].n_codes * width
-            continue
-        for h in range(g + 1, job.n_groups):
-            job.n_bins += <Py_ssize_t> groups[g].n_codes * groups[h].n_codes
+    job.n_bins, job.n_lanes, job.n_pairs = 0, n_lanes, 0
+    job.run_tile = run_groups
+    if pairs is None:
+        for i in range(job.n_groups):
+            groups[i].first_bin = job.n_bins
+            job.n_bins += groups[i].n_codes * width
+    else:
+        if width != 1 or n_lanes != 1 or {array.itemsize for array in codes} not in ({2}, {4}):
+            raise ValueError("implicit.add_up: pairs need one lane, one column, and all codes uint16 or uint32")
+        if pairs.shape[1] != 2:
+            raise ValueError(f"implicit.add_up: a pair must have two groups, got {pairs.shape[1]}")
+        job.run_tile, job.n_pairs = run_pairs, pairs.shape[0]
+        for i in range(job.n_pairs):
+            if not (0 <= pairs[i, 0] < job.n_groups and 0 <= pairs[i, 1] < job.n_groups):
+                raise ValueError(f"implicit.add_up: pair {i} must be below {job.n_groups}, the number of groups")
+            job.n_bins += <Py_ssize_t> groups[pairs[i, 0]].n_codes * groups[pairs[i, 1]].n_codes
+        if job.n_pairs:
+            job.pairs = &pairs[0, 0]
     if n_lanes not in (1, 2) or bins.shape[0] != n_blocks * n_lanes or bins.shape[1] != job.n_bins:
         raise ValueError(f"implicit.add_up: the bins must have the shape ({n_blocks * n_lanes}, {job.n_bins})")
     if values.shape[0] and job.n_bins:
         job.bins = &bins[0, 0]
         run(&job, values, block_rows, num_threads)
+
+
+cdef struct GramJob:
+    const int32_t *row_ends     # CSR: where the features of each row begin and end
+    const int32_t *features
+    const int32_t *feature_ends # CSC: where the rows of each feature begin and end
+    const int32_t *rows
+    const double *weights
+    double *gram                # (n_features, n_features)
+    Py_ssize_t n_features
+    bint is_mirrored
+
+
+cdef void add_features(const void *any_job, Py_ssize_t feature, Py_ssize_t end) noexcept nogil:
+    """Add the weights of the rows in which a feature is one to its row of the Gram matrix, for some features.
+
+    Rows are added in order, and a feature belongs to one thread, so that sums do not depend on the number of threads.
+    """
+    cdef const GramJob *job = <const GramJob *> any_job
+    cdef double *sums
+    cdef double weight
+    cdef Py_ssize_t i, j, first, row, other, n = job.n_features
+    for feature in range(feature, end):
+        sums = job.gram + feature * n
+        for i in range(job.feature_ends[feature], job.feature_ends[feature + 1]):
+            row = job.rows[i]
+            weight = job.weights[row]
+            first = job.row_ends[row]
+            j = job.row_ends[row + 1]
+            while j > first:
+                j -= 1
+                other = job.features[j]
+                if other < feature:     # the features of a row ascend, so all others are smaller too
+                    break
+                sums[other] += weight
+                if job.is_mirrored and other > feature:
+                    job.gram[other * n + feature] += weight
+
+
+cdef int check_indices(const int32_t[::1] ends, const int32_t[::1] indices, Py_ssize_t n) except -1:
+    """Raise an error unless the ends ascend from 0 to the number of indices, which must be in [0, n)."""
+    if ends[0] != 0 or ends[ends.shape[0] - 1] != indices.shape[0] or np.min(np.diff(ends)) < 0:
+        raise ValueError(f"implicit.add_gram: the ends must ascend from 0 to {indices.shape[0]}")
+    if np.min(indices) < 0 or np.max(indices) >= n:
+        raise ValueError(f"implicit.add_gram: the indices must be in [0, {n})")
+    return 0
+
+
+def add_gram(
+    const int32_t[::1] row_ends, const int32_t[::1] features, const int32_t[::1] feature_ends,
+    const int32_t[::1] rows, const double[::1] weights, double[:, ::1] gram, bint is_mirrored, int num_threads,
+):
+    """Add the upper triangle of the weighted Gram matrix of rows of ones to ``gram``, or both if ``is_mirrored``.
+
+    The ones are passed as CSR (``row_ends``, ``features``) and as CSC (``feature_ends``, ``rows``). No other thread
+    may change these arrays.
+    """
+    cdef Py_ssize_t n_rows = weights.shape[0], n = gram.shape[0], n_entries = features.shape[0]
+    cdef GramJob job
+    if gram.shape[1] != n or row_ends.shape[0] != n_rows + 1 or feature_ends.shape[0] != n + 1:
+        raise ValueError(f"implicit.add_gram: the arrays do not fit {n_rows} rows and {n} features")
+    if not n_entries and not rows.shape[0]:
+        return
+    check_indices(row_ends, features, n)
+    check_indices(feature_ends, rows, n_rows)
+    job = GramJob(
+        &row_ends[0], &features[0], &feature_ends[0], &rows[0], &weights[0], &gram[0, 0], n, is_mirrored,
+    )
+    for_each_chunk(add_features, &job, n, max(n // 256, 1), 8 * n_entries // n + 1, num_threads)

@@ -1,13 +1,16 @@
-"""Variants of `functools.cached_property` and `warnings.warn`."""
+"""Variants of `functools.cached_property` and `warnings.warn`, and a check of pickles."""
 
 from __future__ import annotations
 
 import functools
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["cached_property", "warn"]
+from onehot_fast._version import __version__
+
+__all__ = ["cached_property", "check_pickled_version", "warn"]
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -38,3 +41,14 @@ def warn(message: str | UserWarning) -> None:
     ):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def check_pickled_version(state: Mapping[str, Any], name: str, remedy: str) -> None:
+    """Raise ValueError if another version of this package pickled the state of a `name`."""
+    version = state.get("version")
+    if version != __version__:
+        writer = "an older release" if version is None else f"onehot_fast {version}"
+        raise ValueError(
+            f"the pickle of {name} was written by {writer}, but onehot_fast {__version__} is"
+            f" installed, and a pickle works in the same version only: {remedy}"
+        )

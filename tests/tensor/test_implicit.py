@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import run
 from strategies import examples
 
 from onehot_fast import Encoder, OneHotMatrix
+from onehot_fast._encode import gram
 
 sparse = pytest.importorskip("scipy.sparse")
 linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -103,6 +105,105 @@ def test_gram_equals_the_product(data, is_weighted):
     parts = [matrix[: len(matrix) // 3], matrix[len(matrix) // 3 :]]
     np.testing.assert_array_equal(sum(part.gram() for part in parts), dense.T @ dense)
     np.testing.assert_array_equal(OneHotMatrix.vstack(parts).to_numpy(), dense)
+
+
+def narrow_columns(n_rows, sizes, seed=0):
+    """Return a matrix of random codes, some of them missing, and the same matrix of SciPy."""
+    generator = np.random.default_rng(seed)
+    codes = [generator.integers(-1, n, n_rows) for n in sizes]
+    numeric = generator.integers(-3, 4, (n_rows, 2)).astype(float)
+    matrix = OneHotMatrix.from_codes(codes, sizes, numeric=numeric)
+    return matrix, matrix.to_csr()
+
+
+# For each way to compute a Gram matrix, the costs that make it the cheapest.
+WAYS = {
+    "tables": {"_cost_of_rows": np.inf, "MAX_DENSE": 0, "_cost_of_pairs": 0},
+    "small batches": {"_cost_of_rows": np.inf, "MAX_BATCH": 100, "MAX_DENSE": 1 << 24},
+    "rows": {"_cost_of_tables": np.inf, "MAX_DENSE": 0, "_cost_of_pairs": np.inf},
+    "blocks of rows": {"_cost_of_tables": np.inf, "BLOCK_ENTRIES": 1024, "MAX_DENSE": 1 << 24},
+    "sorted pairs": {"MAX_TABLE": 0, "MAX_DENSE": 0, "_cost_of_pairs": 0},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("n_rows", "sizes"),
+    [
+        (0, [2, 3]), (1, [1]), (7, []), (30, [2] * 30), (500, [2, 300, 1, 0, 40, 3] * 2),
+        (3, [500]), (2, [200, 300]),
+    ],
+)  # fmt: skip
+def test_every_way_to_compute_a_gram_matrix_gives_it(way, n_rows, sizes, monkeypatch):
+    """The sizes choose the way, and the way changes no sum of whole numbers."""
+    for name, value in WAYS[way].items():
+        is_cost = name.startswith("_")
+        monkeypatch.setattr(gram, name, (lambda *_, value=value: value) if is_cost else value)
+    matrix, csr = narrow_columns(n_rows, sizes)
+    weights = np.random.default_rng(1).integers(-2, 3, n_rows).astype(float)
+
+    for w in (None, weights):
+        scaled = csr if w is None else sparse.diags_array(w) @ csr
+        expected = (csr.T @ scaled).toarray()
+        np.testing.assert_array_equal(matrix.gram(w), expected)
+        as_csr = matrix.gram(w, output="csr")
+        np.testing.assert_array_equal(as_csr.toarray(), expected)
+        assert as_csr.nnz == np.count_nonzero(expected)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_sums_of_every_way_do_not_depend_on_the_number_of_threads(way, monkeypatch):
+    for name, value in WAYS[way].items():
+        is_cost = name.startswith("_")
+        monkeypatch.setattr(gram, name, (lambda *_, value=value: value) if is_cost else value)
+    matrix, _ = narrow_columns(2000, [2, 3, 2, 50, 4, 2])
+    weights = np.random.default_rng(2).normal(size=2000)
+
+    for output in ("dense", "csr"):
+        one, two, five = (matrix.gram(weights, output=output, num_threads=n) for n in (1, 2, 5))
+        for other in (two, five):
+            assert abs(one - other).max() == 0
+
+
+@pytest.mark.parametrize("output", ["dense", "csr"])
+def test_a_gram_matrix_of_many_columns_needs_memory_in_proportion_to_the_result(output):
+    """The tables of all pairs of 400 columns have a hundred times as many entries."""
+    matrix, _ = narrow_columns(20, [2] * 400)
+    tracemalloc.start()
+    result = matrix.gram(output=output)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    n_bytes = result.nbytes if output == "dense" else 20 * result.nnz
+    assert peak < 3 * n_bytes + (8 << 20)
+
+
+def test_a_column_of_many_categories_needs_memory_for_its_rows_alone():
+    tracemalloc.start()
+    matrix = OneHotMatrix.from_codes([[0, 10**8 - 1, -1], [1, 0, 1]], [10**8, 2])
+    csr = matrix.to_csr()
+    assert (matrix[[1]].nbytes, csr.nnz) == (5, 5)
+    assert csr.indices.tolist() == [0, 10**8 + 1, 10**8 - 1, 10**8, 10**8 + 1]
+    largest = OneHotMatrix.from_codes([[0, 2**31 - 4]], [2**31 - 3])
+    assert largest.to_csr().indices.tolist() == [0, 2**31 - 4]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+
+
+def test_a_sparse_gram_matrix_of_propagated_values_needs_three_times_its_memory():
+    table = {"a": [*map(str, range(1000)), None], "b": ["u"] * 1001}
+    encoder = Encoder(["a", "b"], handle_missing="propagate", dtype="float64").fit(table)
+    matrix = encoder.transform({"a": ["1", "2", None], "b": ["u"] * 3}, "implicit")
+
+    tracemalloc.start()
+    result = matrix.gram(output="csr")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result.nnz == 1001**2
+    assert np.isnan(result.toarray()[:, :1000]).all()
+    assert result[1000, 1000] == 3
+    assert peak < 3 * 12 * result.nnz + (1 << 20)
 
 
 @given(data=st.data())
@@ -241,6 +342,150 @@ def test_products_are_written_into_out():
     assert out.tolist() == [[1, 1], [2, 2], [3, 3]]
 
 
+@pytest.mark.parametrize("n_columns", [1, 2])
+@pytest.mark.parametrize("width", [None, 1, 3, 9])
+@pytest.mark.parametrize("shift", [-2, -1, 0, 1])
+def test_out_may_overlap_the_operand(n_columns, width, shift):
+    """A fixed-point iteration writes ``X @ v`` into ``v``."""
+    n = 24 // n_columns
+    codes = np.random.default_rng(0).integers(-1, n, (n_columns, 24))
+    matrix = OneHotMatrix.from_codes(codes, [n] * n_columns)
+    assert matrix.shape == (24, 24)
+    shape = (28,) if width is None else (28, width)
+    for product, of_dense in (
+        (matrix.matvec, matrix.to_numpy()), (matrix.rmatvec, matrix.to_numpy().T),
+    ):  # fmt: skip
+        room = np.random.default_rng(1).normal(size=shape)
+        operand, out = room[2:26], room[2 + shift : 26 + shift]
+        expected = of_dense @ operand
+        assert product(operand, out) is out
+        np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
+
+
+def unaligned(array):
+    """Return an equal array whose elements are not aligned."""
+    array = np.asarray(array)
+    room = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    room[...] = array
+    assert not room.flags.aligned
+    return room
+
+
+def test_unaligned_operands_are_read_and_written():
+    codes, numeric = np.array([0, 1, -1, 1]), np.ones((4, 1))
+    matrix = OneHotMatrix.from_codes([unaligned(codes)], [2], numeric=unaligned(numeric))
+    dense = matrix.to_numpy()
+    assert dense.tolist() == [[1, 0, 1], [0, 1, 1], [0, 0, 1], [0, 1, 1]]
+    x, y = np.array([1.0, 2, 3]), np.array([1.0, 2, 3, 4])
+    out = unaligned(np.empty(4))
+    assert matrix.matvec(unaligned(x), out) is out
+    np.testing.assert_array_equal(out, dense @ x)
+    out = unaligned(np.empty(3))
+    assert matrix.rmatvec(unaligned(y), out) is out
+    np.testing.assert_array_equal(out, dense.T @ y)
+    for output in ("dense", "csr"):
+        result = matrix.gram(unaligned(y), output=output)
+        expected = dense.T @ (y[:, None] * dense)
+        np.testing.assert_array_equal(result if output == "dense" else result.toarray(), expected)
+    np.testing.assert_array_equal(matrix.group_sums(unaligned(y))["x0_1"], 6)
+
+
+def test_a_mask_is_read_once(monkeypatch):
+    """A mask that changes between two columns would select rows of different lengths."""
+    codes = np.random.default_rng(0).integers(0, 300, (3, 10))
+    matrix = OneHotMatrix.from_codes(codes, [300] * 3, numeric=np.zeros((10, 1)))
+    mask = np.zeros(10, bool)
+    mask[::2] = True
+    used = []
+    monkeypatch.setattr(matrix, "_codes", [_Watched(group, mask, used) for group in matrix._codes])
+
+    chosen = matrix[mask]
+
+    assert chosen.shape == (5, 901)
+    assert all(positions.tolist() == [0, 2, 4, 6, 8] for positions in used)
+    assert len(used) == 3
+
+
+class _Watched:
+    """An array that changes the mask whenever it is indexed."""
+
+    def __init__(self, array, mask, used):
+        self.array, self.mask, self.used = array, mask, used
+
+    def __getitem__(self, index):
+        self.mask[:] = ~self.mask
+        self.used.append(index)
+        return self.array[index]
+
+
+@pytest.mark.parametrize("names", [None, ["a", "b", "c", "n"]])
+def test_a_pickle_holds_plain_types(names):
+    """The matrix is its only class of ours, and its names need no encoder."""
+    matrix = OneHotMatrix.from_codes(
+        [[0, -1], [0, 0]], [2, 1], numeric=[[1.0], [2.0]], column_names=names
+    )
+    state = matrix.__getstate__()
+    plain = (str, int, bool, list, np.ndarray, type(None))
+    assert all(isinstance(value, plain) for value in state.values())
+    again = pickle.loads(pickle.dumps(matrix))
+    assert again.column_names == matrix.column_names
+    np.testing.assert_array_equal(again.to_numpy(), matrix.to_numpy())
+    assert OneHotMatrix.vstack([matrix, again]).shape == (4, 4)
+
+
+def test_skops_saves_and_loads_it():
+    skops = pytest.importorskip("skops.io")
+    table = {"a": ["x", "y", "x"], "n": [1.5, 2, 3]}
+    matrix = Encoder().fit_transform(table, output="implicit")
+
+    saved = skops.dumps(matrix)
+    assert skops.get_untrusted_types(data=saved) == ["onehot_fast.implicit.OneHotMatrix"]
+    again = skops.loads(saved, trusted=["onehot_fast.implicit.OneHotMatrix"])
+    assert again.column_names == ("a_x", "a_y", "n")
+    np.testing.assert_array_equal(again.to_numpy(), matrix.to_numpy())
+
+
+@pytest.mark.parametrize("version", ["0.0.9", None])
+def test_a_pickle_of_another_version_says_so(version):
+    encoder = Encoder().fit({"a": ["x"]})
+    for each in (encoder, encoder.transform({"a": ["x"]}, "implicit")):
+        state = each.__getstate__()
+        del state["version"]
+        if version is not None:
+            state["version"] = version
+        new = type(each).__new__(type(each))
+        with pytest.raises(ValueError, match=version or "an older release"):
+            new.__setstate__(state)
+
+
+def test_all_columns_may_be_selected_beside_rows():
+    """scikit-learn's `train_test_split` writes ``X[rows, ...]``."""
+    matrix = OneHotMatrix.from_codes([[0, 1, 0]], [2])
+
+    for rows in ([2, 0], slice(1, None), np.array([True, False, True])):
+        expected = matrix[rows].to_numpy()
+        np.testing.assert_array_equal(matrix[rows, :].to_numpy(), expected)
+        np.testing.assert_array_equal(matrix[rows, ...].to_numpy(), expected)
+
+
+def test_calls_work_on_threads_with_small_stacks():
+    """A thread of OpenMP may have a stack of 16 KiB, the smallest that Linux allows."""
+    program = """
+import numpy as np
+from onehot_fast import OneHotMatrix
+rng = np.random.default_rng(0)
+X = OneHotMatrix.from_codes(rng.integers(0, 40, (3, 300_000)), [40] * 3)
+for k in (1, 3, 8, 9, 17):
+    x, y = rng.normal(size=(120, k)), rng.normal(size=(300_000, k))
+    np.testing.assert_array_equal(X.matvec(x, num_threads=2), X.matvec(x, num_threads=1))
+    np.testing.assert_array_equal(X.rmatvec(y, num_threads=2), X.rmatvec(y, num_threads=1))
+for output in ("dense", "csr"):
+    one, two = (X.gram(output=output, num_threads=n) for n in (1, 2))
+    assert abs(one - two).max() == 0
+"""
+    assert run(program, OMP_STACKSIZE="16k") == ""
+
+
 ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda x: np.asarray(x), TypeError, r"X\.to_numpy\(\), or X\.to_csr\(\)"),
     (lambda x: np.asarray(x.T), TypeError, r"X\.to_numpy\(\)"),
@@ -255,9 +500,13 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda x: x.T @ x, TypeError, r"X\.gram\(\)"),
     (lambda x: x.matvec(np.ones(5), np.empty(2)), ValueError, r"out must be .* \(3,\)"),
     (lambda x: x.matvec(np.ones(5), np.empty(3, "f4")), ValueError, "float64"),
+    (lambda x: x.matvec(np.ones(5), np.lib.stride_tricks.as_strided(np.empty(1), (3,), (0,))),
+     ValueError, "elements of out overlap"),
+    (lambda x: setattr(x, "shape", (3, 5)), AttributeError, "shape"),
     (lambda x: x.gram([1]), ValueError, r"weights must have shape \(3,\), got \(1,\)"),
     (lambda x: x.gram(output="csc"), ValueError, "output must be one of .*, got 'csc'"),
     (lambda x: x.sum(2), ValueError, "axis must be None, 0 or 1, got 2"),
+    (lambda x: OneHotMatrix.vstack([x, 5]), TypeError, r"parts\[1\] must be a OneHotMatrix"),
     (lambda x: OneHotMatrix.vstack([]), ValueError, "at least one"),
     (lambda x: OneHotMatrix.vstack([x, OneHotMatrix.from_codes([[0]], [5])]), ValueError, "parts"),
     (lambda x: OneHotMatrix.from_codes([[0, 2]], [2]), ValueError, r"codes\[0\]\[1\] must be b"),
@@ -268,7 +517,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda x: OneHotMatrix.from_codes([[0]], [2], numeric=[1, 2]), ValueError, "numeric must"),
     (lambda x: OneHotMatrix.from_codes([[0]], [2], column_names="aa"), ValueError, "different"),
     (lambda x: OneHotMatrix.from_codes([[0]], [10_000_000]).gram(), MemoryError, "needs"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "error", "message"), ERRORS)

@@ -38,8 +38,13 @@ class Shared:
     def array(self, *contents: np.ndarray) -> np.ndarray:
         """Return an array that holds one of these contents, or a mixture of them, at any time."""
         made = contents[0].copy()
-        self.contents.append((made, [np.ascontiguousarray(each, made.dtype) for each in contents]))
+        self.add(made, *contents)
         return made
+
+    def add(self, array: np.ndarray, *contents: np.ndarray) -> None:
+        """Change an existing array, which may be a read-only view."""
+        same = [np.ascontiguousarray(each, array.dtype) for each in contents]
+        self.contents.append((array, same))
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
@@ -81,7 +86,7 @@ def case(seed: int) -> Counter[str]:
     """Call everything a few times over inputs that another thread changes."""
     rng = np.random.default_rng(seed)
     shared = Shared(rng)
-    kinds = (_operator, _ragged, _tables, _columns, _arrow)
+    kinds = (_operator, _ragged, _tables, _matrix, _columns, _arrow, _accessors)
     calls = [(len(shared.contents), call) for kind in kinds for call in kind(shared)]
     found: Counter[str] = Counter()
     with shared.changing():
@@ -196,6 +201,94 @@ def _tables(shared: Shared) -> Iterator[Call]:
     known = {*names.tolist(), None}
     call = partial(encoder.inverse_transform, encoded)
     yield "inverse_transform", call, lambda columns: set(columns["a"].tolist()) <= known
+
+
+def _matrix(shared: Shared) -> Iterator[Call]:
+    """Yield selections and products of a `OneHotMatrix` over masks, indices and operands."""
+    rng = shared.rng
+    codes = [rng.integers(0, size, N) for size in (300, 300, 5)]
+    matrix = OneHotMatrix.from_codes(codes, [300, 300, 5], numeric=rng.random((N, 2)))
+    n_columns = matrix.shape[1]
+    mask = shared.array(np.ones(N, bool), np.zeros(N, bool), rng.random(N) < 0.5)
+    positions = shared.array(
+        rng.integers(0, N, N), np.full(N, 2**40), rng.integers(-N, 0, N), np.full(N, -(2**60))
+    )
+
+    def is_selection(chosen: OneHotMatrix) -> bool:
+        # All columns must have the same rows, and each categorical one a 1 in each row.
+        return bool((chosen.to_csr()[:, :605].sum(axis=1) == 3).all())
+
+    yield "matrix mask", lambda: matrix[mask], is_selection
+    yield "matrix rows", lambda: matrix[positions], is_selection
+    yield "matrix rows, ...", lambda: matrix[mask, ...], is_selection
+    for width in (None, 1, 9):
+        shape = () if width is None else (width,)
+        x, y = (
+            shared.array(np.zeros((n, *shape)), np.ones((n, *shape)), np.full((n, *shape), np.nan))
+            for n in (n_columns, N)
+        )
+        out, sums = (
+            shared.array(np.zeros((n, *shape)), np.ones((n, *shape))) for n in (N, n_columns)
+        )
+        for name, product, operand, result in (
+            ("matvec", matrix.matvec, x, out), ("rmatvec", matrix.rmatvec, y, sums),
+        ):  # fmt: skip
+            check = has_shape(*result.shape)
+            yield f"{name}", partial(product, operand, num_threads=2), check
+            yield f"{name} out", partial(product, operand, result, num_threads=2), check
+        yield "matrix @", lambda x=x: matrix @ x, has_shape(N, *shape)
+    weights = shared.array(np.ones(N), np.zeros(N), np.full(N, np.nan))
+    square = has_shape(n_columns, n_columns)
+    yield "gram", partial(matrix.gram, weights, num_threads=2), square
+    yield "gram csr", partial(matrix.gram, weights, output="csr"), square
+    for name in ("sum", "mean", "std"):
+        call = partial(getattr(matrix, name), *((0,) if name == "sum" else ()), weights=weights)
+        yield f"matrix {name}", call, has_shape(n_columns)
+    yield "group_sums", partial(matrix.group_sums, weights), lambda sums: len(sums) == n_columns
+
+
+def _accessors(shared: Shared) -> Iterator[Call]:
+    """Yield all methods of the accessors of pandas and polars over memory of the caller."""
+    rng = shared.rng
+    numbers = shared.array(rng.integers(0, 50, N), rng.integers(-(2**63), 2**63 - 1, N))
+    reals = shared.array(rng.random(N), np.full(N, np.nan))
+    try:
+        import pandas as pd
+
+        import onehot_fast.integrations.pandas
+    except ImportError:
+        pass
+    else:
+        frame = pd.DataFrame({"k": pd.Categorical.from_codes([*range(3)] * (N // 3), [*"abc"])})
+        codes = frame["k"].array.codes  # a view of the frame's memory
+        shared.add(codes, codes.copy(), np.full(N, 127), np.full(N, -1))
+        frame = frame.assign(n=pd.Series(numbers, copy=False), r=pd.Series(reals, copy=False))
+        yield from _of_frame("pandas", frame, frame["k"], frame["n"])
+    try:
+        import polars as pl
+        import pyarrow as pa
+
+        import onehot_fast.integrations.polars  # noqa: F401
+    except ImportError:
+        return
+    columns = {name: pa.array(array) for name, array in (("n", numbers), ("r", reals))}
+    table = pl.from_arrow(pa.table(columns))
+    yield from _of_frame("polars", table, table["n"], table["n"])
+
+
+def _of_frame(library: str, frame: Any, *series: Any) -> Iterator[Call]:
+    """Yield the methods that encode a frame, and those that encode a Series."""
+    names = [each.name for each in series]
+
+    def has_rows(result: Any) -> bool:
+        return bool(result.shape[0] == N if hasattr(result, "shape") else len(result) == N)
+
+    for method in ("__call__", "to_numpy", "to_csr", "to_arrow"):
+        encode = getattr(frame.onehot, method)
+        call = partial(encode, names[:1], **({} if method == "__call__" else {"remainder": "drop"}))
+        yield f"{library} frame {method}", call, has_rows
+        for each in series:
+            yield f"{library} {each.name} {method}", partial(getattr(each.onehot, method)), has_rows
 
 
 def _columns(shared: Shared) -> Iterator[Call]:
