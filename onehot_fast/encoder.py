@@ -22,6 +22,7 @@ from onehot_fast._arguments.choices import (
     with_article,
 )
 from onehot_fast._arguments.indices import as_integer
+from onehot_fast._categories.keys import name_keys
 from onehot_fast._encode import decode, table_layout, write
 from onehot_fast._encode.write import Estimate, estimate
 from onehot_fast._runtime.registry import (
@@ -324,7 +325,9 @@ class Encoder(SklearnProtocol):
         if self._state is not None and other._state is not None:
             return True  # `TableStatistics` compares the columns that both learned
         if self._columns is not None or other._columns is not None:
-            return self._columns == other._columns
+            mine, others = self._columns or (), other._columns or ()
+            is_chosen = self._columns is not None and other._columns is not None
+            return is_chosen and name_keys(mine) == name_keys(others)
         return self._params["columns"] is other._params["columns"]
 
     @overload

@@ -66,6 +66,10 @@ class PolarsTable(Table):
     def _dtypes(self) -> list[Any]:
         return self.source.dtypes
 
+    @cached_property
+    def _classes(self) -> list[type]:
+        return [*map(type, self._dtypes)]  # comparing these is ten times as fast as dtypes
+
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column is encoded by default."""
         return self._dtypes[position].base_type() in ENCODABLE
@@ -92,7 +96,7 @@ class PolarsTable(Table):
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
         """Return columns of one numeric or Boolean dtype as the rows of an array, else None."""
-        types = [*map(type, self._dtypes)]  # comparing types is ten times as fast as dtypes
+        types = self._classes
         kind, *others = {types[i] for i in positions}
         if others or kind not in TO_NUMPY:
             return None

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.keys import name_keys
 from onehot_fast._runtime import dispatch
 from onehot_fast.column import Column
 
@@ -143,7 +144,7 @@ class TableStatistics:
     def merge(self, *others: TableStatistics) -> TableStatistics:
         """Return the statistics of the rows of this table and all others."""
         for other in others:
-            if self.names != other.names:
+            if name_keys(self.names) != name_keys(other.names):
                 raise ValueError(
                     f"all encoders must have the same columns, got {list(self.names)!r} and"
                     f" {list(other.names)!r}; pass the same columns=[...] to all"
@@ -156,8 +157,8 @@ class TableStatistics:
 
     def in_order_of(self, names: tuple[Hashable, ...]) -> TableStatistics:
         """Return a copy with its columns in the order of `names`, which are its names."""
-        by_name = dict(zip(self.names, self.columns, strict=True))
-        return replace(self, names=names, columns=tuple(by_name[name] for name in names))
+        by_key = dict(zip(name_keys(self.names), self.columns, strict=True))
+        return replace(self, names=names, columns=tuple(by_key[key] for key in name_keys(names)))
 
     def in_schema_order(self) -> TableStatistics:
         """Return a copy with the categories in the order that `ordered` returns.
@@ -173,8 +174,15 @@ class TableStatistics:
 
     def is_same(self, other: TableStatistics) -> bool:
         """Tell whether `other` has the same names, number of rows, categories and counts."""
-        inputs = [None if each.input is None else each.input.names for each in (self, other)]
-        if (self.names, self.n_rows, inputs[0]) != (other.names, other.n_rows, inputs[1]):
+        mine, others = (
+            (
+                name_keys(each.names),
+                each.n_rows,
+                None if each.input is None else name_keys(each.input.names),
+            )
+            for each in (self, other)
+        )
+        if mine != others:
             return False
         return all(map(ColumnStatistics.is_same, self.columns, other.columns))
 
@@ -184,10 +192,13 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
     known = [state.input for state in states if state.input is not None]
     if not known:
         return None
-    counts = [Counter(each.names) for each in known]
-    for other in counts[1:]:
-        different = [*(counts[0] - other), *(other - counts[0])]
-        if different:
+    counts = [Counter(name_keys(each.names)) for each in known]
+    for each, other in zip(known[1:], counts[1:], strict=True):
+        keys = [*(counts[0] - other), *(other - counts[0])]
+        if keys:
+            names = (*known[0].names, *each.names)
+            by_key = dict(zip(name_keys(names), names, strict=True))
+            different = [by_key[key] for key in keys]
             raise ValueError(
                 f"the encoders must be fitted to tables with the same columns, but only some tables"
                 f" have the columns {different!r}; fit all encoders to the same columns, or to the"
