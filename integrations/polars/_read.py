@@ -30,7 +30,6 @@ ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
 # Integer dtypes that NumPy does not have; UInt128 is new in polars 1.34.
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
 # The smallest int64 is NaT in NumPy, but a valid time in polars.
-LOWEST = np.iinfo(np.int64).min
 # The days 0001-01-01 and 9999-12-31: polars panics when it converts other days to Python.
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -165,8 +164,6 @@ def _read_times(series: pl.Series, name: str) -> Values:
     is_zoned = getattr(dtype, "time_zone", None) is not None
     physical = series.cast(pl.Int32 if dtype == pl.Date else pl.Int64)
     if not is_zoned and dtype in (pl.Datetime, pl.Duration):
-        if physical.min() == LOWEST:
-            physical = physical.replace(LOWEST, None)
         # Export integers, because polars before 1.34 exports times with a wrong dtype.
         kind = f"{'M' if dtype == pl.Datetime else 'm'}8[{dtype.time_unit}]"
         return Values(list(read_arrow(physical)), lambda counts: counts.view(kind))

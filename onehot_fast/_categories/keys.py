@@ -30,8 +30,10 @@ MICROSECOND = datetime.timedelta(microseconds=1)
 
 # Values of these types are their own keys.
 PLAIN = frozenset({str, int, float, bytes, bool, complex, Decimal, Fraction, datetime.date})
-# Names of these types equal themselves. str comes first, because most names are strings.
-NEVER_NAN = frozenset({str, int, bool, bytes, type(None)})
+# Values of these types are never missing and are their own keys.
+NEVER_MISSING = frozenset({str, bytes, int, bool})
+# Names of these types equal themselves.
+NEVER_NAN = NEVER_MISSING | {type(None)}
 # NumPy scalars that Python types can replace; the str of a float32 would change.
 NATIVE = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
 # Among equal numbers of several types, the type with the lowest rank is preferred.
@@ -42,19 +44,13 @@ class MissingName(enum.Enum):
     """The missing values that are different names of columns; None is a name too.
 
     A member is the `name_key` of all names of its kind. NAT and NA also stand for pandas.NaT and
-    pandas.NA themselves where pandas is not installed, see `pandas_missing`. Like these objects,
-    they are missing values, and do not equal themselves.
+    pandas.NA themselves where pandas is not installed, see `pandas_missing`. They are missing
+    values, as `is_missing` says.
     """
 
     NAN = "nan"  # NaN of any numeric type
     NAT = "NaT"  # pandas.NaT, and NaT of a datetime64 or timedelta64
     NA = "<NA>"  # pandas.NA
-
-    def __eq__(self, other: object) -> bool:
-        """Return False, as NaN does; containers find a member by its identity."""
-        return False
-
-    __hash__ = enum.Enum.__hash__
 
     def __repr__(self) -> str:
         """Return the text that pandas shows, which is also part of feature names."""
@@ -64,17 +60,20 @@ class MissingName(enum.Enum):
 
     def __reduce_ex__(self, protocol: object) -> Any:
         """Pickle the name, so that a process with pandas restores the object of pandas."""
-        return pandas_missing, (self.name,)
+        return (
+            (getattr, (MissingName, "NAN")) if self is self.NAN else (pandas_missing, (self.name,))
+        )
 
 
 def pandas_missing(name: str) -> Any:
     """Return pandas.NaT or pandas.NA ("NAT" or "NA"), or its `MissingName` without pandas."""
-    member = MissingName[name]
+    if name not in ("NAT", "NA"):
+        raise ValueError(f"the name must be 'NAT' or 'NA', got {name!r:.40}")
     try:
         pandas = importlib.import_module("pandas")
     except ImportError:
-        return member
-    return {MissingName.NAT: pandas.NaT, MissingName.NA: pandas.NA}.get(member, member)
+        return MissingName[name]
+    return pandas.NaT if name == "NAT" else pandas.NA
 
 
 # The types of pandas.NaT and pandas.NA, which are found without importing pandas.
@@ -100,7 +99,7 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
     try:
-        return bool(value != value)
+        return bool(value != value) or isinstance(value, MissingName)
     except (TypeError, ValueError):  # pandas.NA and arrays have no truth value
         return type(value).__name__ == "NAType"
 
@@ -125,6 +124,8 @@ def key(value: Any) -> Hashable:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return _numpy_time(value)
     if isinstance(value, datetime.datetime):
+        if type(value).__name__ == "NaTType":  # pandas.NaT has no offset
+            return MissingName.NAT
         offset = value.utcoffset()
         since = value.replace(tzinfo=None) - EPOCH - (offset or datetime.timedelta())
         zone = Time.INSTANT if offset is None else Time.ZONED

@@ -18,7 +18,7 @@ from onehot_fast._arguments.choices import (
     shown,
     with_article,
 )
-from onehot_fast._categories.keys import is_missing, keys, name_key, name_keys, plain
+from onehot_fast._categories.keys import NEVER_MISSING, is_missing, keys, name_key, name_keys, plain
 from onehot_fast._runtime.registry import integration, reader_of
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast.table import Table
@@ -28,8 +28,6 @@ HandleMissing: TypeAlias = Literal["ignore", "indicator", "error", "propagate"]
 HandleUnknown: TypeAlias = Literal["error", "ignore", "warn", "indicator", "infrequent"]
 DROP_RULES: tuple[Drop, ...] = get_args(Drop)
 MISSING_RULES: tuple[HandleMissing, ...] = get_args(HandleMissing)
-# Values of these types are never missing and are their own keys.
-NEVER_MISSING = frozenset({str, bytes, int, bool})
 REMAINDERS = ("passthrough", "drop")
 UNIQUE_HINT = "pass distinct values, e.g. column.dropna().unique() (polars: .drop_nulls().unique())"
 UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)

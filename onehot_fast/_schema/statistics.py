@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import name_keys
+from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
+from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime import dispatch
 from onehot_fast.column import Column
 
@@ -209,6 +210,7 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
 
 def learn(column: Column) -> ColumnStatistics:
     """Return the statistics of one column; skip undeclared categories that do not occur."""
+    _check_present(column)
     found = counted(column)
     if column.is_conflicting:
         return replace(found, conflict=True)
@@ -219,6 +221,24 @@ def learn(column: Column) -> ColumnStatistics:
     if len(occurring) < len(found.categories):
         found = found.take(occurring)
     return replace(found, categories=found.categories.with_positive_zero())
+
+
+def _check_present(column: Column) -> None:
+    """Raise an error if a category is a missing value, which NumPy and JSON could not tell apart.
+
+    The lowest time and duration of Arrow and polars, -2**63 units, is NaT in NumPy.
+    """
+    stored = column.stored
+    if isinstance(stored, Strings):
+        return
+    is_lowest = stored.dtype.kind in "mM" and bool(np.isnat(stored).any())
+    if stored.dtype == object and not set(map(type, stored)) <= NEVER_MISSING:
+        is_lowest = any(map(is_missing, stored))
+    if is_lowest:
+        raise ValueError(
+            "a category must not be a missing value, got NaT, which is how NumPy reads a time or"
+            " duration of -2**63 units: replace the value with null before fit"
+        )
 
 
 def counted(column: Column) -> ColumnStatistics:
