@@ -89,8 +89,10 @@ class PolarsTable(Table):
             return np.array(series.to_list(), object)
         return series.to_numpy()
 
-    def cells(self, position: int) -> list[Any]:
-        """Return a column as a list of Python objects."""
+    def cells(self, position: int) -> list[Any] | None:
+        """Return a column as Python objects, or None for times, which may be beyond Python's."""
+        if self._dtypes[position].is_temporal():
+            return None
         return self.source.to_series(position).to_list()
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:

@@ -123,15 +123,16 @@ def key(value: Any) -> Hashable:
         return value  # type: ignore[no-any-return]
     if isinstance(value, np.datetime64 | np.timedelta64):
         return _numpy_time(value)
+    if isinstance(value, datetime.datetime | datetime.timedelta) and hasattr(value, "asm8"):
+        # A time of pandas, which may have nanoseconds or lie outside the years 1 to 9999.
+        kind, count = cast(tuple[Time, int], _numpy_time(value.asm8))
+        return Time.ZONED if getattr(value, "tzinfo", None) is not None else kind, count
     if isinstance(value, datetime.datetime):
-        if type(value).__name__ == "NaTType":  # pandas.NaT has no offset
-            return MissingName.NAT
         offset = value.utcoffset()
         since = value.replace(tzinfo=None) - EPOCH - (offset or datetime.timedelta())
-        zone = Time.INSTANT if offset is None else Time.ZONED
-        return zone, _attoseconds(since, getattr(value, "nanosecond", 0))
+        return Time.INSTANT if offset is None else Time.ZONED, _attoseconds(since)
     if isinstance(value, datetime.timedelta):
-        return Time.DURATION, _attoseconds(value, getattr(value, "nanoseconds", 0))
+        return Time.DURATION, _attoseconds(value)
     if isinstance(value, np.floating):
         return _number_order(value)  # type: ignore[no-any-return]
     if isinstance(value, np.complexfloating):
@@ -142,10 +143,9 @@ def key(value: Any) -> Hashable:
     return value  # type: ignore[no-any-return]
 
 
-def _attoseconds(span: datetime.timedelta, nanoseconds: int) -> int:
-    """Return a timedelta in attoseconds, plus the nanoseconds that a pandas value adds to it."""
-    whole = datetime.timedelta(span.days, span.seconds, span.microseconds)
-    return (whole // MICROSECOND) * 10**12 + nanoseconds * 10**9
+def _attoseconds(span: datetime.timedelta) -> int:
+    """Return a timedelta in attoseconds."""
+    return (span // MICROSECOND) * 10**12
 
 
 def _numpy_time(value: Any) -> Hashable:

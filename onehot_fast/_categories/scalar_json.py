@@ -26,7 +26,6 @@ from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.keys import (
     PANDAS_MISSING,
     MissingName,
-    key,
     name_key,
     pandas_missing,
     plain,
@@ -153,7 +152,7 @@ def _is_restored(value: Any, restored: Any) -> bool:
         return False
     unit, other_unit = (getattr(each, "unit", None) for each in (value, restored))
     is_same_text = str(value) == str(restored) and unit == other_unit
-    return is_same_text and name_key(key(value)) == name_key(key(restored))  # type: ignore[arg-type]
+    return is_same_text and bool(name_key(value) == name_key(restored))
 
 
 def from_json(source: Json) -> Any:
@@ -372,6 +371,8 @@ WRITERS: dict[str, tuple[Callable[[Any], Json], ...]] = {
         lambda v: {"Period": [v.ordinal], "freq": v.freqstr},
     ),
     "pandas.Interval": (_interval_to_json,),
+    # An interval of pyarrow, whose type names no module.
+    "builtins.MonthDayNano": (lambda v: {"MonthDayNano": list(v)},),
 }
 READERS: dict[str, Callable[[Json], Any]] = {
     "datetime": _read_datetime,
@@ -385,6 +386,9 @@ READERS: dict[str, Callable[[Json], Any]] = {
     "Timestamp": _read_timestamp,
     "Timedelta": _read_timedelta,
     "Period": _read_period,
+    "MonthDayNano": lambda source: importlib.import_module("pyarrow").MonthDayNano(
+        source["MonthDayNano"]
+    ),
     "Interval": lambda source: _pandas().Interval(
         *map(from_json, source["Interval"]), source["closed"]
     ),

@@ -210,31 +210,29 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
 
 def learn(column: Column) -> ColumnStatistics:
     """Return the statistics of one column; skip undeclared categories that do not occur."""
-    _check_present(column)
     found = counted(column)
+    if not (column.declared or column.is_conflicting):
+        occurring = np.flatnonzero(found.counts)
+        if len(occurring) < len(found.categories):
+            found = found.take(occurring)
+    _check_present(found.categories)
     if column.is_conflicting:
         return replace(found, conflict=True)
     if column.declared:
         # An empty declaration has no order to keep.
         return replace(found, n_declared=len(found.categories) or None)
-    occurring = np.flatnonzero(found.counts)
-    if len(occurring) < len(found.categories):
-        found = found.take(occurring)
     return replace(found, categories=found.categories.with_positive_zero())
 
 
-def _check_present(column: Column) -> None:
-    """Raise an error if a category is a missing value, which NumPy and JSON could not tell apart.
+def _check_present(categories: Categories) -> None:
+    """Raise an error if a category is a missing value in NumPy and pandas.
 
-    The lowest time and duration of Arrow and polars, -2**63 units, is NaT in NumPy.
+    The lowest time and duration of Arrow and polars, -2**63 units, is NaT there.
     """
-    stored = column.stored
-    if isinstance(stored, Strings):
+    values = categories.values
+    if isinstance(values, Strings) or values.dtype != object:
         return
-    is_lowest = stored.dtype.kind in "mM" and bool(np.isnat(stored).any())
-    if stored.dtype == object and not set(map(type, stored)) <= NEVER_MISSING:
-        is_lowest = any(map(is_missing, stored))
-    if is_lowest:
+    if not set(map(type, values)) <= NEVER_MISSING and any(map(is_missing, values)):
         raise ValueError(
             "a category must not be a missing value, got NaT, which is how NumPy reads a time or"
             " duration of -2**63 units: replace the value with null before fit"
