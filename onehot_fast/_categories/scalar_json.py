@@ -386,13 +386,20 @@ READERS: dict[str, Callable[[Json], Any]] = {
     "Timestamp": _read_timestamp,
     "Timedelta": _read_timedelta,
     "Period": _read_period,
-    "MonthDayNano": lambda source: importlib.import_module("pyarrow").MonthDayNano(
-        source["MonthDayNano"]
-    ),
+    "MonthDayNano": lambda source: _read_month_day_nano(source["MonthDayNano"]),
     "Interval": lambda source: _pandas().Interval(
         *map(from_json, source["Interval"]), source["closed"]
     ),
 }
+
+
+def _read_month_day_nano(parts: Json) -> Any:
+    """Return an interval of pyarrow, which accepts parts of any type."""
+    if not isinstance(parts, list) or not all(
+        type(part) is int and abs(part) < 2**63 for part in parts
+    ):
+        raise ValueError(f"an interval must be three integers of 64 bits, got {shown(parts)}")
+    return importlib.import_module("pyarrow").MonthDayNano(parts)
 
 
 def _read_clongdouble(parts: Json) -> Any:
