@@ -781,6 +781,13 @@ class Encoder(SklearnProtocol):
         TypeError
             A category or a column name cannot be written as JSON, or the encoder is not fitted and
             `columns` is a function or a selector.
+        ValueError
+            A column name or a prefix has more than 10,000 letters, or a number more than 5,000.
+
+        Warns
+        -----
+        UserWarning
+            The name of a column's type has more than 1,000 letters. Only this type is lost.
         """
         chosen = self._params["columns"]
         columns = None if chosen is None else self._columns or self.columns
@@ -798,7 +805,7 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        OSError, TypeError
+        OSError, TypeError, ValueError
             The file cannot be written, or the encoder cannot be written as JSON.
 
         Examples

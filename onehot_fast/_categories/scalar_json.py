@@ -9,6 +9,7 @@ the encoder is saved, not when it is needed.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import importlib
 import math
@@ -198,6 +199,11 @@ def _zone_name(value: datetime.datetime | datetime.time) -> str | datetime.timed
         return zone.utcoffset(None)
     if name is None:
         raise TypeError(f"{shown(value)} has an unnamed time zone, which JSON cannot represent")
+    if type(value) is datetime.datetime and not isinstance(zone, ZoneInfo):
+        # pytz has other offsets for some times: then, only the offset keeps the instant.
+        with contextlib.suppress(LookupError, OSError, ValueError):
+            if value.replace(tzinfo=ZoneInfo(name)).utcoffset() != value.utcoffset():
+                return value.utcoffset()
     return str(name)
 
 
