@@ -35,6 +35,7 @@ from onehot_fast._arguments.choices import (
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
@@ -69,8 +70,9 @@ __all__ = [
     "Outputs", "Part", "PassThrough", "Rows", "Schema", "SeriesAccessor", "Strings", "Table",
     "TableAccessor", "TableKeywords", "Values", "as_literal", "cached_property", "check_choice",
     "check_options", "checks", "classes_of", "code_column", "columns_only", "integration",
-    "lookup", "map_columns", "number_dtype", "part_of_table", "read_arrow", "read_table",
-    "read_values", "reader_of", "reports", "require", "with_article", "write",
+    "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
+    "read_arrow", "read_table", "read_values", "reader_of", "reports", "require",
+    "with_article", "write",
 ]  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from onehot_fast._arguments.choices import (
     with_article,
 )
 from onehot_fast._arguments.indices import as_integer
+from onehot_fast._categories.keys import name_keys
 from onehot_fast._encode import decode, table_layout, write
 from onehot_fast._encode.write import Estimate, estimate
 from onehot_fast._runtime.registry import (
@@ -326,7 +327,9 @@ class Encoder(SklearnProtocol):
         if self._state is not None and other._state is not None:
             return True  # `TableStatistics` compares the columns that both learned
         if self._columns is not None or other._columns is not None:
-            return self._columns == other._columns
+            mine, others = self._columns or (), other._columns or ()
+            is_chosen = self._columns is not None and other._columns is not None
+            return is_chosen and name_keys(mine) == name_keys(others)
         return self._params["columns"] is other._params["columns"]
 
     @overload
@@ -780,6 +783,13 @@ class Encoder(SklearnProtocol):
         TypeError
             A category or a column name cannot be written as JSON, or the encoder is not fitted and
             `columns` is a function or a selector.
+        ValueError
+            A column name or a prefix has more than 10,000 letters, or a number more than 5,000.
+
+        Warns
+        -----
+        UserWarning
+            The name of a column's type has more than 1,000 letters. Only this type is lost.
         """
         chosen = self._params["columns"]
         columns = None if chosen is None else self._columns or self.columns
@@ -797,7 +807,7 @@ class Encoder(SklearnProtocol):
 
         Raises
         ------
-        OSError, TypeError
+        OSError, TypeError, ValueError
             The file cannot be written, or the encoder cannot be written as JSON.
 
         Examples

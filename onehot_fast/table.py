@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from typing import Any, TypeAlias
@@ -14,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import did_you_mean, shown, with_article
-from onehot_fast._categories.keys import is_missing
+from onehot_fast._categories.keys import is_missing, name_keys
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
 from onehot_fast.column import Column, Values, as_values, read_values
 
-__all__ = ["Table", "column_position", "read_table"]
+__all__ = ["Table", "column_position", "column_positions", "read_table"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -112,6 +113,10 @@ class Table(ABC):
         """Return the position of the only column named `name`, or raise a ValueError."""
         return column_position(self.names, name)
 
+    def positions(self, names: Collection[Hashable]) -> list[int]:
+        """Return the `position` of each name."""
+        return column_positions(self.names, names)
+
     def column(self, position: int) -> Column | Values:
         """Return a column as `read` does, or its cached codes in a copy made by `coded_once`."""
         if self._coded is None:
@@ -129,16 +134,34 @@ class Table(ABC):
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:
     """Return the position of the only column named `name`, or raise a ValueError."""
-    positions = [i for i, other in enumerate(names) if other == name]
-    if len(positions) == 1:
-        return positions[0]
-    if positions:
-        raise ValueError(
-            f"the table has {len(positions)} columns named {name!r}: rename all but one of them"
-        )
+    return column_positions(names, [name])[0]
+
+
+def column_positions(names: Sequence[Hashable], wanted: Collection[Hashable]) -> list[int]:
+    """Return the position of the only column with each wanted name, or raise a ValueError.
+
+    Names are equal if their `name_key` is. The time is linear in the number of names.
+    """
+    keys = name_keys(names)
+    position_of = {key: position for position, key in enumerate(keys)}
+    counts = Counter(keys) if len(position_of) < len(keys) else {}
+    positions = []
+    for name, key in zip(wanted, name_keys(wanted), strict=True):
+        if counts.get(key, 1) > 1:
+            raise ValueError(
+                f"the table has {counts[key]} columns named {name!r}: rename all but one of them"
+            )
+        if key not in position_of:
+            raise _absent_column(names, name)
+        positions.append(position_of[key])
+    return positions
+
+
+def _absent_column(names: Sequence[Hashable], name: Hashable) -> ValueError:
+    """Return the error for a column that a table with these names lacks."""
     hint = did_you_mean(name, names)
     some = ", ".join(map(repr, names[:MANY_NAMES])) + (", …" if len(names) > MANY_NAMES else "")
-    raise ValueError(
+    return ValueError(
         f"the table has no column {name!r}{f':{hint}' if hint else ';'} its columns are [{some}]"
     )
 

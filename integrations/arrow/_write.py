@@ -96,7 +96,8 @@ def _decoded_array(part: Decoded) -> pa.Array:
     values = fitted = _from_numpy(part.distinct, part.name)
     names = part.types_in("arrow")
     if names:
-        with suppress(pa.ArrowException, TypeError, ValueError):
+        # The name of a type in a hostile document may have too many levels.
+        with suppress(pa.ArrowException, RecursionError, TypeError, ValueError):
             cast = _as_fitted(values, names, part.schema)
             fitted = cast if part.holds(cast.to_pylist()) else values
     positions = pa.array(part.positions)

@@ -16,7 +16,14 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import check_choice, part_of_table, read_table, with_article
+from onehot_fast.adapter import (
+    check_choice,
+    name_key,
+    name_keys,
+    part_of_table,
+    read_table,
+    with_article,
+)
 
 TABLES = {"dask": "pandas", "pandas": "pandas", "category": "category"}
 MATRICES = ("numpy", "csr", "csc", "csr_matrix")
@@ -73,10 +80,10 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     if form in TABLES:
         encoder.schema.column_order(list(frame.columns)).warn_if_absent()
         return on_partitions(transform_part, frame, encoder, TABLES[form], num_threads)
-    needed = {*(encoder.columns or ())}
+    needed = {*name_keys(encoder.columns or ())}
     if form in MATRICES and encoder.schema.has_other_columns:
-        needed.update(encoder.schema.fitted_names or ())
-    blocks = frame[[name for name in frame.columns if name in needed]]
+        needed.update(name_keys(encoder.schema.fitted_names or ()))
+    blocks = frame[[name for name in frame.columns if name_key(name) in needed]]
     return _array(blocks, encoder, form, num_threads)
 
 
@@ -102,11 +109,13 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
 
 def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
     """Convert nullable integer and Boolean columns to float64, except for the encoded columns."""
-    encoded = {*(encoder.columns or ())}
+    encoded = {*name_keys(encoder.columns or ())}
     nullable = {
         name: "float64"
         for name, dtype in no_rows.dtypes.items()
-        if name not in encoded and hasattr(dtype, "numpy_dtype") and dtype.numpy_dtype.kind in "biu"
+        if name_key(name) not in encoded
+        and hasattr(dtype, "numpy_dtype")
+        and dtype.numpy_dtype.kind in "biu"
     }
     return no_rows.astype(nullable)
 
@@ -120,8 +129,8 @@ def _array_part(
         return matrix
     if np.can_cast(matrix.dtype, dtype):
         return matrix.astype(dtype)
-    table, encoded = read_table(part), {*(encoder.columns or ())}
-    positions = (i for i, name in enumerate(part.columns) if name not in encoded)
+    table, encoded = read_table(part), {*name_keys(encoder.columns or ())}
+    positions = (i for i, name in enumerate(part.columns) if name_key(name) not in encoded)
     others = ((i, table.numbers(i)) for i in positions)
     position = next(i for i, x in others if x is not None and not np.can_cast(x.dtype, dtype))
     name, column = part.columns[position], part.iloc[:, position]

@@ -83,13 +83,13 @@ def _native(data: Any) -> Any:
 def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[nw.Expr]:
     """Return the features of a frame as expressions; see `Encoder.expressions`."""
     schema, dtypes = encoder.schema, frame.collect_schema()
-    positions = schema.positions_in(dtypes.names())
+    positions, kinds = schema.positions_in(dtypes.names()), dtypes.dtypes()
     found: list[nw.Expr] = []
     for column, position in zip(schema.columns, positions, strict=True):
         name = str(column.name)
         # polars treats some names as patterns.
         value = nw.nth(position) if name == "*" or name.startswith("^") else nw.col(name)
-        dtype = dtypes.dtypes()[position]
+        dtype = kinds[position]
         if isinstance(dtype, CATEGORICAL):
             if not frame.implementation.is_polars():
                 _check_texts(column, dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from itertools import count
 from typing import Any, Literal
 
@@ -146,13 +147,15 @@ def input_feed(model: onnx.ModelProto, table: Any) -> dict[str, AnyArray]:
     """
     source = read_table(table)
     constants = {each.name for each in model.graph.initializer}
+    # A column whose name is not a string is found by its name as text.
+    name_of: dict[str, Hashable] = {}
+    for name in source.names:
+        name_of.setdefault(str(name), name)
+    needed_inputs = [each for each in model.graph.input if each.name not in constants]
+    positions = source.positions([name_of.get(each.name, each.name) for each in needed_inputs])
     feed = {}
-    for needed in model.graph.input:
-        if needed.name in constants:
-            continue
-        # A column whose name is not a string is found by its name as text.
-        name = next((name for name in source.names if str(name) == needed.name), needed.name)
-        values = _as_input(needed, source.read(source.position(name)).encode())
+    for needed, position in zip(needed_inputs, positions, strict=True):
+        values = _as_input(needed, source.read(position).encode())
         has_rows = len(needed.type.tensor_type.shape.dim) == 2
         feed[needed.name] = values[:, np.newaxis] if has_rows else values
     return feed

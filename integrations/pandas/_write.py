@@ -22,8 +22,11 @@ from onehot_fast.adapter import (
     Part,
     PassThrough,
     Table,
+    name_keys,
     write,
 )
+
+from ._codes import python_values
 
 AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 
@@ -73,7 +76,7 @@ def wrap(
         names = [name for part in parts for name in part.names]
         has_levels = source is not None and source.columns.nlevels > 1
         all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
-        memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
+        memo["pandas"] = _labels(names, all_tuples)
     labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
     frames = []
     for run in _neighbours(parts):
@@ -98,6 +101,15 @@ def wrap(
     result = side_by_side(frames)
     result.columns = labels
     return result
+
+
+def _labels(names: list[Any], is_multi_index: bool) -> "pd.Index[Any]":
+    """Return names as column labels; among others, pandas would turn None and NA into NaN."""
+    labels = pd.Index(names, tupleize_cols=is_multi_index)
+    is_kept = is_multi_index or set(map(type, names)) <= {str}
+    if is_kept or name_keys(python_values(labels)) == name_keys(names):
+        return labels
+    return pd.Index(names, dtype=object, tupleize_cols=False)
 
 
 def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:

@@ -30,7 +30,6 @@ ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
 # Integer dtypes that NumPy does not have; UInt128 is new in polars 1.34.
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
 # The smallest int64 is NaT in NumPy, but a valid time in polars.
-LOWEST = np.iinfo(np.int64).min
 # The days 0001-01-01 and 9999-12-31: polars panics when it converts other days to Python.
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
@@ -66,6 +65,10 @@ class PolarsTable(Table):
     def _dtypes(self) -> list[Any]:
         return self.source.dtypes
 
+    @cached_property
+    def _classes(self) -> list[type]:
+        return [*map(type, self._dtypes)]  # comparing these is ten times as fast as dtypes
+
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column is encoded by default."""
         return self._dtypes[position].base_type() in ENCODABLE
@@ -86,13 +89,15 @@ class PolarsTable(Table):
             return np.array(series.to_list(), object)
         return series.to_numpy()
 
-    def cells(self, position: int) -> list[Any]:
-        """Return a column as a list of Python objects."""
+    def cells(self, position: int) -> list[Any] | None:
+        """Return a column as Python objects, or None for times, which may be beyond Python's."""
+        if self._dtypes[position].is_temporal():
+            return None
         return self.source.to_series(position).to_list()
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
         """Return columns of one numeric or Boolean dtype as the rows of an array, else None."""
-        types = [*map(type, self._dtypes)]  # comparing types is ten times as fast as dtypes
+        types = self._classes
         kind, *others = {types[i] for i in positions}
         if others or kind not in TO_NUMPY:
             return None
@@ -161,8 +166,6 @@ def _read_times(series: pl.Series, name: str) -> Values:
     is_zoned = getattr(dtype, "time_zone", None) is not None
     physical = series.cast(pl.Int32 if dtype == pl.Date else pl.Int64)
     if not is_zoned and dtype in (pl.Datetime, pl.Duration):
-        if physical.min() == LOWEST:
-            physical = physical.replace(LOWEST, None)
         # Export integers, because polars before 1.34 exports times with a wrong dtype.
         kind = f"{'M' if dtype == pl.Datetime else 'm'}8[{dtype.time_unit}]"
         return Values(list(read_arrow(physical)), lambda counts: counts.view(kind))

@@ -145,7 +145,9 @@ def _decoded_series(part: Decoded) -> pl.Series:
     names = part.types_in("polars")
     if not names or series.dtype == pl.Object:
         return series
-    with suppress(pl.exceptions.PolarsError, SyntaxError, TypeError, ValueError):
+    # A hostile document may contain names that no parser can read.
+    unreadable = MemoryError, RecursionError, SyntaxError, TypeError, ValueError
+    with suppress(pl.exceptions.PolarsError, *unreadable):
         fields = [pl.DataFrame(schema={"": _fitted_dtype(name, part.schema)}) for name in names]
         fitted = series.cast(pl.concat(fields, how="vertical_relaxed").dtypes[0])
         return fitted if part.holds(fitted.to_list()) else series

@@ -31,10 +31,10 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     """
     require("polars", "1.32", "Encoder.expressions")  # older versions treat names as patterns
     schema, dtypes = encoder.schema, frame.collect_schema()
-    positions = schema.positions_in(dtypes.names())
+    positions, kinds = schema.positions_in(dtypes.names()), dtypes.dtypes()
     features = []
     for column, position in zip(schema.columns, positions, strict=True):
-        dtype = dtypes.dtypes()[position]
+        dtype = kinds[position]
         if dtype.is_nested() or dtype == pl.Object:
             raise TypeError(
                 f"column {column.name!r} has dtype {dtype}, which expressions cannot encode: cast"

@@ -263,7 +263,7 @@ def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None)
         encode_expr(by_name(str(column.name)), column, "struct", num_threads)
         for column in schema.columns
     ]
-    in_place = sorted((str(column.name) for column in schema.columns), key=names.index)
+    in_place = [names[position] for position in sorted(schema.positions_in(names))]
     result = frame.with_columns(structs).unnest(by_name(*in_place))
     if layout.order.positions == [*range(len(names))]:
         return result

@@ -35,7 +35,8 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
     part = Encoder(**{**encoder.get_params(), "columns": names})
     if not names:
         return part.partial_fit(SparkTable(frame, frame.count()))
-    positions = [frame.columns.index(str(name)) for name in names]
+    position_of = {name: i for i, name in enumerate(frame.columns)}
+    positions = [position_of[str(name)] for name in names]
     if _spark_counts(frame, positions, encoder):
         return encoder.partial_fit(CountedTable(frame, positions))
     part.partial_fit(SparkTable(frame))

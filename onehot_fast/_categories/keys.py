@@ -2,16 +2,20 @@
 
 Values that compare equal are the same category, even if their types differ: 1, 1.0, True and
 Decimal(1), or a datetime64 and a datetime of the same instant. A string never equals a number.
+
+Names of columns follow the same rule, and may be missing values: `name_key` says which are equal.
 """
 
 from __future__ import annotations
 
 import datetime
 import enum
-from collections.abc import Callable, Hashable, Iterable
+import importlib
+from collections.abc import Callable, Collection, Hashable, Iterable
 from contextlib import suppress
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from numbers import Number
 from typing import Any, cast
 
 import numpy as np
@@ -26,10 +30,54 @@ MICROSECOND = datetime.timedelta(microseconds=1)
 
 # Values of these types are their own keys.
 PLAIN = frozenset({str, int, float, bytes, bool, complex, Decimal, Fraction, datetime.date})
+# Values of these types are never missing and are their own keys.
+NEVER_MISSING = frozenset({str, bytes, int, bool})
+# Names of these types equal themselves.
+NEVER_NAN = NEVER_MISSING | {type(None)}
 # NumPy scalars that Python types can replace; the str of a float32 would change.
 NATIVE = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
 # Among equal numbers of several types, the type with the lowest rank is preferred.
 TYPE_RANK = {int: 0, float: 1, Fraction: 3, Decimal: 4, complex: 5, bool: 6}
+
+
+class MissingName(enum.Enum):
+    """The missing values that are different names of columns; None is a name too.
+
+    A member is the `name_key` of all names of its kind. NAT and NA also stand for pandas.NaT and
+    pandas.NA themselves where pandas is not installed, see `pandas_missing`. They are missing
+    values, as `is_missing` says.
+    """
+
+    NAN = "nan"  # NaN of any numeric type
+    NAT = "NaT"  # pandas.NaT, and NaT of a datetime64 or timedelta64
+    NA = "<NA>"  # pandas.NA
+
+    def __repr__(self) -> str:
+        """Return the text that pandas shows, which is also part of feature names."""
+        return str(self.value)
+
+    __str__ = __repr__
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        """Pickle the name, so that a process with pandas restores the object of pandas."""
+        return (
+            (getattr, (MissingName, "NAN")) if self is self.NAN else (pandas_missing, (self.name,))
+        )
+
+
+def pandas_missing(name: str) -> Any:
+    """Return pandas.NaT or pandas.NA ("NAT" or "NA"), or its `MissingName` without pandas."""
+    if name not in ("NAT", "NA"):
+        raise ValueError(f"the name must be 'NAT' or 'NA', got {name!r:.40}")
+    try:
+        pandas = importlib.import_module("pandas")
+    except ImportError:
+        return MissingName[name]
+    return pandas.NaT if name == "NAT" else pandas.NA
+
+
+# The types of pandas.NaT and pandas.NA, which are found without importing pandas.
+PANDAS_MISSING = {"NaTType": MissingName.NAT, "NAType": MissingName.NA}
 
 
 class Time(enum.Enum):
@@ -51,7 +99,7 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
     try:
-        return bool(value != value)
+        return bool(value != value) or isinstance(value, MissingName)
     except (TypeError, ValueError):  # pandas.NA and arrays have no truth value
         return type(value).__name__ == "NAType"
 
@@ -75,13 +123,16 @@ def key(value: Any) -> Hashable:
         return value  # type: ignore[no-any-return]
     if isinstance(value, np.datetime64 | np.timedelta64):
         return _numpy_time(value)
+    if isinstance(value, datetime.datetime | datetime.timedelta) and hasattr(value, "asm8"):
+        # A time of pandas, which may have nanoseconds or lie outside the years 1 to 9999.
+        kind, count = cast(tuple[Time, int], _numpy_time(value.asm8))
+        return Time.ZONED if getattr(value, "tzinfo", None) is not None else kind, count
     if isinstance(value, datetime.datetime):
         offset = value.utcoffset()
         since = value.replace(tzinfo=None) - EPOCH - (offset or datetime.timedelta())
-        zone = Time.INSTANT if offset is None else Time.ZONED
-        return zone, _attoseconds(since, getattr(value, "nanosecond", 0))
+        return Time.INSTANT if offset is None else Time.ZONED, _attoseconds(since)
     if isinstance(value, datetime.timedelta):
-        return Time.DURATION, _attoseconds(value, getattr(value, "nanoseconds", 0))
+        return Time.DURATION, _attoseconds(value)
     if isinstance(value, np.floating):
         return _number_order(value)  # type: ignore[no-any-return]
     if isinstance(value, np.complexfloating):
@@ -92,10 +143,9 @@ def key(value: Any) -> Hashable:
     return value  # type: ignore[no-any-return]
 
 
-def _attoseconds(span: datetime.timedelta, nanoseconds: int) -> int:
-    """Return a timedelta in attoseconds, plus the nanoseconds that a pandas value adds to it."""
-    whole = datetime.timedelta(span.days, span.seconds, span.microseconds)
-    return (whole // MICROSECOND) * 10**12 + nanoseconds * 10**9
+def _attoseconds(span: datetime.timedelta) -> int:
+    """Return a timedelta in attoseconds."""
+    return (span // MICROSECOND) * 10**12
 
 
 def _numpy_time(value: Any) -> Hashable:
@@ -116,6 +166,30 @@ def keys(values: Iterable[Any]) -> list[Hashable]:
     """Return the `key` of each value."""
     items = list(values)
     return items if set(map(type, items)) <= PLAIN else [key(plain(value)) for value in items]
+
+
+def name_key(name: Hashable) -> Hashable:
+    """Return a key that is equal for all names of the same column.
+
+    NaN equals NaN, but neither None nor NaT nor pandas.NA. This also holds inside a tuple.
+    """
+    kind = type(name)
+    if kind in NEVER_NAN or isinstance(name, MissingName):
+        return name
+    if isinstance(name, tuple):
+        return tuple(map(name_key, name))
+    if isinstance(name, np.datetime64 | np.timedelta64):
+        return MissingName.NAT if np.isnat(name) else name
+    if kind.__name__ in PANDAS_MISSING:
+        return PANDAS_MISSING[kind.__name__]
+    if isinstance(name, complex | np.complexfloating) and is_missing(name):
+        return MissingName.NAN, name_key(name.real), name_key(name.imag)
+    return MissingName.NAN if isinstance(name, Number) and is_missing(name) else name
+
+
+def name_keys(names: Collection[Hashable]) -> list[Hashable]:
+    """Return the `name_key` of each name of a column."""
+    return [*names] if set(map(type, names)) <= NEVER_NAN else [*map(name_key, names)]
 
 
 def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Hashable, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -15,11 +14,11 @@ import numpy.typing as npt
 from onehot_fast._arguments import scatter
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_array, is_missing
+from onehot_fast._categories.keys import as_array, is_missing, name_key, name_keys
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._schema.column_schema import ColumnSchema, Special
 from onehot_fast._schema.schema import Schema, categories_of_outputs
-from onehot_fast.table import Table, column_position
+from onehot_fast.table import Table, column_positions
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Classes: TypeAlias = npt.NDArray[np.int64]
@@ -56,23 +55,26 @@ def decode_matrix(
     if others:
         width = np.arange(encoded.shape[1])
         features = encoded[:, np.delete(width, [output for _, output in others])]
-    columns: dict[Hashable, AnyArray] = {}
+    columns: dict[Hashable, tuple[Hashable, AnyArray]] = {}  # by the key of the name
     for column, start in zip(schema.columns, schema.starts, strict=False):
         if hasattr(encoded, "tocsc"):
             classes = _sparse_classes(column, features, start)
         else:
             cells = features[:, start : start + column.n_outputs]
             classes = classes_of(column, cells, nan_is_null=False)
-        columns[column.name] = _numpy_values(_decoded(column, classes, substitutes))
+        values = _numpy_values(_decoded(column, classes, substitutes))
+        columns[name_key(column.name)] = column.name, values
     for name, output in others:
-        if name in columns:
+        if name_key(name) in columns:
             raise ValueError(
                 f"two columns are named {name!r}, but the result is a dict with unique names: pass"
                 " only the features of the matrix, or decode a DataFrame"
             )
         values = encoded[:, [output]]
-        columns[name] = (values.toarray() if hasattr(values, "toarray") else values).ravel()
-    return {name: columns[name] for name in (schema.fitted_names or ())} if others else columns
+        values = (values.toarray() if hasattr(values, "toarray") else values).ravel()
+        columns[name_key(name)] = name, values
+    order = name_keys(schema.fitted_names or ()) if others else columns
+    return dict(columns[key] for key in order)
 
 
 def _others(schema: Schema) -> list[tuple[Hashable, int]]:
@@ -251,8 +253,8 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
 
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
     """Tell whether a table has all columns that `fit` encoded, by name, but not all features."""
-    found = {*names}
-    return found.issuperset(column.name for column in schema.columns) and not (
+    found = {*name_keys(names)}
+    return found.issuperset(name_key(column.name) for column in schema.columns) and not (
         found.issuperset(schema.names)
     )
 
@@ -260,8 +262,13 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Decode a table that was encoded with ``output="category"``, and return its columns."""
     parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
-    for column, grouped in zip(schema.columns, schema.of_categories.columns, strict=True):
-        position = table.position(column.name)
+    triples = zip(
+        schema.columns,
+        schema.of_categories.columns,
+        schema.positions_in(table.names),
+        strict=True,
+    )
+    for column, grouped, position in triples:
         read = table.read(position).encode()
         known = categories_of_outputs(grouped, as_text=table.library == "polars")
         classes = np.append(known.find(Categories.of(read.categories)), ZERO_ROW)[read.codes]
@@ -292,33 +299,43 @@ class DecodedLayout:
         # Objects that an integration caches for the next table with these names.
         self.memo: dict[str, Any] = {}
         # The position of each feature of the schema in the encoded table.
-        self.features: list[int] = _positions(names, schema.names)
+        self.features: list[int] = column_positions(names, schema.names)
+        named = zip(names, name_keys(names), strict=True)
         owner: dict[Hashable, int] = {
             name: i for i, column in enumerate(schema.columns) for name in column.names
         }
-        every = (owner.get(name, PassThrough(name, i)) for i, name in enumerate(names))
+        every = (owner.get(key, PassThrough(name, i)) for i, (name, key) in enumerate(named))
         # The columns of the decoded table; an int is an index of `schema.columns`.
         self.columns: list[PassThrough | int] = list(dict.fromkeys(every))
-        encoded = [column.name for column in schema.columns]
-        order = list(schema.fitted_names or encoded)
-        for i, column in enumerate(schema.columns):
-            if not column.n_outputs:
-                before = set(order[: order.index(column.name)])
-                in_layout = [
-                    encoded[part] if isinstance(part, int) else part.name for part in self.columns
-                ]
-                places = [place for place, name in enumerate(in_layout) if name in before]
-                self.columns.insert(max(places, default=-1) + 1, i)
+        if not all(column.n_outputs for column in schema.columns):
+            self.columns = _with_empty_columns(schema, self.columns)
 
 
-def _positions(names: Sequence[Hashable], wanted: Sequence[Hashable]) -> list[int]:
-    """Return the position of each wanted name; raise an error if it is absent or duplicated."""
-    counts = Counter(names)
-    position_of = {name: i for i, name in enumerate(names) if counts[name] == 1}
-    return [
-        position_of[name] if name in position_of else column_position(names, name)
-        for name in wanted
-    ]
+def _with_empty_columns(
+    schema: Schema, columns: Sequence[PassThrough | int]
+) -> list[PassThrough | int]:
+    """Return the columns of a `DecodedLayout` with the encoded columns that have no features."""
+    encoded = name_keys([column.name for column in schema.columns])
+    order = encoded if schema.fitted_names is None else name_keys(schema.fitted_names)
+    rank_of: dict[Hashable, int] = {}
+    for rank, key in enumerate(order):
+        rank_of.setdefault(key, rank)
+    place_of: dict[int, int] = {}  # from a rank to the last place of a column with this rank
+    for place, part in enumerate(columns):
+        key = encoded[part] if isinstance(part, int) else name_key(part.name)
+        if key in rank_of:
+            place_of[rank_of[key]] = place
+    empty = {rank_of[key]: i for i, key in enumerate(encoded) if not schema.columns[i].n_outputs}
+    after: dict[int, list[int]] = {}  # from a place to the columns inserted after it
+    last = -1
+    for rank in range(len(order)):
+        if rank in empty:
+            after.setdefault(last, []).append(empty[rank])
+        last = max(last, place_of.get(rank, -1))
+    found: list[PassThrough | int] = [*after.get(-1, ())]
+    for place, part in enumerate(columns):
+        found += [part, *after.get(place, ())]
+    return found
 
 
 def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyArray]:

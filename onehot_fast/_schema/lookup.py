@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import did_you_mean, shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import plain
+from onehot_fast._categories.keys import name_key, name_keys, plain
 from onehot_fast._runtime import parallel
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema import reports, statistics
@@ -53,14 +53,22 @@ def learn_table(
     if chosen is None:
         # A column with declared categories is encoded too.
         categories = options.values["categories"]
-        declared = categories if isinstance(categories, dict) else {}
+        is_per_column = isinstance(categories, dict)
+        declared = (
+            {
+                key
+                for key, values in zip(name_keys(categories), categories.values(), strict=True)
+                if values
+            }
+            if is_per_column
+            else set()
+        )
+        names_of_table = zip(table.encodable, name_keys(table.names), strict=True)
         positions = [
-            i
-            for i, encodable in enumerate(table.encodable)
-            if encodable or declared.get(table.names[i])
+            i for i, (encodable, key) in enumerate(names_of_table) if encodable or key in declared
         ]
     else:
-        positions = sorted(map(table.position, chosen))
+        positions = sorted(table.positions(chosen))
     names = tuple(table.names[i] for i in positions)
     _check_options(names, options)
 
@@ -80,9 +88,10 @@ def learn_table(
 
 def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
     """Raise an error if an option names a column that is not encoded."""
+    known = {*name_keys(names)}
     for option, value in options.values.items():
         for name in value if isinstance(value, dict) else ():
-            if name not in names:
+            if name_key(name) not in known:
                 raise ValueError(
                     f"{option}: the column must be one of the encoded columns {list(names)!r},"
                     f" got {name!r};{did_you_mean(name, names)} pass columns=[...] to choose the"
@@ -124,8 +133,10 @@ def check_table(table: Table, schema: Schema) -> Check:
 def _unseen_in(table: Table, columns: Iterable[ColumnSchema]) -> list[UnseenValues]:
     """Return the unknown, missing and infrequent values of some columns of a table."""
     unseen = []
-    for column in columns:
-        read = with_column_context(column.name, table.column, table.position(column.name))
+    columns = list(columns)
+    positions = table.positions([column.name for column in columns])
+    for column, position in zip(columns, positions, strict=True):
+        read = with_column_context(column.name, table.column, position)
         unseen.append(with_column_context(column.name, reports.unseen_values, column, read))
     return unseen
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from onehot_fast._arguments.choices import (
     shown,
     with_article,
 )
-from onehot_fast._categories.keys import is_missing, keys, plain
+from onehot_fast._categories.keys import NEVER_MISSING, is_missing, keys, name_key, name_keys, plain
 from onehot_fast._runtime.registry import integration, reader_of
+from onehot_fast._runtime.utils import cached_property
 from onehot_fast.table import Table
 
 Drop: TypeAlias = Literal["first", "last", "if_binary", "most_frequent"]
@@ -27,8 +28,6 @@ HandleMissing: TypeAlias = Literal["ignore", "indicator", "error", "propagate"]
 HandleUnknown: TypeAlias = Literal["error", "ignore", "warn", "indicator", "infrequent"]
 DROP_RULES: tuple[Drop, ...] = get_args(Drop)
 MISSING_RULES: tuple[HandleMissing, ...] = get_args(HandleMissing)
-# Values of these types are never missing and are their own keys.
-NEVER_MISSING = frozenset({str, bytes, int, bool})
 REMAINDERS = ("passthrough", "drop")
 UNIQUE_HINT = "pass distinct values, e.g. column.dropna().unique() (polars: .drop_nulls().unique())"
 UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
@@ -60,17 +59,32 @@ class ColumnOptions:
 DEFAULTS: dict[str, Any] = {**vars(ColumnOptions()), "remainder": "passthrough"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Options:
     """The checked options by name. Each is one value, or a dict from columns to values."""
 
     values: dict[str, Any]
 
+    @cached_property
+    def _by_key(self) -> dict[str, Any]:
+        """The options, in which the `name_key` of each column replaces its name."""
+        return {
+            option: dict(zip(name_keys(value), value.values(), strict=True))
+            if isinstance(value, dict)
+            else value
+            for option, value in self.values.items()
+        }
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two encoders have equal options."""
+        return isinstance(other, Options) and self._by_key == other._by_key
+
     def of(self, name: Hashable) -> ColumnOptions:
         """Return the options of a column; raise an error if they contradict each other."""
+        key = name_key(name)
         chosen = {
-            option: value.get(name, DEFAULTS[option]) if isinstance(value, dict) else value
-            for option, value in self.values.items()
+            option: value.get(key, DEFAULTS[option]) if isinstance(value, dict) else value
+            for option, value in self._by_key.items()
             if option != "remainder"
         }
         options = ColumnOptions(**chosen)
@@ -92,7 +106,7 @@ class Options:
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}
-            yield frozenset((c, type(c), _typed(v)) for c, v in per_column.items())
+            yield frozenset((name_key(c), type(plain(c)), _typed(v)) for c, v in per_column.items())
 
 
 def _typed(value: Any) -> Hashable:
@@ -122,6 +136,9 @@ def resolve(passed: Mapping[str, Any]) -> Options:
         value = passed[option]
         if isinstance(value, Mapping) and option != "remainder":
             per_column = {name: check(one, f"{option}[{name!r}]") for name, one in value.items()}
+            twice = _repeated(list(per_column))
+            if twice is not None:
+                raise ValueError(f"{option} must name each column once, got {twice.name!r} twice")
             values[option] = per_column or DEFAULTS[option]
         else:
             values[option] = check(value, option)
@@ -140,10 +157,37 @@ def column_names(columns: Any) -> tuple[Hashable, ...] | None:
             f"columns must be column names, got {with_article(columns)}; pass the table to fit()"
         )
     names = tuple(columns)
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            raise TypeError(
+                f"columns must be column names, got {with_article(name)}: {shown(name)}; pass"
+                " one list of names, e.g. columns=['size', 'color']"
+            ) from None
+    twice = _repeated(names)
     if twice is not None:
-        raise ValueError(f"columns must have different names, got {twice!r} twice")
+        raise ValueError(f"columns must have different names, got {twice.name!r} twice")
     return names
+
+
+class _Repeated(NamedTuple):
+    """A name of a column that was passed twice; it may be None."""
+
+    name: Hashable
+
+
+def _repeated(names: Sequence[Hashable]) -> _Repeated | None:
+    """Return the first name that equals an earlier one, or None if all names differ."""
+    keys = name_keys(names)
+    if len(set(keys)) == len(keys):
+        return None
+    seen: set[Hashable] = set()
+    for name, key in zip(names, keys, strict=True):
+        if key in seen:
+            return _Repeated(name)
+        seen.add(key)
+    return None
 
 
 def is_selector(columns: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_objects
+from onehot_fast._categories.keys import as_objects, name_key
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special
@@ -246,11 +246,13 @@ class UnknownValueWarning(UserWarning):
 
     def merge(self, other: UnknownValueWarning) -> UnknownValueWarning:
         """Return one warning for the rows of both warnings."""
-        both = self.unseen | other.unseen
-        for name in self.unseen.keys() & other.unseen.keys():
-            parts = [each.unseen[name].unknown for each in (self, other)]
-            unknown = ColumnStatistics.merge(parts).most_frequent()
-            both[name] = dataclasses.replace(self.unseen[name], unknown=unknown)
+        both = {name_key(name): values for name, values in self.unseen.items()}
+        for name, values in other.unseen.items():
+            mine = both.setdefault(name_key(name), values)
+            if mine is not values:
+                parts = [mine.unknown, values.unknown]
+                unknown = ColumnStatistics.merge(parts).most_frequent()
+                both[name_key(name)] = dataclasses.replace(mine, unknown=unknown)
         return UnknownValueWarning.of(both.values())
 
 

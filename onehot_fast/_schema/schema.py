@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -10,11 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_objects
+from onehot_fast._categories.keys import as_objects, name_key, name_keys
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import cached_property, warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special, column_schema, fields_of
-from onehot_fast.table import column_position
+from onehot_fast.table import column_positions
 
 Made = TypeVar("Made")
 
@@ -122,11 +123,12 @@ class Schema:
 
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
         """Return the position of each column of the schema in a table with these names."""
-        return [column_position(names, column.name) for column in self.columns]
+        return column_positions(names, [column.name for column in self.columns])
 
     def column_of(self, name: Hashable) -> ColumnSchema:
         """Return the column named `name`. If the schema has only one column, return that column."""
-        named = [column for column in self.columns if column.name == name]
+        key = name_key(name)
+        named = [column for column in self.columns if name_key(column.name) == key]
         if named or len(self.columns) == 1:
             return (named or self.columns)[0]
         known = [column.name for column in self.columns]
@@ -145,13 +147,13 @@ class Schema:
                 order[slot] = position
             return ColumnOrder(order, {*order} - {*encoded}, [])
         # Columns with the same name keep their order.
-        waiting: dict[Hashable, list[int]] = {}
-        for position, name in enumerate(names):
-            waiting.setdefault(name, []).append(position)
+        waiting: dict[Hashable, deque[int]] = {}
+        for position, key in enumerate(name_keys(names)):
+            waiting.setdefault(key, deque()).append(position)
         order, absent = [], []
-        for name in self.fitted_names:
-            if waiting.get(name):
-                order.append(waiting[name].pop(0))
+        for name, key in zip(self.fitted_names, name_keys(self.fitted_names), strict=True):
+            if waiting.get(key):
+                order.append(waiting[key].popleft())
             else:
                 absent.append(name)
         unseen = {position for positions in waiting.values() for position in positions}
@@ -184,10 +186,11 @@ class Schema:
         `kept` has the names of the output columns that are not encoded. The names of the features
         are generated only if two names could be equal.
         """
-        others = set(kept)
+        # Two kept columns may have the same name.
+        others = {name_key(name): name for name in kept}
         prefixes = [column.prefix for column in self.columns]
         # If a name starts with a prefix, so does the name that follows the prefix in sorted order.
-        starts = sorted(prefixes + [name for name in others if isinstance(name, str)])
+        starts = sorted(prefixes + [name for name in others.values() if isinstance(name, str)])
         known = {*prefixes}
         overlaps = any(b.startswith(a) for a, b in pairwise(starts) if a in known)
         if not overlaps and all(column.has_distinct_names for column in self.columns):
@@ -198,7 +201,7 @@ class Schema:
                 is_special = isinstance(label, Special)
                 meaning = f"{label.value} values" if is_special else f"category {label!r}"
                 _add_name(sources, name, f"column {column.name!r}, {meaning}")
-        for other in others:
+        for other in others.values():
             _add_name(sources, other, f"column {other!r}, which is not encoded")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import secrets
@@ -13,9 +14,10 @@ import numpy as np
 
 from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import is_missing, plain
+from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
-from onehot_fast._schema.options import DEFAULTS, DROP_RULES, NEVER_MISSING, DropValue, Options
+from onehot_fast._runtime.utils import warn
+from onehot_fast._schema.options import DEFAULTS, DROP_RULES, DropValue, Options
 from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
 from onehot_fast._version import __version__
 
@@ -37,6 +39,10 @@ MAX_QUOTED = 300
 # Names and prefixes are part of every feature name: without a limit, the total length of all
 # names could grow with the square of the length of the document.
 MAX_NAME_LETTERS = 10_000
+# The maximum length of the name of a type, which may contain names that the user chose. Libraries
+# parse some names in quadratic time.
+MAX_TYPE_LETTERS = 1_000
+PREFIXES = ("prefix", "prefix_sep")
 
 
 class NotJSONError(ValueError):
@@ -61,6 +67,16 @@ def reading(where: str) -> Iterator[None]:
         raise NotAnEncoderError(f"the text is not a complete encoder: {where}: {what}") from error
 
 
+@contextlib.contextmanager
+def writing(where: str) -> Iterator[None]:
+    """Add the part of the encoder to the errors of `to_json` in a `with` block."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{where}: {error}") from error
+
+
 def dumps(
     encoded: tuple[Hashable, ...] | None, options: Options, state: TableStatistics | None
 ) -> str:
@@ -69,11 +85,14 @@ def dumps(
         "format": FORMAT,
         "version": VERSION,
         "written by": f"onehot_fast {__version__}",
-        "columns": None if encoded is None else [to_json(name) for name in encoded],
-        "options": {name: _option_to_json(name, value) for name, value in options.chosen()},
+        "columns": None if encoded is None else [*map(_name_to_json, encoded)],
+        "options": _options_to_json(options),
         "fitted": None if state is None else _state_to_json(state),
     }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+    try:
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+    except ValueError as error:  # an integer of thousands of digits
+        raise ValueError(f"the encoder cannot be saved as JSON: {error}") from error
 
 
 def _read_document(text: str | bytes) -> dict[str, Any]:
@@ -140,25 +159,44 @@ def _count(source: Json) -> int:
 def _names_from_json(source: list[Json]) -> list[Hashable]:
     """Return the names of columns; raise an error if a name appears twice."""
     names = [_name_from_json(name) for name in source]
-    if len(set(names)) < len(names):
+    if len(set(name_keys(names))) < len(names):
         raise ValueError(f"column names must differ from each other, got {shown(names)}")
     return names
 
 
 def _name_from_json(source: Json) -> Hashable:
     """Return the name of a column, or a prefix; raise an error if it is too long."""
-    name: Hashable = from_json(source)
+    return _checked_name(from_json(source))
+
+
+def _name_to_json(name: Hashable) -> Json:
+    """Return the JSON form of the name of a column; raise an error if it is too long."""
+    return to_json(_checked_name(name))
+
+
+def _checked_name(name: Hashable) -> Hashable:
+    """Return the name of a column, or a prefix; raise an error if it is too long."""
     if len(letters := str(name)) > MAX_NAME_LETTERS:
         raise ValueError(
-            f"a name or prefix must have at most {MAX_NAME_LETTERS:,} letters, got {len(letters):,}"
+            f"a name or prefix in JSON must have at most {MAX_NAME_LETTERS:,} letters, got"
+            f" {len(letters):,}: {shown(name)}; rename the column, or pass a shorter prefix="
         )
     return name
+
+
+def _options_to_json(options: Options) -> Json:
+    """Return the options that differ from their defaults as JSON."""
+    chosen = {}
+    for name, value in options.chosen():
+        with writing(f"option {name!r}"):
+            chosen[name] = _option_to_json(name, value)
+    return chosen
 
 
 def _option_to_json(option: str, value: Any) -> Json:
     """Return the JSON form of the value of an option, or of a mapping from columns to values."""
     if isinstance(value, Mapping):
-        pairs = [[to_json(name), _option_to_json(option, one)] for name, one in value.items()]
+        pairs = [[_name_to_json(name), _option_to_json(option, v)] for name, v in value.items()]
         return {"per column": pairs}
     if option == "categories":
         return "auto" if value is None else [to_json(item) for item in value]
@@ -166,7 +204,7 @@ def _option_to_json(option: str, value: Any) -> Json:
         return [to_json(value.value)]
     if isinstance(value, np.dtype):
         return value.name if value.isnative else value.str
-    return value
+    return _checked_name(value) if option in PREFIXES else value
 
 
 def _option_from_json(option: str, source: Json) -> Any:
@@ -183,7 +221,20 @@ def _value_from_json(option: str, source: Json) -> Any:
         return [from_json(item) for item in source]
     if isinstance(source, dict):
         raise TypeError(f"the value for a column must not be a dict, got {shown(source)}")
-    return _name_from_json(source) if option in ("prefix", "prefix_sep") else source
+    if option == "dtype" and isinstance(source, str):
+        _import_dtype(source)
+    return _name_from_json(source) if option in PREFIXES else source
+
+
+def _import_dtype(name: str) -> None:
+    """Import ml_dtypes if NumPy does not know a dtype, such as "bfloat16", without it."""
+    if not name.isidentifier() or len(name) > MAX_QUOTED:
+        return
+    try:
+        np.dtype(name)
+    except TypeError:
+        with contextlib.suppress(ImportError):
+            importlib.import_module("ml_dtypes")
 
 
 def drop_as_passed(value: str | DropValue | None) -> Any:
@@ -197,12 +248,29 @@ def drop_as_passed(value: str | DropValue | None) -> Any:
 def _state_to_json(state: TableStatistics) -> Json:
     """Return the statistics of a table as JSON."""
     pairs = zip(state.names, state.columns, strict=True)
-    columns = [{"name": to_json(name), **_learned_to_json(learned)} for name, learned in pairs]
+    _warn_of_long_types(state)
+    columns = []
+    for name, learned in pairs:
+        with writing(f"column {shown(name)}"):
+            columns.append({"name": _name_to_json(name), **_learned_to_json(learned)})
     table: Json = None
     if state.input is not None:
-        names = [to_json(plain(name)) for name in state.input.names]
+        with writing("the names of the columns"):
+            names = [to_json(name) for name in state.input.names]
         table = {"named": state.input.has_names, "columns": names}
     return {"rows": state.n_rows, "input": table, "columns": columns}
+
+
+def _warn_of_long_types(state: TableStatistics) -> None:
+    """Warn if the name of a type is too long to be saved; only the type is lost."""
+    pairs = zip(state.names, state.columns, strict=True)
+    lost = [name for name, v in pairs if any(len(kind) > MAX_TYPE_LETTERS for kind in v.types)]
+    if lost:
+        warn(
+            f"column {shown(lost[0])}{' and others' if lost[1:] else ''}: the name of the type has"
+            f" more than {MAX_TYPE_LETTERS:,} letters; the saved encoder will decode such a column"
+            " to the type of its categories"
+        )
 
 
 def _learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
@@ -210,11 +278,12 @@ def _learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
     learned = learned.sorted_after(learned.n_declared or 0)
     categories, items = learned.categories, learned.categories.tolist()
     is_plain = set(map(type, items)) <= AS_THEY_ARE
+    types = sorted(kind for kind in learned.types if len(kind) <= MAX_TYPE_LETTERS)
     # Categories determine their type, unless there are none.
     kind = {} if len(categories) or not categories.kind_name else {"type": categories.kind_name}
     return {
         **kind,
-        **({"types": sorted(learned.types)} if learned.types else {}),
+        **({"types": types} if types else {}),
         "declared": learned.n_declared,
         "conflict": learned.conflict,
         "categories": items if is_plain else [to_json(item) for item in items],
@@ -240,8 +309,9 @@ def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None
     if source is None:
         return None
     names = [from_json(name) for name in _list(source["columns"])]
-    known = {*encoded}
-    if [name for name in names if name in known] != encoded:
+    keys = name_keys(encoded)
+    known = {*keys}
+    if [key for key in name_keys(names) if key in known] != keys:
         raise ValueError("'input' must list all encoded columns, in the same order as 'fitted'")
     if type(source["named"]) is not bool:
         raise TypeError(f"'named' must be true or false, got {shown(source['named'])}")
@@ -270,9 +340,10 @@ def _learned_from_json(source: Json) -> ColumnStatistics:
         n_declared = min(_count(n_declared), len(categories))
     types = _list(source.get("types", []))
     for name in types:
-        if not isinstance(name, str) or len(name) > MAX_QUOTED:
+        if not isinstance(name, str) or len(name) > MAX_TYPE_LETTERS:
             raise ValueError(
-                f"a type name must be a str of at most {MAX_QUOTED} letters, got {shown(name)}"
+                f"a type name must be a str of at most {MAX_TYPE_LETTERS:,} letters, got"
+                f" {shown(name)}"
             )
     return ColumnStatistics(categories, counts, n_declared, conflict, types=frozenset(types))
 

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
+from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime import dispatch
 from onehot_fast.column import Column
 
@@ -143,7 +145,7 @@ class TableStatistics:
     def merge(self, *others: TableStatistics) -> TableStatistics:
         """Return the statistics of the rows of this table and all others."""
         for other in others:
-            if self.names != other.names:
+            if name_keys(self.names) != name_keys(other.names):
                 raise ValueError(
                     f"all encoders must have the same columns, got {list(self.names)!r} and"
                     f" {list(other.names)!r}; pass the same columns=[...] to all"
@@ -156,8 +158,8 @@ class TableStatistics:
 
     def in_order_of(self, names: tuple[Hashable, ...]) -> TableStatistics:
         """Return a copy with its columns in the order of `names`, which are its names."""
-        by_name = dict(zip(self.names, self.columns, strict=True))
-        return replace(self, names=names, columns=tuple(by_name[name] for name in names))
+        by_key = dict(zip(name_keys(self.names), self.columns, strict=True))
+        return replace(self, names=names, columns=tuple(by_key[key] for key in name_keys(names)))
 
     def in_schema_order(self) -> TableStatistics:
         """Return a copy with the categories in the order that `ordered` returns.
@@ -173,8 +175,15 @@ class TableStatistics:
 
     def is_same(self, other: TableStatistics) -> bool:
         """Tell whether `other` has the same names, number of rows, categories and counts."""
-        inputs = [None if each.input is None else each.input.names for each in (self, other)]
-        if (self.names, self.n_rows, inputs[0]) != (other.names, other.n_rows, inputs[1]):
+        mine, others = (
+            (
+                name_keys(each.names),
+                each.n_rows,
+                None if each.input is None else name_keys(each.input.names),
+            )
+            for each in (self, other)
+        )
+        if mine != others:
             return False
         return all(map(ColumnStatistics.is_same, self.columns, other.columns))
 
@@ -184,10 +193,13 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
     known = [state.input for state in states if state.input is not None]
     if not known:
         return None
-    counts = [Counter(each.names) for each in known]
-    for other in counts[1:]:
-        different = [*(counts[0] - other), *(other - counts[0])]
-        if different:
+    counts = [Counter(name_keys(each.names)) for each in known]
+    for each, other in zip(known[1:], counts[1:], strict=True):
+        keys = [*(counts[0] - other), *(other - counts[0])]
+        if keys:
+            names = (*known[0].names, *each.names)
+            by_key = dict(zip(name_keys(names), names, strict=True))
+            different = [by_key[key] for key in keys]
             raise ValueError(
                 f"the encoders must be fitted to tables with the same columns, but only some tables"
                 f" have the columns {different!r}; fit all encoders to the same columns, or to the"
@@ -199,15 +211,32 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
 def learn(column: Column) -> ColumnStatistics:
     """Return the statistics of one column; skip undeclared categories that do not occur."""
     found = counted(column)
+    if not (column.declared or column.is_conflicting):
+        occurring = np.flatnonzero(found.counts)
+        if len(occurring) < len(found.categories):
+            found = found.take(occurring)
+    _check_present(found.categories)
     if column.is_conflicting:
         return replace(found, conflict=True)
     if column.declared:
         # An empty declaration has no order to keep.
         return replace(found, n_declared=len(found.categories) or None)
-    occurring = np.flatnonzero(found.counts)
-    if len(occurring) < len(found.categories):
-        found = found.take(occurring)
     return replace(found, categories=found.categories.with_positive_zero())
+
+
+def _check_present(categories: Categories) -> None:
+    """Raise an error if a category is a missing value in NumPy and pandas.
+
+    The lowest time and duration of Arrow and polars, -2**63 units, is NaT there.
+    """
+    values = categories.values
+    if isinstance(values, Strings) or values.dtype != object:
+        return
+    if not set(map(type, values)) <= NEVER_MISSING and any(map(is_missing, values)):
+        raise ValueError(
+            "a category must not be a missing value, got NaT, which is how NumPy reads a time or"
+            " duration of -2**63 units: replace the value with null before fit"
+        )
 
 
 def counted(column: Column) -> ColumnStatistics:

@@ -8,6 +8,7 @@ import datetime
 import json
 import math
 import pickle
+import uuid
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -63,6 +64,14 @@ SCALARS = {
     "months": np.timedelta64(5, "M"),
     "no duration": np.timedelta64("NaT", "s"),
     "tuple": (1, ("a", None), b""),
+    "uuid": uuid.UUID(int=7),
+    "complex longdouble": np.clongdouble(-0.0) + 1j / np.longdouble(3),
+    "time with an offset": datetime.time(1, 2, tzinfo=datetime.timezone(HOUR / 3600)),
+    "time with a zone": datetime.time(1, 2, tzinfo=PARIS, fold=1),
+    "microseconds of offset": datetime.datetime(
+        2024, 2, 29, tzinfo=datetime.timezone(datetime.timedelta(microseconds=-1))
+    ),
+    "far year": np.datetime64(2**62, "D"),
 }
 
 
@@ -92,10 +101,14 @@ def test_scalars_are_restored(value):
     assert identity(restored(value)) == identity(value)
 
 
+OFFSETS = st.timedeltas(datetime.timedelta(-1, 1), datetime.timedelta(1, -1)).map(datetime.timezone)
+
+
 @given(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
     | st.decimals(allow_nan=False) | st.fractions() | st.dates() | st.datetimes()
-    | st.timedeltas() | st.complex_numbers() | st.times().map(lambda time: time.replace(fold=0))
+    | st.timedeltas() | st.complex_numbers() | st.times() | st.uuids()
+    | st.datetimes(timezones=OFFSETS) | st.times(timezones=OFFSETS | st.timezones())
     | st.datetimes(
         # Early offsets have odd seconds.
         timezones=st.sampled_from([datetime.UTC, PARIS, ZoneInfo("Asia/Kathmandu")]),
@@ -321,11 +334,18 @@ TOO_LONG = [
     {"Interval": [DIGITS, 2], "closed": "right"}, {"Interval": [1, 2], "closed": DIGITS},
     {"Interval": [{"Period": DIGITS, "freq": "M"}, 2], "closed": "right"},
     {"tuple": [{"Period": DIGITS, "freq": "M"}]}, {DIGITS: 1}, {"bytes": f"{DIGITS}x"},
+    {"missing": DIGITS}, {"missing": "NAN"}, {"missing": []}, {"clongdouble": [DIGITS, "1"]},
+    {"datetime": [DIGITS, None]}, {"datetime": ["2020-01-01", DIGITS]}, {"time": [DIGITS, None]},
+    {"datetime": ["2020-01-01", [10**400, 0, 0]]}, {"time": ["01:00", DIGITS], "fold": 0},
+    {"Timestamp": [10**400, None], "unit": "s"}, {"Timestamp": [1, DIGITS], "unit": "s"},
+    {"Timestamp": [DIGITS, None], "unit": "s"}, {"Timestamp": [1], "unit": "s"},
+    {"Timedelta": [10**400], "unit": "s"}, {"Period": [10**400], "freq": "M"},
+    {"Period": [1], "freq": DIGITS}, {"MonthDayNano": [10**400, 1, 1]}, {"MonthDayNano": DIGITS},
 ]  # fmt: skip
 
 
 def test_long_scalars_of_every_tag_are_tested():
-    of_pandas = {next(iter(tagged(value))) for value in pandas_scalars()}
+    of_pandas = {next(iter(tagged(value))) for value in pandas_scalars()} | {"missing"}
 
     assert {next(iter(source)) for source in TOO_LONG} >= TAGS | of_pandas
 
