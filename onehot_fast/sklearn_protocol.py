@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Hashable, Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from onehot_fast._encode.write import FORMATS
 from onehot_fast._runtime.registry import wrappers
 from onehot_fast._schema.lookup import schema_of
 from onehot_fast._schema.options import Options
-from onehot_fast._schema.reports import check_default_columns
+from onehot_fast._schema.reports import check_default_columns, check_features_exist
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import InputTable, TableStatistics
 from onehot_fast.table import Table
@@ -46,6 +46,22 @@ class Option:
     def __get__(self, instance: Any, owner: type) -> Any:
         """Return the option as it was passed."""
         return self if instance is None else instance._params[self.name]
+
+
+# The attributes of scikit-learn's encoders, and how an Encoder names the same. A test reads the
+# names from scikit-learn.
+FOREIGN_ATTRIBUTES = {
+    "categories_": "encoder.categories, a dict from columns to arrays",
+    "classes_": "encoder.categories, a dict from columns to arrays",
+    "drop_idx_": "encoder.drop, or encoder.features, which lists the features that exist",
+    "infrequent_categories_": "encoder.infrequent_categories, a dict from columns to arrays",
+    "get_feature_names": "encoder.get_feature_names_out()",
+    "n_features_out_": "encoder.n_features",
+    "feature_name_combiner": "the options prefix= and prefix_sep=",
+    "sparse_output": "encoder.transform(table, output='csr')",
+    "encoded_missing_value": "encoder.transform(table, output='codes'), in which 0 is missing",
+    "unknown_value": "encoder.transform(table, output='codes'), in which 1 is unknown",
+}
 
 
 class SklearnProtocol:
@@ -80,6 +96,16 @@ class SklearnProtocol:
             )
         super().__setattr__(name, value)
 
+    if not TYPE_CHECKING:  # for a type checker, an unknown attribute stays an error
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the AttributeError of an absent attribute, which names ours if there is one."""
+            if hasattr(type(self), name):  # a property raised an AttributeError: raise it again
+                return object.__getattribute__(self, name)
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            here = FOREIGN_ATTRIBUTES.get(name)
+            raise AttributeError(f"{text}: use {here}" if here else text, name=name, obj=self)
+
     @property
     def columns(self) -> tuple[Hashable, ...] | None:
         """The names of the encoded columns in order; before `fit`, the chosen names or None."""
@@ -94,12 +120,15 @@ class SklearnProtocol:
     def _create_schema(self, state: TableStatistics) -> Schema:
         """Return the schema of the statistics, and store both.
 
-        Warn about columns that look like identifiers. After an error, the encoder is unchanged.
+        Warn about columns that look like identifiers, and about columns without features. After an
+        error, the encoder is unchanged.
         """
         state = state.in_schema_order()
         schema = schema_of(state, self._options)
         if schema.uses_default_columns:
             check_default_columns(schema)
+        if state.input is not None and state.input.library is not None:  # not after `from_json`
+            check_features_exist(schema)
         self._known_schema, self._state = schema, state
         return schema
 

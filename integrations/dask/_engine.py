@@ -3,6 +3,7 @@
 Tasks never modify their inputs, so a task that runs twice returns the same result.
 """
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import check_choice, part_of_table, read_table, with_article
+from onehot_fast.adapter import check_choice, lookup, part_of_table, read_table, with_article
 
 TABLES = {"dask": "pandas", "pandas": "pandas", "category": "category"}
 MATRICES = ("numpy", "csr", "csc", "csr_matrix")
@@ -70,6 +71,8 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     frame = as_frame(table)
     form: Any = "dask" if output is None else output
     check_choice(form, "output", (*TABLES, *ARRAYS))
+    # The parts of one result share a copy, with which `transform_part` warns once of each column.
+    encoder = copy.copy(encoder)
     if form in TABLES:
         encoder.schema.column_order(list(frame.columns)).warn_if_absent()
         return on_partitions(transform_part, frame, encoder, TABLES[form], num_threads)
@@ -144,8 +147,11 @@ def on_partitions(
 
 
 def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> Any:
-    """Return an encoded partition; if `num_threads` is None, use one thread."""
-    with part_of_table():
+    """Return an encoded partition; if `num_threads` is None, use one thread.
+
+    The partitions that are encoded in one process warn once of unknown values in a column.
+    """
+    with part_of_table(), lookup.warning_once(encoder.schema.warned):
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
 

@@ -101,6 +101,14 @@ class Schema:
         return found
 
     @cached_property
+    def warned(self) -> set[Hashable]:
+        """The columns of which `lookup.warning_once` warned, for an engine that shares the schema.
+
+        A copy of the encoder has a schema of its own.
+        """
+        return set()
+
+    @cached_property
     def has_other_columns(self) -> bool:
         """Whether the output includes columns seen in `fit` that are not encoded."""
         is_whole = len(self.fitted_names or ()) <= len(self.columns)

@@ -180,4 +180,4 @@ def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
         warnings.showwarning = collect
         yield
     if merged is not None:
-        note(f"{name}: {merged}", is_quiet)
+        note(f"{name}: {_as_typed(merged, False)}", is_quiet)

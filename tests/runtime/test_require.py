@@ -39,13 +39,18 @@ for extra in {[*REQUIRED]}:
     except ModuleNotFoundError as error:
         print(error.name, error, sep="|")
 """
-    expected = [
-        f"{name}|onehot_fast.integrations.{extra} needs {name} {least} or newer:"
-        f' pip install "onehot-fast[{extra}]"'
-        for extra, (name, least) in REQUIRED.items()
-    ]
+    packages = {"sklearn": "scikit-learn", "dask": "dask[dataframe]"}
 
-    assert run(program).splitlines() == expected
+    lines = run(program).splitlines()
+
+    assert len(lines) == len(REQUIRED)
+    for line, (extra, (name, least)) in zip(lines, REQUIRED.items(), strict=True):
+        missing, _, message = line.partition("|")
+        package = packages.get(name, name)
+        assert missing == name
+        assert message.startswith(f'{package} is not installed: pip install "{package}>={least}"')
+        assert f'pip install "onehot-fast[{extra}]"' in message
+        assert f"onehot_fast.integrations.{extra} needs {name} {least} or newer" in message
 
 
 @pytest.mark.parametrize("version", ["0.25.3", "1.19.0rc1", "1.20", "1.20.0rc1", "10.0.dev3+g1"])
