@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -45,16 +45,15 @@ class TableAccessor(Generic[Frame]):
         Supplied by the library. Nothing is read before a method is called.
     """
 
+    _methods: ClassVar[tuple[str, ...]] = tuple(METHODS.values())
+
     def __init__(self, data: Any) -> None:
         self._data = data
 
     def __repr__(self) -> str:
         """Show how to call the accessor."""
-        methods = [name for name in METHODS.values() if hasattr(self, name)]
-        return (
-            "<onehot of a table: call it with the columns to encode for a table, or"
-            f" {', '.join(methods)} for a matrix, or fit for an Encoder>"
-        )
+        forms = ", ".join(self._methods)
+        return f"<onehot of a table: call it with the columns to encode, or {forms} or fit>"
 
     @columns_only
     def __call__(

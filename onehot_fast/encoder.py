@@ -236,6 +236,7 @@ class Encoder(SklearnProtocol):
         """
         schema = self._create_schema(self._learn(table, self._params["columns"]))
         reports.check_rows_exist(schema)
+        reports.check_features_exist(schema)
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:

@@ -17,7 +17,7 @@ from onehot_fast._encode.write import FORMATS
 from onehot_fast._runtime.registry import wrappers
 from onehot_fast._schema.lookup import schema_of
 from onehot_fast._schema.options import Options
-from onehot_fast._schema.reports import check_default_columns, check_features_exist
+from onehot_fast._schema.reports import check_default_columns
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import InputTable, TableStatistics
 from onehot_fast.table import Table
@@ -120,15 +120,12 @@ class SklearnProtocol:
     def _create_schema(self, state: TableStatistics) -> Schema:
         """Return the schema of the statistics, and store both.
 
-        Warn about columns that look like identifiers, and about columns without features. After an
-        error, the encoder is unchanged.
+        Warn about columns that look like identifiers. After an error, the encoder is unchanged.
         """
         state = state.in_schema_order()
         schema = schema_of(state, self._options)
         if schema.uses_default_columns:
             check_default_columns(schema)
-        if state.input is not None and state.input.library is not None:  # not after `from_json`
-            check_features_exist(schema)
         self._known_schema, self._state = schema, state
         return schema
 

@@ -136,8 +136,10 @@ def encode_batch(
     For vectors and arrays, `groups` has one list per new column: the indices of the encoder's
     columns whose features the new column contains.
     """
-    # Batches that one process encodes warn once of unknown values in a column.
-    with lookup.warning_once(cached.encoder.schema.warned):
+    # The batches of a stage that one process encodes warn once of unknown values in a column.
+    context = TaskContext.get()
+    stage = context.stageId() if context is not None else None
+    with lookup.warning_once(cached.encoder.schema, stage):
         return _encoded_batch(cached.encoder, inputs, output, groups, num_threads, batch)
 
 

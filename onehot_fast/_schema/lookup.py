@@ -43,6 +43,8 @@ FEW_ROWS = 16
 ACCEPTING_UNKNOWN = f"handle_unknown='ignore' (or {str(UNKNOWN_RULES[2:])[1:-1]})"
 # The maximum number of categories in an error message.
 MAX_CATEGORIES_IN_MESSAGE = 6
+# The maximum number of tables for which `warning_once` remembers the columns.
+MAX_WARNED_TABLES = 64
 # The columns of which a warning told in the context of `warning_once`.
 _warned = ContextVar[set[Hashable]]("warned")
 
@@ -197,13 +199,15 @@ def _warn_of_unknown(unseen: Sequence[UnseenValues]) -> None:
 
 
 @contextmanager
-def warning_once(warned: set[Hashable]) -> Iterator[None]:
+def warning_once(schema: Schema, table: Hashable) -> Iterator[None]:
     """Return a context manager in which the unknown values of a column cause at most one warning.
 
-    `warned` has the columns of which a warning told. An engine passes the same set for all parts of
-    a table, because a warning for each part would hide all others.
+    An engine passes the same `table`, any key, for all parts of one table, because the warnings of
+    many parts would hide all others.
     """
-    token = _warned.set(warned)
+    if len(schema.warned) >= MAX_WARNED_TABLES:
+        schema.warned.clear()
+    token = _warned.set(schema.warned.setdefault(table, set()))
     try:
         yield
     finally:

@@ -362,12 +362,11 @@ class Reasons:
         texts = []
         n, n_present = self.n_of_other_kinds, self.n_present
         if n:
-            share = f"all {n:,}" if n == n_present else f"{n:,} of {n_present:,}"
-            share = "some" if is_part_of_table() else share
-            verb = "is" if share.startswith("1 of") else "are"
-            texts.append(
-                f"{share} values {verb} {self.other_kinds}, {self.known}: convert the column"
-            )
+            share = f"all {n:,} values" if n == n_present else f"{n:,} of {n_present:,} values"
+            share = "the only value" if n_present == 1 else share
+            share = "some values" if is_part_of_table() else share
+            verb = "is" if n == 1 and not is_part_of_table() else "are"
+            texts.append(f"{share} {verb} {self.other_kinds}, {self.known}: convert the column")
         return texts + [
             f"{text!a} is the category {category!a} in another Unicode form:"
             " normalize both with unicodedata.normalize('NFC', ...)"

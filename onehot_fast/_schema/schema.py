@@ -101,12 +101,9 @@ class Schema:
         return found
 
     @cached_property
-    def warned(self) -> set[Hashable]:
-        """The columns of which `lookup.warning_once` warned, for an engine that shares the schema.
-
-        A copy of the encoder has a schema of its own.
-        """
-        return set()
+    def warned(self) -> dict[Hashable, set[Hashable]]:
+        """For each table of an engine, the columns of which `lookup.warning_once` warned."""
+        return {}
 
     @cached_property
     def has_other_columns(self) -> bool:

@@ -193,6 +193,10 @@ def learn(
                             counted = f"counted in the first {n_rows:,} rows; "
                             _check_features(source, encoders, limit, counted)
         _check_features(source, encoders, limit)
+    with messages.noting_warnings(source.name, is_quiet):
+        for encoder in encoders.each:
+            reports.check_rows_exist(encoder.schema)
+            reports.check_features_exist(encoder.schema)
 
 
 def _check_features(
