@@ -140,7 +140,7 @@ def test_a_frame_leads_to_a_sparse_matrix():
         frame.onehot(["id"], output="csr")
     with pytest.raises(TypeError, match=r"'output' .*fit_transform\(frame, output='codes'\)"):
         frame.onehot(["id"], output="codes")
-    with pytest.raises(ValueError, match=r"'day' is not numeric.* pass remainder='drop'"):
+    with pytest.raises(ValueError, match=r"'c' is not numeric.* pass remainder='drop'"):
         frame.onehot.to_csr(["id"])
     assert frame.onehot.to_csr(["id"], remainder="drop").shape == (n, n)
 
