@@ -707,10 +707,10 @@ class Encoder(SklearnProtocol):
         --------
         >>> from onehot_fast import Encoder
         >>> encoder = Encoder(drop="first")
-        >>> encoder.fit({"size": ["S", "L", "S"], "plan": ["pro", None, None]}).summary()
+        >>> encoder.fit({"size": ["S", "L", "S"], "plan": ["pro", None, "free"]}).summary()
         column  categories  features  most_frequent  count  share
         size    2           1         S              2      66.67%
-        plan    1           0         pro            1      33.33%
+        plan    2           1         free           1      33.33%
         """
         return reports.summary(self.schema)
 
