@@ -21,6 +21,7 @@ array([[1, 0],
 """
 
 import os
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ try:
         raise ImportError("onehot_fast.integrations is not installed")
     from onehot_fast._runtime.dispatch import build_info
     from onehot_fast._runtime.memory import cache_info, empty_cache
+    from onehot_fast._runtime.registry import import_hint as _import_hint
+    from onehot_fast._runtime.registry import integration_of_module as _integration_of_module
     from onehot_fast._version import __version__
     from onehot_fast.tensor import decode, empty, infer_shape, one_hot
 except ImportError as _error:
@@ -75,10 +78,38 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use."""
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        text, hint = f"module {__name__!r} has no attribute {name!r}", _import_hint(name)
+        # `from onehot_fast import name` replaces an AttributeError, but not an ImportError, by its
+        # own. Only its helper in `importlib` gets the ImportError, so that `hasattr` still works.
+        if hint and sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
+            raise ImportError(f"cannot import name {name!r} from {__name__!r}; use: {hint}")
+        raise AttributeError(f"{text}; use: {hint}" if hint else text)
     module = import_module(f"{__name__}.{_MODULES.get(name, 'encoder')}")
     value = globals()[name] = getattr(module, name)
     return value
+
+
+class _IntegrationHint:
+    """A finder that explains that `import onehot_fast.pandas` lacks a part of the name.
+
+    It comes last, after the finders that find modules, and finds none.
+    """
+
+    @staticmethod
+    def find_spec(fullname: str, path: Any = None, target: Any = None) -> None:
+        """Raise ModuleNotFoundError for the name of an integration or of its library."""
+        package, _, name = fullname.rpartition(".")
+        module = _integration_of_module(name) if package == __name__ else None
+        if module is not None:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}; use: import {__name__}.integrations.{module}",
+                name=fullname,
+            )
+
+
+# `importlib.reload` must not add a second one.
+if not any(type(finder).__name__ == _IntegrationHint.__name__ for finder in sys.meta_path):
+    sys.meta_path.append(_IntegrationHint())  # type: ignore[arg-type]
 
 
 def __dir__() -> list[str]:

@@ -23,7 +23,13 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, check_options, check_text, number_dtype
+from onehot_fast._arguments.choices import (
+    check_choice,
+    check_options,
+    check_text,
+    keywords,
+    number_dtype,
+)
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._encode import write
 from onehot_fast._encode.write import FORMATS
@@ -364,7 +370,7 @@ class SeriesAccessor(Generic[Frame]):
         prefix_sep: str = "_",
     ) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""
-        check_options(options, CHOICES)
+        check_options(options, [*CHOICES, *keywords(type(self).__call__)])
         if prefix is not None:
             check_text(prefix, "prefix")
         check_text(prefix_sep, "prefix_sep")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_options, columns_only
+from onehot_fast._arguments.choices import check_options, columns_only, keywords
 from onehot_fast._schema.options import Drop, HandleMissing, HandleUnknown
 from onehot_fast.encoder import Encoder, Output
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Frame = TypeVar("Frame")  # the table of a library
+# The method of the accessor that returns each output format of `Encoder.transform`.
+METHODS = {"numpy": "to_numpy", "csr": "to_csr", "arrow": "to_arrow"}
 
 
 class TableKeywords(TypedDict, total=False):
@@ -43,12 +45,15 @@ class TableAccessor(Generic[Frame]):
         Supplied by the library. Nothing is read before a method is called.
     """
 
+    _methods: ClassVar[tuple[str, ...]] = tuple(METHODS.values())
+
     def __init__(self, data: Any) -> None:
         self._data = data
 
     def __repr__(self) -> str:
         """Show how to call the accessor."""
-        return "<onehot of a table: call it with the columns to encode, or fit>"
+        forms = ", ".join(self._methods)
+        return f"<onehot of a table: call it with the columns to encode, or {forms} or fit>"
 
     @columns_only
     def __call__(
@@ -171,11 +176,29 @@ class TableAccessor(Generic[Frame]):
         dtype: Any = bool,
     ) -> Any:
         """Return the encoded table in an output format; `dtype` is the default of `options`."""
-        if isinstance(columns, Encoder):
-            check_options(options, None)
-            return columns.transform(self._data, output, num_threads=num_threads)
-        encoder = self._new_encoder(columns, {"dtype": dtype, **options})
-        return encoder.fit_transform(self._data, output=output, num_threads=num_threads)
+        try:
+            if isinstance(columns, Encoder):
+                check_options(options, None)
+                return columns.transform(self._data, output, num_threads=num_threads)
+            self._check_options(options)
+            encoder = self._new_encoder(columns, {"dtype": dtype, **options})
+            return encoder.fit_transform(self._data, output=output, num_threads=num_threads)
+        except MemoryError as error:
+            raise MemoryError(
+                f"{error}; for a frame, .onehot.to_csr(..., remainder='drop') returns the features"
+                " as a sparse matrix"
+            ) from None
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise a TypeError for an unknown option, which names the right one or lists all."""
+        if "output" in options:
+            form = options["output"]
+            method = METHODS.get(form) if isinstance(form, str) else None
+            remedy = f"Encoder(...).fit_transform(frame, output={form!r})"
+            if method is not None:
+                remedy = f".onehot.{method}(...); with remainder='drop' for the features alone"
+            raise TypeError(f"'output' is not an option: call {remedy}")
+        check_options(options, [*TableKeywords.__annotations__, *keywords(type(self).__call__)])
 
     @columns_only
     def fit(
@@ -198,6 +221,7 @@ class TableAccessor(Generic[Frame]):
         TypeError, ValueError
             As for `onehot_fast.Encoder.fit`.
         """
+        self._check_options(options)
         return self._new_encoder(columns, options).fit(self._data)
 
     def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:

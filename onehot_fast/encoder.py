@@ -116,7 +116,8 @@ class Encoder(SklearnProtocol):
     handle_unknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
         A value that is not a category raises an error, becomes a row of zeros ("ignore"; "warn"
         also warns once for all columns), sets a feature of its own ("size_(unknown)"), or counts as
-        an infrequent category (zeros if the column has none).
+        an infrequent category (zeros if the column has none). If rows of zeros are also those of a
+        dropped category, "ignore" and "infrequent" warn too.
     min_frequency : int or float, optional
         Categories in fewer rows (int), or in a smaller share of the rows (float), are infrequent.
         They share one feature ("size_(infrequent)") after the others.
@@ -209,7 +210,9 @@ class Encoder(SklearnProtocol):
         ----------
         table : mapping of names to columns, records, ndarray, Column, or a table of a library
             Records are a list of mappings, one for each row; a single mapping from names to scalars
-            is one row. The columns of an array without names are "x0", "x1", ...
+            is one row. `fit` reads a key that a record lacks as a missing value; `transform`,
+            `check` and `inverse_transform` raise an error. The columns of an array without names
+            are "x0", "x1", ...
         y : object, optional
             Ignored; scikit-learn's pipelines pass the target here.
 
@@ -226,8 +229,17 @@ class Encoder(SklearnProtocol):
             A column is absent or duplicated, an option rejects a value, the category to drop does
             not exist or is infrequent, or two features have the same name. After an error, the
             encoder is unchanged.
+
+        Warns
+        -----
+        UserWarning
+            The options leave a column without features, or the table has no rows and an encoded
+            column declares no categories (`partial_fit` accepts such a table), or a column that you
+            did not choose looks like an identifier.
         """
-        self._create_schema(self._learn(table, self._params["columns"]))
+        schema = self._create_schema(self._learn(table, self._params["columns"]))
+        reports.check_rows_exist(schema)
+        reports.check_features_exist(schema)
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
@@ -427,10 +439,11 @@ class Encoder(SklearnProtocol):
         TypeError
             The table or a column has a type that cannot be encoded.
         ValueError
-            A column is absent or duplicated, `handle_missing` or `handle_unknown` rejects a value,
-            `output` is not available, a feature has the name of another column, a matrix would
-            include a column that is not numeric, or a dense result has more than 1,000 features of
-            columns that were chosen by default.
+            A column is absent or duplicated, a record lacks a key that other records have,
+            `handle_missing` or `handle_unknown` rejects a value, `output` is not available, a
+            feature has the name of another column, a matrix would include a column that is not
+            numeric, or a dense result has more than 1,000 features of columns that were chosen by
+            default.
         MemoryError
             A dense result is larger than the free memory. Nothing has been allocated.
 
@@ -570,8 +583,8 @@ class Encoder(SklearnProtocol):
         ------
         ValueError
             The shape is wrong, or a feature is absent. Or a row is invalid: several features of a
-            column are 1, no feature is 1 but a feature is neither 0 nor null (`onehot_fast.decode`
-            decodes scores), or all features are 0 although no value is encoded as zeros.
+            column are 1, a feature is neither 0, 1 nor null (`onehot_fast.decode` decodes scores),
+            or all features are 0 although no value is encoded as zeros.
         """
         schema = self.schema
         engine = engine_of(encoded)
@@ -607,12 +620,14 @@ class Encoder(SklearnProtocol):
         Check
             A dict of arrays with one entry for each unknown, missing or infrequent value of each
             column: "column", "kind", "value", "count" and "share". The arrays are empty if every
-            value is a category that `fit` saw.
+            value is a category that `fit` saw. If a column has values of another type than in
+            `fit`, such as text instead of integers, a note below the rows says so.
 
         Raises
         ------
         TypeError, ValueError
-            A column cannot be read, is absent or is duplicated.
+            A column cannot be read, is absent or is duplicated, or a record lacks a key that other
+            records have.
 
         Examples
         --------
@@ -697,10 +712,10 @@ class Encoder(SklearnProtocol):
         --------
         >>> from onehot_fast import Encoder
         >>> encoder = Encoder(drop="first")
-        >>> encoder.fit({"size": ["S", "L", "S"], "plan": ["pro", None, None]}).summary()
+        >>> encoder.fit({"size": ["S", "L", "S"], "plan": ["pro", None, "free"]}).summary()
         column  categories  features  most_frequent  count  share
         size    2           1         S              2      66.67%
-        plan    1           0         pro            1      33.33%
+        plan    2           1         free           1      33.33%
         """
         return reports.summary(self.schema)
 

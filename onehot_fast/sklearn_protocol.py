@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Hashable, Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,22 @@ class Option:
         return self if instance is None else instance._params[self.name]
 
 
+# The attributes of scikit-learn's encoders, and how an Encoder names the same. A test reads the
+# names from scikit-learn.
+FOREIGN_ATTRIBUTES = {
+    "categories_": "encoder.categories, a dict from columns to arrays",
+    "classes_": "encoder.categories, a dict from columns to arrays",
+    "drop_idx_": "encoder.drop, or encoder.features, which lists the features that exist",
+    "infrequent_categories_": "encoder.infrequent_categories, a dict from columns to arrays",
+    "get_feature_names": "encoder.get_feature_names_out()",
+    "n_features_out_": "encoder.n_features",
+    "feature_name_combiner": "the options prefix= and prefix_sep=",
+    "sparse_output": "encoder.transform(table, output='csr')",
+    "encoded_missing_value": "encoder.transform(table, output='codes'), in which 0 is missing",
+    "unknown_value": "encoder.transform(table, output='codes'), in which 1 is unknown",
+}
+
+
 class SklearnProtocol:
     """The methods of `Encoder` that implement the interface of scikit-learn's transformers."""
 
@@ -79,6 +95,16 @@ class SklearnProtocol:
                 f"Encoder has no attribute {name!r}:{hint} use set_params(...) to change options"
             )
         super().__setattr__(name, value)
+
+    if not TYPE_CHECKING:  # for a type checker, an unknown attribute stays an error
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the AttributeError of an absent attribute, which names ours if there is one."""
+            if hasattr(type(self), name):  # a property raised an AttributeError: raise it again
+                return object.__getattribute__(self, name)
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            here = FOREIGN_ATTRIBUTES.get(name)
+            raise AttributeError(f"{text}: use {here}" if here else text, name=name, obj=self)
 
     @property
     def columns(self) -> tuple[Hashable, ...] | None:

@@ -104,6 +104,10 @@ class Table(ABC):
             return None
         return column.numbers() if isinstance(column, Values) else None
 
+    def check_complete(self, positions: Sequence[int]) -> None:
+        """Raise an error if a row lacks one of the columns; only a record can lack one."""
+        return
+
     @property
     def encodable(self) -> tuple[bool, ...]:
         """Whether each column is encoded by default."""
@@ -174,9 +178,10 @@ def read_table(table: Any) -> Table:
     table : ndarray, mapping, list of mappings, Column, or a table of a library with an integration
         A structured array or a mapping from names to columns keeps its names. A list of mappings is
         a list of records, one for each row; a mapping whose values are all scalars is one record.
-        If a record lacks a key, its value is missing. The columns of a plain array of shape
-        (n_rows, n_columns) are named "x0", "x1", ...; an array of shape (n_rows,) and a bare
-        `Column` are one column, "x0". Objects with ``__array__`` are converted to arrays.
+        If a record lacks a key, its value is missing, and `Table.check_complete` raises an error.
+        The columns of a plain array of shape (n_rows, n_columns) are named "x0", "x1", ...; an
+        array of shape (n_rows,) and a bare `Column` are one column, "x0". Objects with
+        ``__array__`` are converted to arrays.
 
     Returns
     -------
@@ -223,9 +228,13 @@ def read_table(table: Any) -> Table:
         return ArrayTable(["x0"], [table], table, has_names=False)
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
-    hint = " (pass np.array(rows, object), or a list of dicts that is not empty)"
+    hint = ""
+    if isinstance(table, list):
+        hint = " (pass np.array(rows, object), or a list of dicts that is not empty)"
+    elif isinstance(table, Iterable) and not isinstance(table, str | bytes):
+        hint = " (for records, pass a list of dicts: list(rows))"
     raise TypeError(
-        f"{with_article(table)} is not a table{hint if isinstance(table, list) else ''}; accepted"
+        f"{with_article(table)} is not a table{hint}; accepted"
         " are a mapping from names to columns, an ndarray of one or two dimensions or of a"
         f" structured dtype, a Column, and a table of {', '.join(READERS)}"
     )
@@ -250,8 +259,11 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
 def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
     """Return the `Table` of records; their keys become columns in order of first appearance."""
     names = list(dict.fromkeys(chain.from_iterable(records)))
+    # Not record[name]: a defaultdict would add the key to the user's record.
     columns = [[record.get(name) for record in records] for name in names]
-    return ArrayTable(names, columns, records, len(records))
+    is_complete = all(len(record) == len(names) for record in records)
+    kind = ArrayTable if is_complete else IncompleteRecords
+    return kind(names, columns, records, len(records))
 
 
 def _is_scalar(value: Any) -> bool:
@@ -336,3 +348,22 @@ class ArrayTable(Table):
         values = self.values(position).tolist()
         found = np.array([math.nan if is_missing(value) else value for value in values])
         return found if found.dtype.kind in "biuf" else None
+
+
+class IncompleteRecords(ArrayTable):
+    """Records of which some lack a key of others; `fit` reads the value as missing."""
+
+    def check_complete(self, positions: Sequence[int]) -> None:
+        """Raise an error for the first record that lacks one of the columns.
+
+        The result must not depend on the records that are encoded in the same call: the column of a
+        key that no record has does not exist, which is an error, too.
+        """
+        names = [self.names[position] for position in positions]
+        for index, record in enumerate(self.source):
+            for name in names:
+                if name not in record:
+                    raise ValueError(
+                        f"record {index} lacks the key {name!r}; if the value is missing, pass"
+                        f" None: {{{name!r}: None, ...}}"
+                    )

@@ -23,6 +23,13 @@ __all__ = ["decode"]
 
 # Per row: the index of the feature that is one, -1 for zeros, -2 for a propagated missing value.
 Classes: TypeAlias = npt.NDArray[np.int64]
+# The layout of `encode` that returns columns of a type.
+LAYOUT_OF_TYPE: dict[Layout, Callable[[pa.DataType], bool]] = {
+    "tensor": lambda kind: isinstance(kind, pa.FixedShapeTensorType),
+    "array": lambda kind: pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind),
+    "struct": pa.types.is_struct,
+    "dictionary": pa.types.is_dictionary,
+}
 
 
 def decode(
@@ -103,6 +110,7 @@ def _output_columns(
     With each decoded column, yield a function that returns the classes of a batch, see `Classes`.
     """
     if layout == "columns":
+        _check_layout(source, schema)
         decoded_layout = DecodedLayout(schema, source.names)
         for part in decoded_layout.columns:
             if isinstance(part, PassThrough):
@@ -118,6 +126,20 @@ def _output_columns(
             yield encoded[position], _from_column(encoded[position], position, layout)
         else:
             yield PassThrough(source.names[position], position)
+
+
+def _check_layout(source: pa.Schema, schema: Schema) -> None:
+    """Raise an error for a table whose columns hold all their features, in another layout."""
+    found = {*source.names}
+    for column in schema.columns:
+        if column.name in found and not found.intersection(column.names):
+            kind = source.field(source.names.index(column.name)).type
+            layout = next((name for name, fits in LAYOUT_OF_TYPE.items() if fits(kind)), None)
+            if layout is not None:
+                raise ValueError(
+                    f"the table has no features of column {column.name!r}, which has the Arrow type"
+                    f" {kind}: pass layout={layout!r}"
+                )
 
 
 def _decoder(

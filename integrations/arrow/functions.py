@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, ColumnSchema, check_choice, with_article
+from onehot_fast.adapter import CodedColumn, ColumnSchema, check_choice, checks, with_article
 
 from ._read import read_integers
 from ._values import comparable_values
@@ -148,7 +148,14 @@ def expression(
     [1, 2]
     """
     if column is None and isinstance(encoder, Encoder) and isinstance(field, str):
-        column = field if field in (encoder.columns or ()) else None
+        known = [schema.name for schema in encoder.schema.columns]
+        if field not in known and len(known) != 1:
+            raise ValueError(
+                f"field must be one of the encoder's columns, {known!r}, got {field!r};"
+                f"{checks.did_you_mean(field, known)} to encode a field of another name, pass"
+                " column="
+            )
+        column = field if field in known else None
     if not isinstance(field, str | pc.Expression):
         raise TypeError(f"field must be a str or Expression, got {with_article(field)}")
     values = pc.field(field) if isinstance(field, str) else field

@@ -15,6 +15,7 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     check_choice,
+    checks,
     code_column,
     number_dtype,
     read_arrow,
@@ -41,6 +42,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 EXPORTS_READ_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
+@checks.max_positional(1, "pass categories=[...] or depth= by keyword: one_hot(array, depth=3)")
 def one_hot(
     array: Any,
     *,

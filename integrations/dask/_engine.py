@@ -18,6 +18,7 @@ from dask.tokenize import tokenize
 from onehot_fast import Encoder, Special
 from onehot_fast.adapter import (
     check_choice,
+    lookup,
     name_key,
     name_keys,
     part_of_table,
@@ -79,7 +80,9 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     check_choice(form, "output", (*TABLES, *ARRAYS))
     if form in TABLES:
         encoder.schema.column_order(list(frame.columns)).warn_if_absent()
-        return on_partitions(transform_part, frame, encoder, TABLES[form], num_threads)
+        return on_partitions(
+            transform_part, frame, encoder, TABLES[form], num_threads, tokenize(frame)
+        )
     needed = {*name_keys(encoder.columns or ())}
     if form in MATRICES and encoder.schema.has_other_columns:
         needed.update(name_keys(encoder.schema.fitted_names or ()))
@@ -99,7 +102,10 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
     meta = encoder.transform(_nullable_as_float64(make_meta(frame), encoder), form)
     encode = dask.delayed(_array_part, pure=True)
     shared = dask.delayed(encoder, pure=True, traverse=False)
-    parts = [encode(part, shared, form, meta.dtype, num_threads) for part in frame.to_delayed()]
+    token = tokenize(frame)
+    parts = [
+        encode(part, shared, form, meta.dtype, num_threads, token) for part in frame.to_delayed()
+    ]
     name = f"onehot-{tokenize(parts)}"
     aliases = {(name, i, 0): part.key for i, part in enumerate(parts)}
     graph = HighLevelGraph.from_collections(name, aliases, dependencies=parts)
@@ -121,10 +127,15 @@ def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFram
 
 
 def _array_part(
-    part: pd.DataFrame, encoder: Encoder, form: str, dtype: np.dtype[Any], num_threads: int | None
+    part: pd.DataFrame,
+    encoder: Encoder,
+    form: str,
+    dtype: np.dtype[Any],
+    num_threads: int | None,
+    token: str,
 ) -> Any:
     """Encode a partition as an array of `dtype`; raise ValueError if a cast could change values."""
-    matrix = transform_part(part, encoder, form, num_threads)
+    matrix = transform_part(part, encoder, form, num_threads, token)
     if matrix.dtype == dtype:
         return matrix
     if np.can_cast(matrix.dtype, dtype):
@@ -152,9 +163,14 @@ def on_partitions(
     return frame.map_partitions(work, shared, *arguments, meta=meta, enforce_metadata=False)
 
 
-def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> Any:
-    """Return an encoded partition; if `num_threads` is None, use one thread."""
-    with part_of_table():
+def transform_part(
+    part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None, token: str
+) -> Any:
+    """Return an encoded partition; if `num_threads` is None, use one thread.
+
+    `token` identifies the collection, whose partitions warn once of unknown values in a column.
+    """
+    with part_of_table(), lookup.warning_once(encoder.schema, token):
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
 

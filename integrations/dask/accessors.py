@@ -9,6 +9,7 @@ import dask.dataframe as dd
 import numpy.typing as npt
 import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor, register_series_accessor
+from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
 from onehot_fast.adapter import ColumnKeywords, SeriesAccessor, TableAccessor, check_options
@@ -42,6 +43,8 @@ class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
     >>> frame.onehot(encoder).columns.tolist()
     ['price', 'size_L', 'size_S', 'sold']
     """
+
+    _methods = ("to_numpy", "to_csr")
 
     def to_arrow(self, *arguments: Any, **options: Any) -> NoReturn:
         """Raise a TypeError, because Arrow tables are not lazy."""
@@ -125,7 +128,7 @@ class DaskSeriesAccessor(SeriesAccessor[dd.DataFrame]):
         """
         frame, encoder = self._fitted(categories, dtype, options, prefix, prefix_sep)
         has_names = prefix is not None or isinstance(categories, Encoder)
-        return on_partitions(_encode_part, frame, encoder, has_names, num_threads)
+        return on_partitions(_encode_part, frame, encoder, has_names, num_threads, tokenize(frame))
 
     def _matrix(
         self, form: Any, categories: Any, dtype: Any, num_threads: int | None, options: Any
@@ -171,10 +174,10 @@ class DaskSeriesAccessor(SeriesAccessor[dd.DataFrame]):
 
 
 def _encode_part(
-    part: pd.DataFrame, encoder: Encoder, has_prefix: bool, num_threads: int | None
+    part: pd.DataFrame, encoder: Encoder, has_prefix: bool, num_threads: int | None, token: str
 ) -> pd.DataFrame:
     """Return an encoded partition; without a prefix, its column labels are the categories."""
-    encoded: pd.DataFrame = transform_part(part, encoder, "pandas", num_threads)
+    encoded: pd.DataFrame = transform_part(part, encoder, "pandas", num_threads, token)
     if not has_prefix:
         (column,) = encoder.schema.columns
         encoded.columns = pd.Index(

@@ -232,7 +232,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         for name in ("prefix", "prefix_sep"):
             values = options.get(name)
             if is_list_like(values) and not isinstance(values, Mapping):
-                encoded = Encoder(columns).fit(self._data.iloc[:0]).columns or ()
+                encoded = Encoder(columns).partial_fit(self._data.iloc[:0]).columns or ()
                 check_length(values, name, len(encoded))
                 by_column[name] = dict(zip(encoded, cast(Any, values), strict=True))
         return super()._new_encoder(columns, cast(TableKeywords, {**options, **by_column}))

@@ -47,7 +47,8 @@ def read_table(table: Any) -> Table:
     if not isinstance(table, pl.DataFrame):
         raise TypeError(
             f"the table must be a DataFrame or Series, got a polars.{type(table).__name__}, which"
-            " has no rows: call collect() first, or use LazyFrame.onehot"
+            " has no rows: call collect() first; or call lazyframe.onehot.fit(columns) to fit an"
+            " encoder, and lazyframe.onehot(encoder) to encode"
         )
     return PolarsTable(table)
 

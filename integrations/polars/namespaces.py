@@ -25,6 +25,7 @@ from onehot_fast.adapter import (
     check_options,
     columns_only,
     part_of_table,
+    reports,
     require,
     with_article,
 )
@@ -249,7 +250,8 @@ class LazyFrameNamespace:
         for batch in encoded.collect_batches(engine="streaming", maintain_order=False):
             with part_of_table(one_thread=False):
                 encoder.partial_fit(batch)
-        _ = encoder.schema  # raises an error now if two features have the same name
+        # The schema raises an error if two features have the same name.
+        reports.check_features_exist(encoder.schema)
         return encoder
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, EncodedLayout, read_table, write
+from onehot_fast.adapter import CodedColumn, EncodedLayout, lookup, read_table, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
@@ -136,7 +136,22 @@ def encode_batch(
     For vectors and arrays, `groups` has one list per new column: the indices of the encoder's
     columns whose features the new column contains.
     """
-    encoder = cached.encoder
+    # The batches of a stage that one process encodes warn once of unknown values in a column.
+    context = TaskContext.get()
+    stage = context.stageId() if context is not None else None
+    with lookup.warning_once(cached.encoder.schema, stage):
+        return _encoded_batch(cached.encoder, inputs, output, groups, num_threads, batch)
+
+
+def _encoded_batch(
+    encoder: Encoder,
+    inputs: Sequence[int],
+    output: Output,
+    groups: Sequence[Sequence[int]],
+    num_threads: int | None,
+    batch: pa.RecordBatch,
+) -> Sequence[pa.Array]:
+    """Return the new columns of a batch; see `encode_batch`."""
     names = [column.name for column in encoder.schema.columns]
     rows = utc_table([batch.column(i) for i in inputs], names)
     if output == "columns":

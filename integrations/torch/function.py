@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec
 
 import torch
 
-from onehot_fast.adapter import check_choice, with_article
+from onehot_fast.adapter import check_choice, check_options, with_article
 
 from ._composition import FLOAT8, INT64, argmax, read_labels
 from ._composition import decode as decode_by_torch
@@ -16,6 +18,8 @@ from ._composition import encode as encode_by_torch
 from ._operators import ALLOCATING, DECODING, FILLING
 
 __all__ = ["decode", "one_hot"]
+
+P = ParamSpec("P")
 
 INTEGERS = (
     torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
@@ -30,6 +34,21 @@ VALUES = (
 IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
+def _named_options(function: Callable[P, torch.Tensor]) -> Callable[P, torch.Tensor]:
+    """Decorate a function so that the error for an unknown keyword names the right one."""
+    accepted = tuple(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **options: P.kwargs) -> torch.Tensor:
+        for name in options:
+            if name not in accepted:
+                check_options([name], accepted[1:])
+        return function(*args, **options)
+
+    return checked
+
+
+@_named_options
 def one_hot(
     tensor: torch.Tensor,
     num_classes: int | None = -1,
@@ -151,6 +170,7 @@ def one_hot(
     return out
 
 
+@_named_options
 def decode(
     tensor: torch.Tensor,
     axis: int = -1,

@@ -20,8 +20,8 @@ FOREIGN_OPTION_NAMES = {
     "drop_first": "drop='first'",
     "dummy_na": "handle_missing='indicator'",
     "drop_nulls": "handle_missing='ignore' (the default), or 'indicator' for a column of nulls",
-    "sparse": "output='csr' of Encoder.transform, or series.onehot.to_csr()",
-    "sparse_output": "output='csr' of Encoder.transform, or series.onehot.to_csr()",
+    "sparse": "output='csr' of Encoder.transform, or .onehot.to_csr()",
+    "sparse_output": "output='csr' of Encoder.transform, or .onehot.to_csr()",
     "separator": "prefix_sep=",
     "cols": "columns=",
     "variables": "columns=",
@@ -30,10 +30,11 @@ FOREIGN_OPTION_NAMES = {
     "dtype": "dtype= of Encoder: Encoder(dtype=...) or encoder.set_params(dtype=...)",
     "dim": "axis=",
     "num_classes": "depth=",
+    "depth": "num_classes=",
     "all_off": "default=",
 }
 # Options of `one_hot` and `decode`, suggested only if the called function accepts them.
-TENSOR_OPTIONS = ("depth=", "axis=", "default=")
+TENSOR_OPTIONS = ("depth=", "num_classes=", "axis=", "default=")
 # Name of an output in other libraries → the value of `output` in this library.
 FOREIGN_OUTPUT_NAMES = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
 
@@ -62,6 +63,12 @@ def check_options(options: Iterable[str], accepted: Collection[str] | None) -> N
                 raise TypeError(f"{name!r} is not an option: use {here}")
             hint = did_you_mean(name, accepted)
             raise TypeError(f"{name!r} is not an option:{hint} use one of {_listed(accepted)}")
+
+
+def keywords(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the keyword-only parameters of a function."""
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
 
 
 def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:

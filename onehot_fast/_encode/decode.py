@@ -92,6 +92,7 @@ def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, An
     The encoded table must have all features of the schema.
     """
     layout = schema.cached_for(table.names, DecodedLayout)
+    table.check_complete(layout.features)
     starts, decoded = schema.starts, []
     max_features = max(1, SMALL_CELLS // max(1, table.n_rows))
     for _, run in groupby(range(len(schema.columns)), lambda i: starts[i] // max_features):
@@ -138,8 +139,8 @@ def classes_of(column: ColumnSchema, cells: AnyArray, *, nan_is_null: bool = Tru
     """Return the class of each row: the index of the feature that is 1, or ZERO_ROW or NO_VALUE.
 
     `cells` contains the features of one column, with shape (n_rows, n_features). NO_VALUE is the
-    class of a row whose missing value was propagated as null. Any other row without a 1 may contain
-    only 0 and null. NaN counts as null if `nan_is_null`.
+    class of a row whose missing value was propagated as null. The other features of a row must be 0
+    or null. NaN counts as null if `nan_is_null`.
     """
     classes = np.full(len(cells), ZERO_ROW, np.int64)
     if cells.size:
@@ -152,7 +153,9 @@ def classes_of(column: ColumnSchema, cells: AnyArray, *, nan_is_null: bool = Tru
             _reject_several(column, several)
         if column.propagates_missing:
             classes[_is_null(cells[:, 0])] = NO_VALUE
-        if uneven >= 0:
+        # Counting is faster than comparing: the only nonzero element of a row must be its 1.
+        n_ones = int(np.count_nonzero(classes >= 0))
+        if uneven >= 0 or np.count_nonzero(cells) > n_ones:
             _check_zeros(column, cells, classes, nan_is_null)
     _check_zero_rows(column, classes)
     return classes
@@ -166,24 +169,31 @@ def _is_null(cells: AnyArray) -> npt.NDArray[np.bool_]:
 
 
 def _check_zeros(column: ColumnSchema, rows: AnyArray, classes: Classes, nan_is_null: bool) -> None:
-    """Raise an error for the first row that has no 1, but a value other than 0 and null."""
-    empty = np.flatnonzero(classes == ZERO_ROW)
+    """Raise an error for the first row with a value other than 0, null and its only 1."""
+    checked = np.flatnonzero(classes != NO_VALUE)
     accepts_null = nan_is_null or rows.dtype == object
-    for start in range(0, len(empty), step := max(1, SMALL_CELLS // rows.shape[1])):
-        block = rows[empty[start : start + step]]
+    for start in range(0, len(checked), step := max(1, SMALL_CELLS // rows.shape[1])):
+        numbers = checked[start : start + step]
+        block = rows[numbers]
         if accepts_null:
             block = np.where(_is_null(block), 0, block)
         is_odd = np.asarray(block != 0, bool)
+        hot = np.flatnonzero(classes[numbers] >= 0)
+        is_odd[hot, classes[numbers[hot]]] = False
         if is_odd.any():
             i, feature = np.unravel_index(is_odd.argmax(), is_odd.shape)
-            _reject_cell(column, int(empty[start + i]), int(feature), block[i, feature])
+            row = int(numbers[i])
+            _reject_cell(column, classes, row, int(feature), block[i, feature])
 
 
-def _reject_cell(column: ColumnSchema, row: int, feature: int, value: Any) -> NoReturn:
-    """Raise the error for a row that has no 1 and is not all zeros."""
+def _reject_cell(
+    column: ColumnSchema, classes: Classes, row: int, feature: int, value: Any
+) -> NoReturn:
+    """Raise the error for a feature that is neither 0 nor 1."""
+    n_ones = "no" if classes[row] == ZERO_ROW else "one"
     raise ValueError(
-        f"column {column.name!r}, row {row}: no feature is 1, and {column.names[feature]!r} is"
-        f" {value}, expected 0 or 1; use onehot_fast.decode(scores, rule='argmax') for scores"
+        f"column {column.name!r}, row {row}: {n_ones} feature is 1, and {column.names[feature]!r}"
+        f" is {value}, expected 0 or 1; use onehot_fast.decode(scores, rule='argmax') for scores"
     )
 
 
@@ -202,10 +212,10 @@ def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
         _reject_several(column, int(often[0]))
     classes[rows_of_ones] = outputs[is_one]
     odd = np.flatnonzero(~is_one & (cells != 0))
-    odd = odd[classes[rows[odd]] == ZERO_ROW]
+    odd = odd[classes[rows[odd]] != NO_VALUE]
     if len(odd):
         first = odd[np.argmin(rows[odd])]
-        _reject_cell(column, int(rows[first]), int(outputs[first]), cells[first])
+        _reject_cell(column, classes, int(rows[first]), int(outputs[first]), cells[first])
     return classes
 
 

@@ -196,6 +196,7 @@ def matrix_names(schema: Schema, names: Sequence[Hashable]) -> list[str]:
 
 def _numbers(table: Table, position: int) -> AnyArray:
     """Return the values of a column; raise an error if the column is not numeric."""
+    table.check_complete([position])
     values = table.numbers(position)
     if values is None:
         name = table.names[position]
@@ -203,8 +204,8 @@ def _numbers(table: Table, position: int) -> AnyArray:
         raise ValueError(
             f"column {name!r} is not numeric (dtype {kind}), but a matrix includes only Boolean,"
             " integer and float columns: convert or drop the column before fit, encode it with"
-            " columns=[...], or call encoder.set_params(remainder='drop') to leave out all columns"
-            " that are not encoded"
+            " columns=[...], or pass remainder='drop' (to a fitted encoder:"
+            " encoder.set_params(remainder='drop')) to leave out all columns that are not encoded"
         )
     return values
 

@@ -25,6 +25,33 @@ REQUIRED = {
     "sklearn": ("sklearn", "1.6"),
     "torch": ("torch", "2.5"),
 }
+# The package on PyPI of each library that has another name there.
+PACKAGES = {"sklearn": "scikit-learn", "dask": "dask[dataframe]"}
+# The public names of each integration, for hints. Importing the integrations to read their
+# `__all__` would import their libraries. A hint names the first integration with a name first.
+PUBLIC_NAMES: dict[str, tuple[str, ...]] = {
+    "pandas": (
+        "FrameAccessor", "OneHotAccessor", "from_dummies", "get_dummies", "onehot",
+        "str_get_dummies",
+    ),
+    "polars": (
+        "DataFrameNamespace", "ExprNamespace", "LazyFrameNamespace", "SeriesNamespace",
+        "expressions", "onehot",
+    ),
+    "sklearn": (
+        "KBinsDiscretizer", "LabelBinarizer", "MultiLabelBinarizer", "OneHotEncoder",
+        "OrdinalEncoder", "TargetEncoder", "from_sklearn", "label_binarize", "to_sklearn",
+    ),
+    "arrow": (
+        "OneHotArray", "decode", "encode", "encoded_schema", "expression", "one_hot", "register",
+    ),
+    "dask": ("DaskFrameAccessor", "DaskSeriesAccessor", "get_dummies"),
+    "narwhals": ("expressions",),
+    "onnx": ("OneHot", "input_feed", "to_onnx"),
+    "spark": ("OneHotEncoder", "OneHotEncoderModel", "encode"),
+    "sql": ("DIALECTS", "to_sql"),
+    "torch": ("decode", "one_hot"),
+}  # fmt: skip
 # Integrations that support `Encoder.expressions`.
 EXPRESSION_BACKENDS = ("polars", "narwhals")
 # Tables of other libraries are read by these methods of the Arrow PyCapsule interface.
@@ -44,16 +71,20 @@ def require(name: str, least: str | None = None, what: str | None = None) -> Mod
     """
     extra, tested = REQUIRED[name]
     least, what = least or tested, what or f"{PACKAGE}.{extra}"
-    needs = f"{what} needs {name} {least} or newer"
-    remedy = _remedy(name) if least == tested else f'pip install "{name}>={least}"'
+    needs, package = f"{what} needs {name} {least} or newer", PACKAGES.get(name, name)
+    of_library = f'pip install "{package}>={least}"'
+    of_extra = f'pip install "onehot-fast[{extra}]"'
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise ModuleNotFoundError(f"{needs}: {remedy}", name=name) from None
+        raise ModuleNotFoundError(
+            f"{package} is not installed: {of_library}, or {of_extra}; {needs}", name=name
+        ) from None
     version = str(module.__version__)
     if _release(version) < _release(least):
+        remedy = of_extra if least == tested else of_library
         raise ImportError(f"{needs}, but {version} is installed: {remedy}", name=name)
     return module
 
@@ -67,21 +98,30 @@ def library(name: str, what: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         package = name.partition(".")[0]
-        raise ImportError(f"{what} needs {package}: {_remedy(package)} ({error})") from error
-
-
-def _remedy(name: str) -> str:
-    """Return the command that installs a library."""
-    return (
-        f'pip install "onehot-fast[{REQUIRED[name][0]}]"'
-        if name in REQUIRED
-        else f"pip install {name}"
-    )
+        remedy = f"pip install {PACKAGES.get(package, package)}"
+        raise ImportError(f"{what} needs {package}: {remedy} ({error})") from error
 
 
 def _release(version: str) -> tuple[int, ...]:
     """Return the first two numbers of a version as a tuple."""
     return tuple(map(int, re.findall(r"\d+", version)[:2]))
+
+
+def integration_of_module(name: str) -> str | None:
+    """Return the integration that has the name of a module or of its library, or None."""
+    by_library = {library: extra for library, (extra, _) in REQUIRED.items()}
+    name = by_library.get(name, name)
+    return name if name in PUBLIC_NAMES else None
+
+
+def import_hint(name: str) -> str:
+    """Return the import statement of a name that an integration has, or "" if none has it."""
+    owners = [module for module, names in PUBLIC_NAMES.items() if name in names]
+    if owners:
+        others = f" (or of {', '.join(owners[1:])})" if owners[1:] else ""
+        return f"from {PACKAGE}.{owners[0]} import {name}{others}"
+    module = integration_of_module(name)
+    return f"import {PACKAGE}.{module}" if module else ""
 
 
 def reader_of(source: object) -> str | None:

@@ -171,6 +171,19 @@ class ColumnSchema:
         return self.specials.get(label, -1)
 
     @cached_property
+    def hides_unknown(self) -> bool:
+        """Whether the row of an unknown value is the row of zeros of a dropped category."""
+        rule = self.options.handle_unknown
+        if rule == "error" or (rule == "infrequent" and bool(self.is_infrequent.any())):
+            return False  # an unknown value counts as infrequent, even if those are dropped
+        return self.unknown_output < 0 and bool((self.outputs < 0).any())
+
+    @cached_property
+    def warns_of_unknown(self) -> bool:
+        """Whether an unknown value causes a warning."""
+        return self.options.handle_unknown == "warn" or self.hides_unknown
+
+    @cached_property
     def has_distinct_names(self) -> bool:
         """Whether all output columns have different names; False if this is not certain."""
         if self.known.family in (None, "binary"):
@@ -276,6 +289,8 @@ def _frequent_position(name: Hashable, value: Any, known: Categories, is_rare: F
 def shortened(categories: Categories, limit: int = 20) -> str:
     """Return the first `limit` categories as text, and the total number if there are more."""
     n = len(categories)
+    if not n:
+        return "(none)"
     text = ", ".join(map(shown, categories.take(range(min(n, limit))).tolist()))
     return text if n <= limit else f"{text}, … ({n} in all)"
 

@@ -7,7 +7,9 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -41,6 +43,10 @@ FEW_ROWS = 16
 ACCEPTING_UNKNOWN = f"handle_unknown='ignore' (or {str(UNKNOWN_RULES[2:])[1:-1]})"
 # The maximum number of categories in an error message.
 MAX_CATEGORIES_IN_MESSAGE = 6
+# The maximum number of tables for which `warning_once` remembers the columns.
+MAX_WARNED_TABLES = 64
+# The columns of which a warning told in the context of `warning_once`.
+_warned = ContextVar[set[Hashable]]("warned")
 
 
 # ---- fit ----
@@ -109,7 +115,7 @@ def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> Col
     learned, positions = with_column_context(name, statistics.learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():
         is_unknown = np.append(known.find(Categories.of(column.stored)) < 0, False)
-        check_known(name, known, column, is_unknown)
+        check_known(name, known, column, is_unknown, "the categories are")
     return learned
 
 
@@ -127,14 +133,16 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
 
 def check_table(table: Table, schema: Schema) -> Check:
     """Return a report on the unknown, missing and infrequent values of a table."""
-    return reports.check_of(_unseen_in(table, schema.columns), table.n_rows)
+    unseen = _unseen_in(table, schema.columns)
+    return reports.check_of(unseen, table.n_rows, reports.quoted_columns(schema))
 
 
 def _unseen_in(table: Table, columns: Iterable[ColumnSchema]) -> list[UnseenValues]:
     """Return the unknown, missing and infrequent values of some columns of a table."""
-    unseen = []
     columns = list(columns)
     positions = table.positions([column.name for column in columns])
+    table.check_complete(positions)
+    unseen = []
     for column, position in zip(columns, positions, strict=True):
         read = with_column_context(column.name, table.column, position)
         unseen.append(with_column_context(column.name, reports.unseen_values, column, read))
@@ -147,27 +155,32 @@ def _unseen_in(table: Table, columns: Iterable[ColumnSchema]) -> list[UnseenValu
 def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     """Return the codes and the look-up table of each column of the schema."""
 
-    def coded(pair: tuple[int, ColumnSchema]) -> CodedColumn:
+    def coded(pair: tuple[int, ColumnSchema]) -> tuple[CodedColumn, bool]:
         position, column = pair
         # Looking up a few Python objects is faster than reading the column.
         values = table.cells(position) if table.n_rows <= FEW_ROWS else None
-        known = _of_known(column, column.known.lookup_few(values)) if values else None
-        return known or _code_column(
+        found = _of_known(column, column.known.lookup_few(values)) if values else None
+        return found or _code_column(
             column, with_column_context(column.name, table.column, position)
         )
 
     positions = schema.cached_for(table.names, Schema.positions_in)
+    table.check_complete(positions)
     pairs = zip(positions, schema.columns, strict=True)
     n_bytes = len(positions) * table.n_rows * VALUE_BYTES
     try:
-        columns = parallel.parallel_map(coded, pairs, n_bytes)
+        results = parallel.parallel_map(coded, pairs, n_bytes)
     except UnknownValueError as error:
         checked = (each for each in schema.columns if each.options.handle_unknown == "error")
         raise reports.with_all_unknown(error, _unseen_in(table, checked)) from None
-    doubtful = [pair[0] for pair in zip(schema.columns, columns, strict=True) if _warns(*pair)]
+    doubtful = [
+        column
+        for column, (_, may_be_unknown) in zip(schema.columns, results, strict=True)
+        if may_be_unknown and column.warns_of_unknown
+    ]
     if doubtful:
         _warn_of_unknown(_unseen_in(table, doubtful))
-    return columns
+    return [column for column, _ in results]
 
 
 def code_column(
@@ -177,29 +190,47 @@ def code_column(
 
     `outputs` is the result of `ColumnSchema.outputs_of` for the column's categories, if known.
     """
-    coded = _code_column(schema, read, outputs)
-    if _warns(schema, coded):
+    coded, may_be_unknown = _code_column(schema, read, outputs)
+    if may_be_unknown and schema.warns_of_unknown:
         _warn_of_unknown([reports.unseen_values(schema, read)])
     return coded
 
 
-def _warns(schema: ColumnSchema, coded: CodedColumn) -> bool:
-    """Tell whether ``handle_unknown`` is "warn" and the column may have unknown values."""
-    if schema.options.handle_unknown != "warn":
-        return False
-    return coded.lut is not schema.lut or bool((coded.codes == len(schema.known)).any())
-
-
 def _warn_of_unknown(unseen: Sequence[UnseenValues]) -> None:
-    """Emit one warning about the unknown values of some columns, if there are any."""
-    if any(len(values.unknown.counts) for values in unseen):
-        warn(reports.UnknownValueWarning.of(unseen))
+    """Emit one warning about the unknown values of some columns, if there are any.
+
+    In `warning_once`, skip the columns of which a warning told before.
+    """
+    warned = _warned.get(set())  # outside `warning_once`, a new set: every call warns
+    new = [values for values in unseen if len(values.unknown.counts) and values.name not in warned]
+    if new:
+        warned.update(values.name for values in new)
+        warn(reports.UnknownValueWarning.of(new))
+
+
+@contextmanager
+def warning_once(schema: Schema, table: Hashable) -> Iterator[None]:
+    """Return a context manager in which the unknown values of a column cause at most one warning.
+
+    An engine passes the same `table`, any key, for all parts of one table, because the warnings of
+    many parts would hide all others.
+    """
+    if len(schema.warned) >= MAX_WARNED_TABLES:
+        schema.warned.clear()
+    token = _warned.set(schema.warned.setdefault(table, set()))
+    try:
+        yield
+    finally:
+        _warned.reset(token)
 
 
 def _code_column(
     schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
-) -> CodedColumn:
-    """Return the codes of a column and their look-up table; do not warn of unknown values."""
+) -> tuple[CodedColumn, bool]:
+    """Return the codes of a column and their look-up table, and whether a value may be unknown.
+
+    Do not warn of unknown values.
+    """
     if isinstance(read, Values):
         coded = _of_known(schema, with_column_context(schema.name, read.lookup, schema.known))
         if coded is not None:
@@ -207,21 +238,24 @@ def _code_column(
     column = with_column_context(schema.name, read.encode)
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, column.codes)
-    lut, shifted = _luts_of(schema, column, outputs)
-    return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing, shifted)
+    lut, shifted, may_be_unknown = _luts_of(schema, column, outputs)
+    missing = schema.propagates_missing
+    return CodedColumn(column.codes, lut, schema.n_outputs, missing, shifted), may_be_unknown
 
 
 def _luts_of(
     schema: ColumnSchema, column: Column, outputs: npt.NDArray[np.int64] | None
-) -> tuple[Lut, dict[int, Lut]]:
+) -> tuple[Lut, dict[int, Lut], bool]:
     """Return the look-up table of a column, and the cache of `CodedColumn.lut_from`.
+
+    Also return whether a category of the column is unknown, even if it does not occur.
 
     A small look-up table of known categories is reused if the next column has the same
     `Column.shared`.
     """
     shared, *luts = schema.last_luts[0]
     if column.shared is not None and column.shared is shared:
-        return luts[0], luts[1]
+        return luts[0], luts[1], False
     if outputs is None:
         outputs = schema.outputs_of(column.stored)
     is_unknown = outputs == UNKNOWN
@@ -234,7 +268,7 @@ def _luts_of(
     shifted: dict[int, Lut] = {}
     if column.shared is not None and not has_unknown and len(lut) <= MAX_CACHED_CATEGORIES:
         schema.last_luts[0] = column.shared, lut, shifted
-    return lut, shifted
+    return lut, shifted, has_unknown
 
 
 def with_column_context(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
@@ -247,10 +281,13 @@ def with_column_context(name: Hashable, work: Callable[..., Result], *arguments:
         raise ValueError(f"column {name!r}: {error}") from error
 
 
-def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:
-    """Return a column whose codes are `found`, the result of `Values.lookup`.
+def _of_known(
+    schema: ColumnSchema, found: npt.NDArray[np.int32] | None
+) -> tuple[CodedColumn, bool] | None:
+    """Return a column whose codes are `found`, and whether a value is unknown.
 
-    Return None if `found` is None or the options reject a value. `found` is changed in place.
+    `found` is the result of `Values.lookup`, and is changed in place. Return None if it is None, or
+    if the options reject a value.
     """
     if found is None:
         return None
@@ -262,7 +299,8 @@ def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> Code
             return None
         found[found == UNKNOWN] = len(schema.known)
     missing = schema.propagates_missing
-    return CodedColumn(found, schema.lut, schema.n_outputs, missing, schema.derived_luts)
+    coded = CodedColumn(found, schema.lut, schema.n_outputs, missing, schema.derived_luts)
+    return coded, lowest == UNKNOWN
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:
@@ -276,18 +314,31 @@ def check_no_missing(name: Any, codes: AnyArray) -> None:
 
 
 def check_known(
-    name: Any, known: Categories, column: Column, is_unknown: npt.NDArray[np.bool_]
+    name: Any,
+    known: Categories,
+    column: Column,
+    is_unknown: npt.NDArray[np.bool_],
+    saw: str = "fit saw",
 ) -> None:
-    """Raise an error for the first row with an unknown value."""
+    """Raise an error for the first row with an unknown value.
+
+    `saw` begins the text that names the kinds of the categories, e.g. "fit saw integers".
+    """
     # The code of a missing value, -1, selects the last entry of `is_unknown`.
     codes = column.codes
     rows = is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
     if rows.any():
         row = int(np.argmax(rows))
         value = plain(column.stored[codes[row]])
+        found = statistics.counted(column)
+        is_new = (known.find(found.categories) < 0) & (found.counts > 0)
+        unknown = found.take(np.flatnonzero(is_new)).most_frequent()
+        reasons = reports.Reasons.of(known, unknown, int(found.counts.sum()), saw).texts()
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        listed = f"the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"
         raise UnknownValueError(
-            f"{_place(name, row)}: {shown(value)} is unknown; use {ACCEPTING_UNKNOWN};"
-            f" the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"
+            f"{_place(name, row)}: {shown(value)} is unknown{why}; use {ACCEPTING_UNKNOWN};"
+            f" {listed if len(known) else 'the column has no categories'}"
         )
 
 

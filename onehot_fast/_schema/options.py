@@ -265,9 +265,13 @@ def _drop(value: Any, where: str) -> str | DropValue | None:
     is_list = isinstance(value, list | tuple) and len(value)
     if where != "drop":
         return DropValue(plain(value[0] if type(value) is list and len(value) == 1 else value))
+    rules = ", ".join(map(repr, DROP_RULES))
+    if isinstance(value, bool):  # as for drop_first= of pandas
+        meant = "first" if value else None
+        raise TypeError(f"drop must be one of {rules}, got {value}; did you mean drop={meant!r}?")
     hint = did_you_mean(value, DROP_RULES)
     raise (ValueError if isinstance(value, str) else TypeError)(
-        f"drop must be one of {', '.join(map(repr, DROP_RULES))}, got {shown(value)};{hint} use"
+        f"drop must be one of {rules}, got {shown(value)};{hint} use"
         f" drop={{'column': {shown(value[0] if is_list else value)}}} to drop one category"
     )
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import shown
+from onehot_fast._arguments.choices import check_choice, shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_objects, name_key
+from onehot_fast._categories.keys import as_objects, name_key, text_label
+from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, other_kinds
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special
+from onehot_fast._schema.options import DropValue
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import ColumnStatistics, Counts, counted
 from onehot_fast.column import Column, Values
@@ -31,8 +34,16 @@ BAR_WIDTH = 12  # the width in em of the bar of the most frequent category
 # The maximum numbers of columns, and of values per column, in a message.
 MAX_COLUMNS_IN_MESSAGE = 4
 MAX_VALUES_IN_MESSAGE = 3
+KEEPING_UNKNOWN_APART = (
+    "handle_unknown='indicator' to tell unknown values from the dropped category, or 'error'"
+)
 CHECK_KINDS = ("unknown", "missing", "infrequent")
+# The columns of listings whose values come from the user's table.
+VALUE_COLUMNS = ("category", "value", "most_frequent")
+MAX_DIGITS = 12  # the maximum number of digits after the point of a share in percent
 
+# The options that can leave a column without features.
+REMOVING_OPTIONS = ("min_frequency", "max_categories", "drop")
 # A column looks like an identifier if it has more features than this, and more than half as many
 # categories as rows.
 MANY_FEATURES = 250
@@ -51,13 +62,67 @@ class Listing(dict[str, npt.NDArray[Any]]):
     """A table as a dict from column names to arrays of equal length.
 
     ``pandas.DataFrame(listing)``, ``polars.DataFrame(listing)`` and ``pyarrow.table(listing)``
-    convert it.
+    convert it. A slice, such as ``listing[:5]``, is a listing of these rows. `to_dict` returns rows
+    that ``json.dumps`` accepts.
     """
+
+    # The columns of the user's table whose categories are not all strings. Their values are shown
+    # as Python code, so that the text '1' differs from the number 1.
+    quoted: frozenset[Any] = frozenset()
 
     @property
     def n_rows(self) -> int:
         """The length of the arrays."""
         return len(next(iter(self.values()), ()))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a column by its name, or a listing of the rows of a slice."""
+        if not isinstance(key, slice):
+            return super().__getitem__(key)
+        rows = type(self)({name: column[key] for name, column in self.items()})
+        rows.__dict__.update(self.__dict__)
+        return rows
+
+    def __missing__(self, key: object) -> Any:
+        """Raise the KeyError of an unknown column, which lists the columns."""
+        raise KeyError(
+            f"{key!r} is not a column of the listing, which has {', '.join(map(repr, self))}; for"
+            " rows, use a slice, such as [:5], or to_dict('records')"
+        )
+
+    def to_dict(self, orient: Literal["records", "list"] = "records") -> Any:
+        """Return the rows, or the columns, as Python objects that ``json.dumps`` accepts.
+
+        Parameters
+        ----------
+        orient : {"records", "list"}, default "records"
+            Whether to return a list with a dict for each row, or a dict with a list for each
+            column.
+
+        Returns
+        -------
+        list of dict, or dict of list
+            Strings, numbers, Booleans and None are unchanged. A value of another type, such as a
+            date, becomes the text that names its feature.
+
+        Raises
+        ------
+        TypeError, ValueError
+            `orient` is not one of the choices.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> Encoder().fit({"size": ["S", "L"]}).features[:1].to_dict("records")
+        [{'column': 'size', 'kind': 'category', 'category': 'L', 'name': 'size_L', 'count': 1, \
+'dtype': 'bool'}]
+        """
+        check_choice(orient, "orient", ("records", "list"))
+        columns = {name: [*map(_as_json, values.tolist())] for name, values in self.items()}
+        if orient == "list":
+            return columns
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def __repr__(self) -> str:
         """Return the first rows as aligned text."""
@@ -68,23 +133,62 @@ class Listing(dict[str, npt.NDArray[Any]]):
         return "\n".join([*lines, f"… {more:,} more rows"] if more > 0 else lines)
 
     def _shown_rows(self) -> list[tuple[str, ...]]:
-        return [tuple(self), *zip(*map(_shown, self.values()), strict=True)]
+        owners = self["column"][:MAX_ROWS_SHOWN].tolist() if "column" in self else []
+        columns = (self._shown(name, owners) for name in self)
+        return [tuple(self), *zip(*columns, strict=True)]
+
+    def _shown(self, name: str, owners: list[Any]) -> list[str]:
+        """Return the first values of a column as text; `owners` has the user's column of each."""
+        first = self[name][:MAX_ROWS_SHOWN].tolist()
+        if name == "share":
+            return [percent(value) for value in first]
+        if name not in VALUE_COLUMNS or not owners:
+            is_plain = all(_is_plain(value) for value in first)
+            return [_text(value, is_plain) for value in first]
+        quoted = self.quoted | {
+            owner for owner, value in zip(owners, first, strict=True) if not _is_plain(value)
+        }
+        pairs = zip(owners, first, strict=True)
+        return [_text(value, owner not in quoted) for owner, value in pairs]
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return the lines that follow the rows."""
+        return ()
 
     def _repr_html_(self) -> str:
-        """Return HTML: the summary, the number of rows that are not shown, and the first rows."""
+        """Return HTML: the summary, the number of rows not shown, the first rows, and the notes."""
         lines = repr(self).splitlines()
-        text = (line for line in (lines[0], lines[-1]) if line.startswith(("<", "…")))
+        text = (line for line in lines if line.startswith(("<", "…")))
         rows = (f"<td>{'<td>'.join(map(escape, row))}" for row in self._shown_rows())
-        return f"{escape(' '.join(text))}<table><tr>{'<tr>'.join(rows)}</table>"
+        notes = "".join(f"<div>{escape(note)}</div>" for note in self._notes())
+        return f"{escape(' '.join(text))}<table><tr>{'<tr>'.join(rows)}</table>{notes}"
 
 
-def _shown(values: npt.NDArray[Any]) -> list[str]:
-    """Return the first values as text: floats in percent, printable strings without quotes."""
-    first = values[:MAX_ROWS_SHOWN].tolist()
-    if all(type(value) is float for value in first) and first:
-        return [f"{value:.2%}" for value in first]
-    is_plain = all(value is None or (type(value) is str and value.isprintable()) for value in first)
-    return [value if is_plain and type(value) is str else shown(value) for value in first]
+def _is_plain(value: Any) -> bool:
+    """Tell whether a value is None or a string that can be shown without quotes."""
+    return value is None or (type(value) is str and value.isprintable())
+
+
+def _text(value: Any, is_plain: bool) -> str:
+    """Return a value as text, a string without quotes if `is_plain`."""
+    return value if is_plain and type(value) is str else shown(value)
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value that ``json.dumps`` accepts: a number, a str, a bool, None, or text."""
+    if isinstance(value, np.generic):
+        value = value.item() if value.dtype.kind in "biuf" else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no infinity
+    return value if value is None or type(value) in (str, int, float, bool) else text_label(value)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with more than two digits if it would look like 0 or 100 %."""
+    digits = 2
+    while 0 < share < 1 and digits < MAX_DIGITS and float(f"{share:.{digits}%}"[:-1]) in (0, 100):
+        digits += 1
+    return f"{share:.{digits}%}"
 
 
 def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]:
@@ -98,7 +202,8 @@ def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]
 def feature_listing(schema: Schema) -> Listing:
     """Return a listing with one row per feature, for `Encoder.features`."""
     dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
-    return Listing(
+    return _listing(
+        schema,
         **_meanings(schema),
         name=as_objects(list(schema.names)),
         count=_concatenated((_counts(each, schema.n_rows) for each in schema.columns), np.int64),
@@ -111,7 +216,20 @@ def vocabulary_listing(schema: Schema) -> Listing:
     coded = schema.of_codes
     index = np.arange(coded.n_features)
     first = np.repeat(coded.starts[:-1], np.diff(coded.starts))
-    return Listing(**_meanings(coded), code=index - first.astype(np.int64), index=index)
+    return _listing(coded, **_meanings(coded), code=index - first.astype(np.int64), index=index)
+
+
+def _listing(schema: Schema, **columns: npt.NDArray[Any]) -> Listing:
+    """Return a listing of the columns of a schema."""
+    listing = Listing(columns)
+    listing.quoted = quoted_columns(schema)
+    return listing
+
+
+def quoted_columns(schema: Schema) -> frozenset[Any]:
+    """Return the names of the columns whose categories are not all strings."""
+    columns = (column for column in schema.columns if kinds_of(column.known) != {"text"})
+    return frozenset(column.name for column in columns)
 
 
 def _meanings(schema: Schema) -> dict[str, Objects]:
@@ -147,7 +265,8 @@ def summary(schema: Schema) -> Listing:
     # A column without categories has no first category.
     first = [(*_most_frequent(column, 1), (None, 0))[0] for column in schema.columns]
     counts = np.array([count for _, count in first], np.int64)
-    return Listing(
+    return _listing(
+        schema,
         column=as_objects([column.name for column in schema.columns]),
         categories=np.array([len(column.known) for column in schema.columns], np.int64),
         features=np.array([column.n_outputs for column in schema.columns], np.int64),
@@ -204,6 +323,57 @@ class UnknownValueError(ValueError):
     __module__ = "onehot_fast"
 
 
+@dataclass(frozen=True)
+class Reasons:
+    """Why values of a column are unknown, where a person cannot see it from the values."""
+
+    n_present: int = 0  # the number of rows that are not missing
+    n_of_other_kinds: int = 0  # the number of rows whose value has a kind that no category has
+    other_kinds: str = ""  # these kinds, e.g. "text"
+    known: str = ""  # the kinds of the categories, e.g. "fit saw integers"
+    # The texts that differ from a category in their Unicode form only, each with the category.
+    lookalikes: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(
+        cls, known: Categories, unknown: ColumnStatistics, n_present: int, saw: str = "fit saw"
+    ) -> Reasons:
+        """Return the reasons why no value of `unknown` is one of the `known` categories."""
+        is_other, kinds = other_kinds(unknown.categories, known)
+        first = unknown.categories.take(range(min(len(unknown.counts), MAX_VALUES_IN_MESSAGE)))
+        n_of_other_kinds = int(unknown.counts[is_other].sum())
+        similar = tuple(lookalikes(first.tolist(), known))
+        return cls(
+            n_present, n_of_other_kinds, kinds, f"{saw} {listed_kinds(kinds_of(known))}", similar
+        )
+
+    def merge(self, other: Reasons) -> Reasons:
+        """Return the reasons for the rows of both."""
+        return Reasons(
+            self.n_present + other.n_present,
+            self.n_of_other_kinds + other.n_of_other_kinds,
+            self.other_kinds or other.other_kinds,
+            self.known,
+            tuple(dict.fromkeys(self.lookalikes + other.lookalikes)),
+        )
+
+    def texts(self) -> list[str]:
+        """Return each reason with its remedy."""
+        texts = []
+        n, n_present = self.n_of_other_kinds, self.n_present
+        if n:
+            share = f"all {n:,} values" if n == n_present else f"{n:,} of {n_present:,} values"
+            share = "the only value" if n_present == 1 else share
+            share = "some values" if is_part_of_table() else share
+            verb = "is" if n == 1 and not is_part_of_table() else "are"
+            texts.append(f"{share} {verb} {self.other_kinds}, {self.known}: convert the column")
+        return texts + [
+            f"{text!a} is the category {category!a} in another Unicode form:"
+            " normalize both with unicodedata.normalize('NFC', ...)"
+            for text, category in self.lookalikes
+        ]
+
+
 @dataclass(frozen=True, eq=False)
 class UnseenValues:
     """The unknown, missing and infrequent values of a column, the most frequent first."""
@@ -212,9 +382,17 @@ class UnseenValues:
     unknown: ColumnStatistics
     missing: ColumnStatistics
     infrequent: ColumnStatistics
+    reasons: Reasons
+    dropped: str  # the category with the row of zeros of unknown values, as text, or ""
 
-    def some_unknown(self) -> str:
-        """Return the column name and the first unknown values as text."""
+    def merge(self, other: UnseenValues) -> UnseenValues:
+        """Return the unknown values of the rows of both, for a warning."""
+        unknown = ColumnStatistics.merge([self.unknown, other.unknown]).most_frequent()
+        reasons = self.reasons.merge(other.reasons)
+        return dataclasses.replace(self, unknown=unknown, reasons=reasons)
+
+    def some_unknown(self, said: str = "") -> str:
+        """Return the column name, the first unknown values, and the reasons that `said` lacks."""
         counts = self.unknown.counts
         first = np.arange(min(len(counts), MAX_VALUES_IN_MESSAGE))
         texts = [*map(shown, self.unknown.categories.take(first).tolist())]
@@ -224,11 +402,17 @@ class UnseenValues:
             texts = [f"{text} ({n_rows})" for text, n_rows in zip(texts, rows, strict=True)]
             rest += f" ({len(counts):,} values in {number_of(int(counts.sum()), 'row')})"
         more = rest if len(counts) > MAX_VALUES_IN_MESSAGE else ""
-        return f"{self.name!r}: {', '.join(texts)}{more}"
+        notes = [text for text in self.reasons.texts() if text not in said]
+        notes += [f"equal to rows of the dropped category {self.dropped}"] if self.dropped else []
+        why = f" ({'; '.join(notes)})" if notes else ""
+        return f"{self.name!r}: {', '.join(texts)}{more}{why}"
 
 
 class UnknownValueWarning(UserWarning):
-    """Values are not categories, and `handle_unknown` is "warn"."""
+    """Values are not categories, and become rows of zeros.
+
+    `handle_unknown` is "warn", or their rows equal the rows of the category that `drop` dropped.
+    """
 
     __module__ = "onehot_fast"
 
@@ -240,7 +424,10 @@ class UnknownValueWarning(UserWarning):
     def of(cls, unseen: Iterable[UnseenValues]) -> UnknownValueWarning:
         """Return the warning about the unknown values of some columns."""
         by_name = {values.name: values for values in unseen}
-        warning = cls(f"unknown values become rows of zeros, in {_some_columns(by_name.values())}")
+        text = f"unknown values become rows of zeros, in {_some_columns(by_name.values())}"
+        if any(values.dropped for values in by_name.values()):
+            text += f"; use {KEEPING_UNKNOWN_APART}"
+        warning = cls(text)
         warning.unseen = by_name
         return warning
 
@@ -248,11 +435,8 @@ class UnknownValueWarning(UserWarning):
         """Return one warning for the rows of both warnings."""
         both = {name_key(name): values for name, values in self.unseen.items()}
         for name, values in other.unseen.items():
-            mine = both.setdefault(name_key(name), values)
-            if mine is not values:
-                parts = [mine.unknown, values.unknown]
-                unknown = ColumnStatistics.merge(parts).most_frequent()
-                both[name_key(name)] = dataclasses.replace(mine, unknown=unknown)
+            mine = both.get(name_key(name))
+            both[name_key(name)] = values if mine is None else mine.merge(values)
         return UnknownValueWarning.of(both.values())
 
 
@@ -266,9 +450,13 @@ class Check(Listing):
     ----------
     checked_rows : int
         The number of rows of the table.
+    notes : tuple of str
+        The reasons why values are unknown that the values do not show, e.g. that all values of a
+        column are text, but `fit` saw integers.
     """
 
     checked_rows: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def has_unknown(self) -> bool:
@@ -282,7 +470,11 @@ class Check(Listing):
         if not kinds:
             return f"<Check of {rows}: every value is a category that fit has seen>"
         listed = " or ".join(kind for kind in CHECK_KINDS if kind in kinds)
-        return f"<Check of {rows}: some values are {listed}>\n{super().__repr__()}"
+        lines = [f"<Check of {rows}: some values are {listed}>", super().__repr__(), *self.notes]
+        return "\n".join(lines)
+
+    def _notes(self) -> tuple[str, ...]:
+        return self.notes
 
 
 def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
@@ -298,12 +490,26 @@ def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
     n_missing = len(rows) - int(found.counts.sum())
     missing = ColumnStatistics(Categories(as_objects([None])), np.array([n_missing]))
     return UnseenValues(
-        column.name, unknown, missing.take(np.flatnonzero(missing.counts)), infrequent
+        column.name,
+        unknown,
+        missing.take(np.flatnonzero(missing.counts)),
+        infrequent,
+        Reasons.of(column.known, unknown, len(rows) - n_missing),
+        _dropped(column) if column.hides_unknown else "",
     )
 
 
-def check_of(unseen: Iterable[UnseenValues], n_rows: int) -> Check:
-    """Return the report of `Encoder.check` on a table of `n_rows` rows."""
+def _dropped(column: ColumnSchema) -> str:
+    """Return the dropped category as text."""
+    label = column.zero_row_labels[0]
+    return "of infrequent values" if isinstance(label, Special) else shown(label)
+
+
+def check_of(unseen: Sequence[UnseenValues], n_rows: int, quoted: Iterable[object]) -> Check:
+    """Return the report of `Encoder.check` on a table of `n_rows` rows.
+
+    `quoted` has the names of the columns whose values are shown in quotes.
+    """
     found = [(each.name, kind, getattr(each, kind)) for each in unseen for kind in CHECK_KINDS]
     counts = [values.counts for *_, values in found]
     lengths = [*map(len, counts)]
@@ -315,21 +521,58 @@ def check_of(unseen: Iterable[UnseenValues], n_rows: int) -> Check:
         count=count,
         share=count / max(n_rows, 1),
     )
-    check.checked_rows = n_rows
+    check.checked_rows, check.quoted = n_rows, frozenset(quoted)
+    check.notes = tuple(
+        f"column {each.name!r}: {reason}" for each in unseen for reason in each.reasons.texts()
+    )
     return check
 
 
 def with_all_unknown(error: UnknownValueError, unseen: Iterable[UnseenValues]) -> UnknownValueError:
     """Return a copy of an error whose message also names the unknown values of all columns."""
-    return UnknownValueError(f"{error}; unknown values of all columns: {_some_columns(unseen)}")
+    listed = _some_columns(unseen, str(error))
+    return UnknownValueError(f"{error}; unknown values of all columns: {listed}")
 
 
-def _some_columns(unseen: Iterable[UnseenValues]) -> str:
-    """Return the unknown values of the first columns as text."""
-    unknown = [values.some_unknown() for values in unseen if len(values.unknown.counts)]
+def _some_columns(unseen: Iterable[UnseenValues], said: str = "") -> str:
+    """Return the unknown values of the first columns as text, without what `said` contains."""
+    unknown = [values.some_unknown(said) for values in unseen if len(values.unknown.counts)]
     n_more = len(unknown) - MAX_COLUMNS_IN_MESSAGE
     more = f"; … and {n_more} more columns" if n_more > 0 else ""
     return "; ".join(unknown[:MAX_COLUMNS_IN_MESSAGE]) + more
+
+
+# ---- Columns without features ----
+
+
+def check_features_exist(schema: Schema) -> None:
+    """Warn about columns whose options leave no feature, so that the result lacks them."""
+    for column in schema.columns:
+        if len(column.known) and not column.n_outputs:
+            options = ((name, getattr(column.options, name)) for name in REMOVING_OPTIONS)
+            chosen = (f"{name}={_as_passed(value)}" for name, value in options if value is not None)
+            warn(
+                f"column {column.name!r} has no features, so the result lacks it: no feature is"
+                f" left for its {number_of(len(column.known), 'category', 'categories')} with"
+                f" {' and '.join(chosen)}; change an option, or drop the column from the table"
+            )
+
+
+def _as_passed(option: Any) -> str:
+    """Return the value of an option as text; of `DropValue`, the category."""
+    return shown(option.value if isinstance(option, DropValue) else option)
+
+
+def check_rows_exist(schema: Schema) -> None:
+    """Warn if `fit` saw no rows, and columns therefore have no categories."""
+    empty = [repr(column.name) for column in schema.columns if not len(column.known)]
+    if empty and not schema.n_rows:
+        more = ", …" if len(empty) > MAX_COLUMNS_IN_MESSAGE else ""
+        warn(
+            "fit saw a table without rows, so these columns have no categories:"
+            f" {', '.join(empty[:MAX_COLUMNS_IN_MESSAGE])}{more}; fit to a table with rows, or pass"
+            " categories="
+        )
 
 
 # ---- Columns that are encoded by default ----
@@ -372,7 +615,10 @@ def check_dense(schema: Schema) -> None:
     if schema.n_features <= MAX_DENSE_FEATURES:
         return
     if schema.uses_default_columns and len(schema.fitted_names or ()) > 1:
-        remedy = f"{FEWER_FEATURES}, or output='csr' (.onehot.to_csr()) for a sparse matrix"
+        remedy = (
+            f"{FEWER_FEATURES}, or output='csr' of Encoder.transform (of a frame:"
+            " .onehot.to_csr(..., remainder='drop')) for a sparse matrix"
+        )
         check_features(schema.columns, MAX_DENSE_FEATURES, remedy)
 
 

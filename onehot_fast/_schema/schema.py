@@ -102,6 +102,11 @@ class Schema:
         return found
 
     @cached_property
+    def warned(self) -> dict[Hashable, set[Hashable]]:
+        """For each table of an engine, the columns of which `lookup.warning_once` warned."""
+        return {}
+
+    @cached_property
     def has_other_columns(self) -> bool:
         """Whether the output includes columns seen in `fit` that are not encoded."""
         is_whole = len(self.fitted_names or ()) <= len(self.columns)

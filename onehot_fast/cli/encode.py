@@ -59,6 +59,9 @@ def run_encode(
         change = _encoding(source, encoders, layout, encoder_file is not None)
         with messages.noting_warnings(source.name, output.is_quiet):
             convert(source, change, output)
+            for encoder in encoders.each if encoder_file is None else ():
+                reports.check_rows_exist(encoder.schema)
+                reports.check_features_exist(encoder.schema)
         if save_encoder is not None:
             with new_output(save_encoder, output.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")

@@ -168,16 +168,22 @@ def note(text: str, is_quiet: bool) -> None:
 
 @contextmanager
 def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
-    """Merge the warnings of the `with` block, and print them as one line after the block."""
-    merged: Any = None
+    """Print the warnings of the `with` block after it; those of unknown values are merged."""
+    unknown: Any = None
+    notes: dict[str, None] = {}  # in order, each text once
 
     def collect(message: Any, *where: Any, **others: Any) -> None:
-        nonlocal merged
-        merged = merged.merge(message) if hasattr(merged, "merge") else message
+        nonlocal unknown
+        if not hasattr(message, "merge"):
+            notes[_as_typed(message, False)] = None
+        else:
+            unknown = message if unknown is None else unknown.merge(message)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = collect
         yield
-    if merged is not None:
-        note(f"{name}: {merged}", is_quiet)
+    if unknown is not None:
+        notes[_as_typed(unknown, False)] = None
+    for text in notes:
+        note(f"{name}: {text}", is_quiet)

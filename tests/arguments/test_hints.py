@@ -53,6 +53,8 @@ HINTS = [
     (lambda _: onehot_fast.multi_hot([[0]], 2, dim=0), "'dim' is not an option: use one of"),
     (lambda _: onehot_fast.decode([[0, 1]], num_classes=2), "'num_classes' .* option: use one of"),
     (lambda _: onehot_fast.one_hot([0], 2, all_off=-1), "'all_off' is not an option: use one of"),
+    (lambda _: Encoder(drop=True), "got True; did you mean drop='first'"),
+    (lambda _: Encoder(drop=False), "got False; did you mean drop=None"),
 ]
 
 
@@ -93,6 +95,117 @@ def test_infrequent_categories(drop):
     found = {name: values.tolist() for name, values in encoder.infrequent_categories.items()}
     assert found == {"size": ["L"], "zip": [1, 2, 3]}
     assert Encoder(["size"]).fit(SIZES).infrequent_categories["size"].tolist() == []
+
+
+def test_attributes_of_scikit_learn_are_named():
+    """All that its encoders have after `fit`, and their options that an Encoder lacks."""
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    encoder = Encoder(["size"]).fit(SIZES)
+    theirs: set[str] = set()
+    for kind in (preprocessing.OneHotEncoder, preprocessing.OrdinalEncoder):
+        fitted = kind(min_frequency=2).fit(np.array([["a"], ["b"], ["b"]], object))
+        names = {*vars(fitted), *dir(type(fitted))}
+        theirs |= {name for name in names if not name.startswith("_")}
+    labels = preprocessing.LabelBinarizer().fit(["a", "b"])
+    theirs |= {name for name in vars(labels) if name.endswith("_") and "_type_" not in name}
+    theirs -= {"get_metadata_routing", "neg_label", "sparse_input_"}
+
+    for name in sorted(theirs):
+        if not hasattr(encoder, name):
+            with pytest.raises(AttributeError, match=rf"no attribute '{name}': use "):
+                getattr(encoder, name)
+    with pytest.raises(AttributeError, match=r"'Encoder' object has no attribute 'nonsense'$"):
+        _ = encoder.nonsense
+    with pytest.raises(AttributeError, match="not fitted: call fit"):
+        _ = Encoder().n_features_in_
+
+
+def test_a_frame_leads_to_a_sparse_matrix():
+    """Each error of the chain names the call of the accessor that works at last."""
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("scipy")
+    pytest.importorskip("onehot_fast.integrations.pandas")
+    n = 1200
+    frame = pd.DataFrame(
+        {"id": [f"i{i}" for i in range(n)], "c": "x", "day": pd.Timestamp("2024-01-01")}
+    )
+
+    to_csr = r"\.onehot\.to_csr\(\.\.\., remainder='drop'\)"
+    with (
+        pytest.warns(UserWarning, match="identifier"),
+        pytest.raises(ValueError, match=to_csr),
+    ):
+        frame.onehot()
+    with pytest.raises(TypeError, match=r"'output' .* call \.onehot\.to_csr\(.*remainder='drop'"):
+        frame.onehot(["id"], output="csr")
+    with pytest.raises(TypeError, match=r"'output' .*fit_transform\(frame, output='codes'\)"):
+        frame.onehot(["id"], output="codes")
+    with pytest.raises(ValueError, match=r"'c' is not numeric.* pass remainder='drop'"):
+        frame.onehot.to_csr(["id"])
+    assert frame.onehot.to_csr(["id"], remainder="drop").shape == (n, n)
+
+
+def test_a_result_beyond_the_memory_leads_to_a_sparse_matrix():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("onehot_fast.integrations.pandas")
+    frame = pd.DataFrame({"id": range(300_000)})  # 720 GB of features
+
+    with pytest.raises(MemoryError, match=r"\.onehot\.to_csr\(\.\.\., remainder='drop'\)"):
+        frame.onehot(["id"], dtype="float64")
+
+
+def test_the_options_of_accessors_are_listed_completely():
+    """Those of the signature too, e.g. `sparse` and `num_threads`."""
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("onehot_fast.integrations.pandas")
+    frame = pd.DataFrame({"p": ["a"]})
+
+    for data in (frame, frame["p"]):
+        with pytest.raises(TypeError, match="'nonsense' is not an option") as caught:
+            data.onehot(nonsense=1)
+        for name in ("sparse", "num_threads", "dtype", "prefix", "drop", "handle_unknown"):
+            assert repr(name) in str(caught.value)
+
+
+def test_hints_for_arrow():
+    pa = pytest.importorskip("pyarrow")
+    arrow = pytest.importorskip("onehot_fast.integrations.arrow")
+    table = pa.table({"plan": ["free", "pro"], "city": ["x", "y"]})
+    encoder = Encoder().fit(table)
+
+    with pytest.raises(TypeError, match=r"argument \['a', 'b'\]: .*categories="):
+        arrow.one_hot(table["plan"], ["a", "b"])
+    with pytest.raises(ValueError, match=r"field .* \['plan', 'city'\], got 'plans';.*'plan'"):
+        arrow.expression(encoder, "plans")
+    for layout in ("tensor", "array", "struct", "dictionary"):
+        encoded = arrow.encode(table, encoder, layout=layout)
+        with pytest.raises(ValueError, match=f"'plan'.* pass layout='{layout}'"):
+            arrow.decode(encoded, encoder)
+        assert arrow.decode(encoded, encoder, layout=layout).equals(table)
+    with pytest.raises(ValueError, match="no column 'plan_free'"):
+        arrow.decode(table, encoder)
+
+
+def test_a_lazy_frame_leads_to_its_own_fit():
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("onehot_fast.integrations.polars")
+    lazy = pl.LazyFrame({"p": ["a"]})
+
+    with pytest.raises(TypeError, match=r"onehot\.fit\(columns\).*lazyframe\.onehot\(encoder\)"):
+        Encoder().fit(lazy)
+
+
+@pytest.mark.parametrize("name", ["one_hot", "decode"])
+def test_torch_names_the_axis(name):
+    torch = pytest.importorskip("torch")
+    module = pytest.importorskip("onehot_fast.integrations.torch")
+
+    with pytest.raises(TypeError, match="'dim' is not an option: use axis="):
+        getattr(module, name)(torch.tensor([0, 1]), dim=0)
+    with pytest.raises(TypeError, match="'depth' is not an option: use num_classes="):
+        module.one_hot(torch.tensor([0, 1]), depth=2)
+    with pytest.raises(TypeError, match="'nonsense' is not an option: use one of"):
+        getattr(module, name)(torch.tensor([0, 1]), nonsense=0)
 
 
 def test_to_sklearn_without_missing_values():

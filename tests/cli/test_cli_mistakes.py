@@ -345,6 +345,25 @@ def test_warnings_are_notes(done):
     assert done("encode new.csv --encoder e.json -q -o r.csv") == ""
 
 
+def test_what_the_result_lacks_is_a_note(done):
+    """A column without features, a file without rows, and unknown values beside a dropped one."""
+    Path("empty.csv").write_text("a,b\n")
+    few = "-c b --min-frequency 99 --drop first"
+    assert "column 'b' has no features" in done(f"encode t.csv {few} -o o.csv")
+    assert "--min-frequency 99" in done(f"encode t.csv {few} -o p.csv")
+    assert done(f"encode t.csv {few} -q -o q.csv") == ""
+    assert "without rows" in done("encode empty.csv -c b -o r.csv")
+
+    Path("abc.csv").write_text("b\nx\ny\n")
+    Path("new.csv").write_text("b\nx\nQQ\n")
+    options = "-c b --drop first --handle-unknown ignore"
+    assert done(f"encode abc.csv {options} --save-encoder f.json -o s.csv") == ""
+    said = done("encode new.csv --encoder f.json -o u.csv")
+    assert "'QQ' (1 row)" in said
+    assert "dropped category 'x'" in said
+    assert "--handle-unknown indicator" in said
+
+
 # --- names
 
 

@@ -245,12 +245,16 @@ def test_inverse_rejects_matrices(encoded, message, form):
         ([[1, 0], [0, 2]], "row 1: no feature is 1, and 'p_b' is 2.*argmax"),
         ([[0.5, 0.5]], "row 0: no feature is 1, and 'p_a' is 0.5.*argmax"),
         ([[0, 0], [np.nan, 0]], "row 1: no feature is 1, and 'p_a' is nan.*argmax"),
-        ([[-0.0, 0.0], [1, 0.5]], None),
+        ([[-0.0, 0.0], [1, 0.5]], "row 1: one feature is 1, and 'p_b' is 0.5.*argmax"),
+        ([[1, 0], [-1, 1]], "row 1: one feature is 1, and 'p_a' is -1.*argmax"),
+        ([[0, 1], [1, np.inf]], "row 1: one feature is 1, and 'p_b' is inf.*argmax"),
+        ([[0, 1], [1, np.nan]], "row 1: one feature is 1, and 'p_b' is nan.*argmax"),
+        ([[-0.0, 0.0], [1, -0.0]], None),
     ],
 )
 @pytest.mark.parametrize("form", [*FORMS, "matrix", "table", "object", "columns"])
 def test_inverse_rejects_scores(encoded, message, form):
-    """A row without a 1 holds 0, or null in a table; a 1 decides alone. The error names argmax."""
+    """A row holds one 1 at most, and otherwise 0, or null in a table. The error names argmax."""
     encoder, array = Encoder().fit({"p": ["a", "b"]}), np.array(encoded)
     dtypes = {"table": (float, float), "columns": (object, "f4")}
     if form in dtypes:
@@ -260,7 +264,7 @@ def test_inverse_rejects_scores(encoded, message, form):
         given_form = array.astype(object) if form == "object" else in_form(array, form)
     is_null = form in ("table", "object", "columns") and message is not None and "nan" in message
     if message is None or is_null:
-        wanted = [None, None] if is_null else [None, "a"]
+        wanted = ["a" if a == 1 else "b" if b == 1 else None for a, b in array.tolist()]
         assert encoder.inverse_transform(given_form)["p"].tolist() == wanted
         return
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections import UserDict
+from collections import ChainMap, OrderedDict, UserDict, defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -41,11 +43,15 @@ def test_declared_categories_keep_their_order(library):
     assert encoder.transform(table, "numpy").tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
 
 
-def test_null_and_numbers_other_than_one_decode_as_zeros(library):
+def test_null_decodes_as_zero_and_other_numbers_are_rejected(library):
     encoder = Encoder(["c"], dtype="uint8").fit({"c": ["a", "b", "d"]})
-    outputs = {"c_a": [None, 2, 1], "c_b": [1, 0, 0], "c_d": [0, 1, None]}
+    outputs = {"c_a": [None, 0, 1], "c_b": [1, 0, 0], "c_d": [0, 1, None]}
     decoded = encoder.inverse_transform(library.table(outputs))
     assert library.columns(decoded) == {"c": ["b", "d", "a"]}
+
+    outputs["c_a"][1] = 2
+    with pytest.raises(ValueError, match="row 1: one feature is 1, and 'c_a' is 2"):
+        encoder.inverse_transform(library.table(outputs))
 
 
 @pytest.mark.parametrize("output", ["numpy", "pandas", "polars", "arrow"])
@@ -129,10 +135,10 @@ def test_an_engine_learns_the_same_as_one_process(name, train, test, names, opti
 
 
 RECORDS = [
-    {"carrier": "UA", "hour": 5, "note": None},
-    {"carrier": None, "hour": 6},
-    {"hour": 7, "carrier": "AA", "gate": "B"},
-    UserDict(carrier="UA", hour=8),
+    {"carrier": "UA", "hour": 5, "note": None, "gate": None},
+    {"carrier": None, "hour": 6, "note": None, "gate": None},
+    {"hour": 7, "carrier": "AA", "gate": "B", "note": None},
+    UserDict(carrier="UA", hour=8, note=None, gate=None),
 ]
 OF_RECORDS = {
     "carrier": ["UA", None, "AA", "UA"], "hour": [5, 6, 7, 8], "note": [None] * 4,
@@ -179,4 +185,78 @@ def test_a_column_that_no_record_has_is_absent():
 
     with pytest.raises(ValueError, match="the table has no column 'c'"):
         encoder.transform([{"n": 1}, {"n": 2}])
-    assert encoder.transform([{}, {"c": "UA"}], "numpy").tolist() == [[0, 0], [0, 1]]
+
+
+class Request(Mapping):
+    """A mapping that is not a dict."""
+
+    def __init__(self, **values):
+        self._values = values
+
+    def __getitem__(self, key):
+        return self._values[key]
+
+    def __iter__(self):
+        return iter(self._values)
+
+    def __len__(self):
+        return len(self._values)
+
+
+KINDS_OF_RECORDS = {
+    "dict": dict,
+    "UserDict": UserDict,
+    "Mapping": Request,
+    "ChainMap": lambda **values: ChainMap({}, values),
+    "OrderedDict": OrderedDict,
+    "defaultdict": lambda **values: defaultdict(lambda: "UA", values),
+    "MappingProxyType": lambda **values: MappingProxyType(values),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_RECORDS)
+def test_a_record_that_lacks_an_encoded_key_is_rejected(kind):
+    """Alone and among others, in each method that applies the encoder; `fit` reads it as missing.
+
+    No default of the user's mapping is used, because that would change the mapping.
+    """
+    make = KINDS_OF_RECORDS[kind]
+    records = [make(c="UA", n=1, p="x"), make(n=2, p="y"), make(c="AA", n=3, p="x")]
+    encoder = Encoder(["c", "p"], handle_unknown="ignore").fit(records)
+
+    assert encoder == Encoder(["c", "p"], handle_unknown="ignore").fit(
+        {"c": ["UA", None, "AA"], "n": [1, 2, 3], "p": ["x", "y", "x"]}
+    )
+    encoder.partial_fit(records)
+    for call in (encoder.transform, encoder.check, encoder.fit_transform):
+        with pytest.raises(ValueError, match=r"record 1 lacks the key 'c'; .*'c': None"):
+            call(records)
+    for output in ("csr", "codes", "implicit"):
+        with pytest.raises(ValueError, match="record 1 lacks the key 'c'"):
+            encoder.transform(records, output)
+    for alone in (records[1], [records[1]]):
+        with pytest.raises(ValueError, match="no column 'c'"):
+            encoder.transform(alone)
+    assert "c" not in records[1]
+    assert encoder.transform([records[0], make(c=None, n=2, p="y")]).tolist() == [
+        [0, 1, 1, 1, 0], [0, 0, 2, 0, 1],
+    ]  # fmt: skip
+
+
+def test_a_record_that_lacks_a_number_of_a_matrix_or_a_feature_is_rejected():
+    """A column that is not encoded is part of a matrix, but not of the features alone."""
+    records = [{"c": "UA", "n": 1}, {"c": "AA"}]
+    encoder = Encoder(["c"]).fit({"c": ["UA", "AA"], "n": [1, 2]})
+
+    with pytest.raises(ValueError, match="record 1 lacks the key 'n'"):
+        encoder.transform(records)
+    features = Encoder(["c"], remainder="drop").fit({"c": ["UA", "AA"]})
+    assert features.transform(records).tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(ValueError, match="record 0 lacks the key 'c_AA'"):
+        features.inverse_transform([{"c_UA": 1}, {"c_UA": 0, "c_AA": 1}])
+
+
+@pytest.mark.parametrize("rows", [iter, tuple, lambda rows: (row for row in rows)])
+def test_records_must_be_a_list(rows):
+    with pytest.raises(TypeError, match=r"list\(rows\)"):
+        Encoder(["c"]).fit(rows([{"c": "UA"}]))

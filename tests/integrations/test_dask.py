@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import examples
 
-from onehot_fast import Encoder
+from onehot_fast import Encoder, UnknownValueWarning
 
 pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")
@@ -115,6 +116,27 @@ def test_an_absent_column_gives_one_warning(frame, output):
     assert "n" not in encoded
     assert len(caught) == 1
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("output", [None, "numpy", "csr"])
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+@pytest.mark.parametrize("options", [{"drop": "first"}, {}], ids=["drop", "warn"])
+def test_unknown_values_of_all_partitions_give_one_warning(output, scheduler, options):
+    """Each result warns, once for each column; without `drop`, only the rule "warn" does."""
+    rows = pd.DataFrame({"c": ["a", "b", "x", "y"] * 4, "n": range(16)})
+    rule = "ignore" if options else "warn"
+    encoder = Encoder(["c"], handle_unknown=rule, **options).fit({"c": ["a", "b"], "n": [1, 2]})
+    frames = [dd.from_pandas(rows, npartitions=n) for n in (5, 6)]
+    encoded = [encoder.transform(frame, output) for frame in frames]
+
+    for each in encoded:
+        with pytest.warns(UnknownValueWarning, match="in 'c'") as caught:
+            each.compute(scheduler=scheduler)
+        assert len(caught) == 1
+    silent = Encoder(["c"], handle_unknown="ignore").fit({"c": ["a", "b"], "n": [1, 2]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        silent.transform(dd.from_pandas(rows, npartitions=5), output).compute(scheduler=scheduler)
 
 
 def test_decoded_columns_have_the_fitted_dtypes():

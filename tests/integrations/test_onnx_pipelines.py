@@ -185,6 +185,7 @@ def test_converters_are_registered_when_skl2onnx_is_imported():
     program = """
 import importlib, sys
 from importlib.util import find_spec
+import onehot_fast
 finders = [*sys.meta_path]
 for name in {order}:
     importlib.import_module(name)

@@ -8,6 +8,7 @@ import importlib
 import pickle
 import subprocess
 import sys
+import warnings
 from functools import partial
 from itertools import chain
 
@@ -17,7 +18,7 @@ from engines import CHOICES, OPTIONS, PARTS, Engine, check_engine, document
 from hypothesis import given
 from strategies import examples
 
-from onehot_fast import Encoder
+from onehot_fast import Encoder, UnknownValueWarning
 
 pytest.importorskip("pyspark")
 
@@ -487,3 +488,16 @@ def test_examples_print_their_results(spark, name):
     found = doctest.testmod(module, extraglobs={"spark": spark})
 
     assert (found.failed, found.attempted > 0) == (0, True)
+
+
+def test_the_batches_of_a_stage_warn_once():
+    """A worker calls `encode_batch` for each batch; each kind of output warns alike."""
+    for output, n_warnings in (("columns", 1), ("array", 1), ("vector", 1), ("codes", 0)):
+        encoder = Encoder(["p"], drop="first", handle_unknown="ignore").fit({"p": ["a", "b"]})
+        cached = _workers.CachedEncoder(encoder.set_params(remainder="drop"))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for value in ("a", "x", "y"):
+                batch = pa.record_batch({"p": [value]})
+                _workers.encode_batch(cached, [0], output, [[0]], 1, batch)
+        assert [each.category for each in caught] == [UnknownValueWarning] * n_warnings

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import itertools
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -10,6 +14,9 @@ from types import SimpleNamespace
 import pytest
 from programs import run
 
+import onehot_fast
+import onehot_fast.integrations
+from onehot_fast._runtime.registry import PUBLIC_NAMES
 from onehot_fast.adapter import require
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -39,13 +46,18 @@ for extra in {[*REQUIRED]}:
     except ModuleNotFoundError as error:
         print(error.name, error, sep="|")
 """
-    expected = [
-        f"{name}|onehot_fast.integrations.{extra} needs {name} {least} or newer:"
-        f' pip install "onehot-fast[{extra}]"'
-        for extra, (name, least) in REQUIRED.items()
-    ]
+    packages = {"sklearn": "scikit-learn", "dask": "dask[dataframe]"}
 
-    assert run(program).splitlines() == expected
+    lines = run(program).splitlines()
+
+    assert len(lines) == len(REQUIRED)
+    for line, (extra, (name, least)) in zip(lines, REQUIRED.items(), strict=True):
+        missing, _, message = line.partition("|")
+        package = packages.get(name, name)
+        assert missing == name
+        assert message.startswith(f'{package} is not installed: pip install "{package}>={least}"')
+        assert f'pip install "onehot-fast[{extra}]"' in message
+        assert f"onehot_fast.integrations.{extra} needs {name} {least} or newer" in message
 
 
 @pytest.mark.parametrize("version", ["0.25.3", "1.19.0rc1", "1.20", "1.20.0rc1", "10.0.dev3+g1"])
@@ -70,6 +82,59 @@ def test_a_library_that_cannot_be_imported(monkeypatch, tmp_path):
 
     with pytest.raises(ModuleNotFoundError, match=r"^No module named 'polars_of_another_name'"):
         require("polars")
+
+
+def test_a_public_name_of_an_integration_is_imported_from_it():
+    """The list of names, from which the hints are made, is that of the integrations."""
+    found = {}
+    for name in PUBLIC_NAMES:
+        with contextlib.suppress(ImportError):  # a library is not installed
+            module = importlib.import_module(f"onehot_fast.integrations.{name}")
+            found[name] = tuple(sorted(module.__all__))
+    folder = Path(onehot_fast.integrations.__path__[0])
+    assert {*PUBLIC_NAMES} == {each.parent.name for each in folder.glob("*/__init__.py")}
+    assert found
+    assert found == {name: tuple(sorted(PUBLIC_NAMES[name])) for name in found}
+
+    for name in {*itertools.chain(*PUBLIC_NAMES.values())} - {*onehot_fast.__all__}:
+        owners = [each for each in PUBLIC_NAMES if name in PUBLIC_NAMES[each]]
+        remedy = f"from onehot_fast.integrations.{owners[0]} import {name}"
+        with pytest.raises(ImportError, match=re.escape(remedy)):
+            exec(f"from onehot_fast import {name}")
+        with pytest.raises(AttributeError, match=re.escape(remedy)):
+            getattr(onehot_fast, name)
+        assert not hasattr(onehot_fast, name)
+        assert getattr(onehot_fast, name, None) is None
+
+
+MODULES = sorted({*PUBLIC_NAMES, *(name for name, _ in REQUIRED.values())})
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_module_of_an_integration_is_named(name):
+    """By its own name and by that of its library; `find_spec` of other names is unchanged."""
+    folders = {library: extra for extra, (library, _) in REQUIRED.items()}
+    remedy = re.escape(f"import onehot_fast.integrations.{folders.get(name, name)}")
+
+    with pytest.raises(ModuleNotFoundError, match=remedy) as caught:
+        importlib.import_module(f"onehot_fast.{name}")
+    assert caught.value.name == f"onehot_fast.{name}"
+    with pytest.raises(ImportError, match=remedy):
+        exec(f"from onehot_fast import {name}")
+    assert not hasattr(onehot_fast, name)
+    assert importlib.util.find_spec("onehot_fast.nonsense") is None
+    assert importlib.util.find_spec("onehot_fast.encoder") is not None
+
+
+def test_other_names_and_star_imports_are_as_usual():
+    names: dict = {}
+    exec("from onehot_fast import *", names)
+
+    assert {*onehot_fast.__all__} <= {*names}
+    with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
+        exec("from onehot_fast import nonsense")
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'onehot_fast\.nonsense'"):
+        importlib.import_module("onehot_fast.nonsense")
 
 
 def test_the_package_declares_these_versions():
