@@ -13,6 +13,7 @@ from onehot_fast.adapter import (
     CodedColumn,
     Strings,
     Values,
+    integration,
     read_arrow,
     read_values,
 )
@@ -209,8 +210,8 @@ def category_codes(series: "pd.Series[Any]") -> Codes:
     return np.ascontiguousarray(cast(pd.Categorical, series.array).codes)
 
 
-def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
-    """Return a Series in Arrow memory as a pyarrow array."""
+def pa_array(series: "pd.Series[Any] | pd.Index[Any]") -> "pa.Array | pa.ChunkedArray":
+    """Return a Series or Index in Arrow memory as a pyarrow array."""
     import pyarrow as pa
 
     return pa.array(series.array)
@@ -219,6 +220,21 @@ def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
 def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
     """Read the chunks of a pyarrow array; an array without chunks is read as one empty chunk."""
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
+
+
+def arrow_levels(index: "pd.Index[Any]") -> tuple[npt.NDArray[np.int32], Any]:
+    """Return the distinct values of an index in Arrow memory, in order, without missing values.
+
+    Also return a look-up table from the positions in the index to the values: Arrow has labels that
+    are equal, such as 0.0 and -0.0.
+    """
+    column = integration("arrow").read_column(pa_array(index)).encode()
+    is_value = column.codes >= 0
+    _, first = np.unique(column.codes[is_value], return_index=True)
+    order = column.codes[is_value][np.sort(first)]
+    ranks = np.full(column.n_categories + 1, -1, np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return np.append(ranks[column.codes], np.int32(-1)), column.stored.take(order)
 
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
