@@ -20,6 +20,7 @@ from polars import selectors
 from onehot_fast import Column
 from onehot_fast.adapter import Rows, Table, Values, cached_property, read_arrow, read_values
 
+from ._dtypes import EXTENSION, dtype_name
 from ._options import TO_NUMPY
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -68,12 +69,14 @@ class PolarsTable(Table):
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column is encoded by default."""
-        return self._dtypes[position].base_type() in ENCODABLE
+        dtype = self._dtypes[position]
+        if isinstance(dtype, EXTENSION):
+            dtype = dtype.ext_storage()
+        return dtype.base_type() in ENCODABLE
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as a string; for an Enum, omit the categories."""
-        dtype = self._dtypes[position]
-        return f"polars:{'Enum' if type(dtype) is pl.Enum else dtype}"
+        """Return the name of the dtype; an Enum has no categories in it."""
+        return f"polars:{dtype_name(self._dtypes[position])}"
 
     def read(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
@@ -86,9 +89,13 @@ class PolarsTable(Table):
             return np.array(series.to_list(), object)
         return series.to_numpy()
 
-    def cells(self, position: int) -> list[Any]:
-        """Return a column as a list of Python objects."""
-        return self.source.to_series(position).to_list()
+    def cells(self, position: int) -> list[Any] | None:
+        """Return a column as a list of Python objects, or None for times.
+
+        Python has no distant years and no nanoseconds: polars would panic, or cut them off.
+        """
+        is_time = self._dtypes[position].is_temporal()
+        return None if is_time else self.source.to_series(position).to_list()
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
         """Return columns of one numeric or Boolean dtype as the rows of an array, else None."""
@@ -112,6 +119,8 @@ def read_column(series: Any) -> Column | Values:
     # Most methods treat a name such as "^x$" as a pattern, and exporting a name that contains "\0"
     # aborts the process.
     series = series.alias("")
+    if isinstance(dtype, EXTENSION):
+        return read_column(series.ext.storage().alias(name))
     if dtype == pl.String or type(dtype) in TO_NUMPY:
         return Values(list(read_arrow(series)))
     if dtype == pl.Enum:
@@ -162,7 +171,10 @@ def _read_times(series: pl.Series, name: str) -> Values:
     physical = series.cast(pl.Int32 if dtype == pl.Date else pl.Int64)
     if not is_zoned and dtype in (pl.Datetime, pl.Duration):
         if physical.min() == LOWEST:
-            physical = physical.replace(LOWEST, None)
+            raise ValueError(
+                f"Series {name!r} of {dtype} has the value -2**63, which NumPy cannot distinguish"
+                " from a missing value: replace it, e.g. by null"
+            )
         # Export integers, because polars before 1.34 exports times with a wrong dtype.
         kind = f"{'M' if dtype == pl.Datetime else 'm'}8[{dtype.time_unit}]"
         return Values(list(read_arrow(physical)), lambda counts: counts.view(kind))
