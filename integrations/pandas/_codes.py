@@ -27,6 +27,12 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
 TEXT_TYPES = ("string", "large_string", "string_view")
+# How the names of those Arrow types begin in which pandas cannot look up or print labels. Labels of
+# these types are plain text or objects.
+NOT_INDEXED = (
+    "string_view", "binary_view", "halffloat", "month_day_nano_interval", "decimal32(",
+    "decimal64(", "run_end_encoded<", "extension<",
+)  # fmt: skip
 # Integers whose range is smaller are used as codes; a larger look-up table exceeds the CPU caches.
 MAX_RANGE = 1 << 16
 # At most this many rows are inspected to infer the type of objects.
@@ -61,20 +67,35 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
     """Return the codes and levels of values of any dtype, as `pandas.Categorical` finds them."""
     try:
         values = pd.Categorical(series)
-    except ValueError:
-        if not is_float_dtype(series.dtype):
-            raise
-        # Arrow distinguishes 0.0 and -0.0, pandas does not.
-        values = pd.Categorical((series + 0.0).astype(series.dtype))
-    except NotImplementedError as error:  # Arrow cannot hash or sort these values
-        try:
-            column = read_values(series).encode()
-            coded, order = _sorted(column)
-            # Objects, because pandas has no float16 index.
-            return coded, pd.Index([*column.categories[order]], dtype=object)
-        except TypeError:  # lists and structs
-            raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
+    except (KeyError, NotImplementedError, ValueError) as error:
+        if isinstance(error, ValueError) and _is_arrow_float(series.dtype):
+            # Arrow distinguishes 0.0 and -0.0, pandas does not.
+            values = pd.Categorical((series + 0.0).astype(series.dtype))
+        else:
+            return _factorize_unhashable(series, error)
     return _coding(values.codes, values.categories)
+
+
+def _is_arrow_float(dtype: object) -> bool:
+    """Tell whether a dtype stores floats in Arrow memory."""
+    return isinstance(dtype, pd.ArrowDtype) and is_float_dtype(dtype)
+
+
+def _factorize_unhashable(series: "pd.Series[Any]", error: Exception) -> Coding:
+    """Return the codes and levels of values that pandas cannot hash, sort or index."""
+    try:
+        column = read_values(series).encode()
+    except TypeError:  # lists and structs
+        raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
+    coded, order = _sorted(column)
+    return coded, _object_index(column.categories[order])
+
+
+def _object_index(values: npt.NDArray[Any]) -> "pd.Index[Any]":
+    """Return an index of objects, for values without an index of their own type, e.g. float16."""
+    is_half = values.dtype == np.float16
+    labels = values.tolist() if is_half else [*values]
+    return pd.Index(labels, dtype=object, tupleize_cols=False)
 
 
 def _sorted(column: Column) -> tuple[CodedColumn, npt.NDArray[np.int64]]:
@@ -125,10 +146,12 @@ def _code_texts(series: "pd.Series[Any]") -> Coding | None:
         return coded, pd.Index(texts.to_object(), dtype=dtype)
     import pyarrow as pa
 
+    kind = pa_array(series).type
+    if str(kind).startswith(NOT_INDEXED):
+        return coded, pd.Index(texts.to_object())
     offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
     levels = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
-    restored = cast(Any, dtype).__from_arrow__(levels.cast(pa_array(series).type))
-    return coded, pd.Index(restored)
+    return coded, pd.Index(cast(Any, dtype).__from_arrow__(levels.cast(kind)))
 
 
 def _code_dictionary(series: "pd.Series[Any]") -> Coding:
@@ -139,6 +162,11 @@ def _code_dictionary(series: "pd.Series[Any]") -> Coding:
     encoded = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy()
     # The values of a dictionary may contain nulls and duplicates; levels must not.
+    if str(encoded.type.value_type).startswith(NOT_INDEXED):
+        lut, values = arrow_levels(encoded.dictionary)
+        texts = isinstance(values, Strings) and values.is_text
+        known = values.to_object() if isinstance(values, Strings) else values
+        return _coding(codes, pd.Index(known) if texts else _object_index(known), lut)
     proper = encoded.dictionary.dictionary_encode()
     lut = np.append(proper.indices.fill_null(-1).to_numpy(), np.int32(-1))
     return _coding(codes, pd.Index(pd.arrays.ArrowExtensionArray(proper.dictionary)), lut)
@@ -222,13 +250,15 @@ def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
 
 
-def arrow_levels(index: "pd.Index[Any]") -> tuple[npt.NDArray[np.int32], Any]:
-    """Return the distinct values of an index in Arrow memory, in order, without missing values.
+def arrow_levels(
+    values: "pa.Array | pa.ChunkedArray",
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any] | Strings]:
+    """Return the distinct values of an Arrow array, in order, without missing values.
 
-    Also return a look-up table from the positions in the index to the values: Arrow has labels that
-    are equal, such as 0.0 and -0.0.
+    Also return a look-up table from the positions in the array to the values: Arrow has categories
+    that are equal, such as 0.0 and -0.0.
     """
-    column = integration("arrow").read_column(pa_array(index)).encode()
+    column = integration("arrow").read_column(values).encode()
     is_value = column.codes >= 0
     _, first = np.unique(column.codes[is_value], return_index=True)
     order = column.codes[is_value][np.sort(first)]

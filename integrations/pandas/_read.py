@@ -108,7 +108,7 @@ def read_column(values: Any) -> Column | Values:
     if isinstance(dtype, pd.CategoricalDtype):
         codes, ordered = category_codes(series), bool(dtype.ordered)
         if isinstance(dtype.categories.dtype, pd.ArrowDtype):
-            lut, known = arrow_levels(dtype.categories)
+            lut, known = arrow_levels(pa_array(dtype.categories))
             return Column(CodedColumn(codes, lut, 0).outputs(), known, ordered, "category")
         return Column(codes, dtype.categories, ordered, "category", read=numpy_values)
     if isinstance(dtype, np.dtype):
