@@ -255,8 +255,7 @@ def arrow_levels(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any] | Strings]:
     """Return the distinct values of an Arrow array, in order, without missing values.
 
-    Also return a look-up table from the positions in the array to the values: Arrow has categories
-    that are equal, such as 0.0 and -0.0.
+    Also return a look-up table from the positions in the array to the values.
     """
     column = integration("arrow").read_column(values).encode()
     is_value = column.codes >= 0
