@@ -67,7 +67,7 @@ def wrap(
     """Return a frame of the columns that `parts` describe; features of one part share memory."""
     source = table.source if isinstance(table.source, pd.DataFrame) else None
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
-    labels = _labels(parts, source, {} if memo is None else memo)
+    labels = _column_labels(parts, source, {} if memo is None else memo)
     frames = []
     for run in _neighbours(parts):
         part = run[0]
@@ -106,7 +106,7 @@ def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
         yield [part for _, part in run]
 
 
-def _labels(
+def _column_labels(
     parts: Sequence[Part], source: pd.DataFrame | None, memo: dict[str, Any]
 ) -> "pd.Index[Any]":
     """Return the column labels of the result, under the name that the source's labels have.
@@ -116,28 +116,25 @@ def _labels(
     only tuples, and therefore a MultiIndex.
     """
     columns = pd.Index([]) if source is None else source.columns
-    name = columns.name if columns.nlevels == 1 else tuple(columns.names)
-    if columns.nlevels > 1 and not any(each is not None for each in columns.names):
-        name = None
     if "pandas" not in memo:
         names = [name for part in parts for name in part.names]
         has_levels = columns.nlevels > 1 or any(isinstance(part, Decoded) for part in parts)
-        memo["pandas"] = _multi_index(names) if has_levels else None
-        if memo["pandas"] is None:
-            memo["pandas"] = pd.Index(names, tupleize_cols=False)
+        all_tuples = has_levels and _are_tuples(names)
+        memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
     labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
+    name = columns.name if columns.nlevels == 1 else tuple(columns.names)
     if labels.nlevels == 1:
-        labels.name = name
+        is_named = columns.nlevels == 1 or any(each is not None for each in columns.names)
+        labels.name = name if is_named else None
     elif isinstance(name, tuple) and len(name) == labels.nlevels:
         labels.names = name
     return labels
 
 
-def _multi_index(names: Sequence[Hashable]) -> pd.MultiIndex | None:
-    """Return tuples of one length as a MultiIndex, as pandas itself does, or None for others."""
+def _are_tuples(names: Sequence[Hashable]) -> bool:
+    """Tell whether the names are tuples of one length, of which pandas makes a MultiIndex."""
     lengths = {len(name) if isinstance(name, tuple) else 0 for name in names}
-    is_possible = len(lengths) == 1 and min(lengths) > 1
-    return pd.MultiIndex.from_tuples(cast(Any, names)) if is_possible else None
+    return len(lengths) == 1 and min(lengths) > 1
 
 
 def _decoded_array(part: Decoded, table: Table) -> Any:
