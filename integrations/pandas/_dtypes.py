@@ -11,11 +11,13 @@ that pandas compares:
 - ``category[<name>, ordered]``: the dtype of the categories, which an encoder stores separately.
 - ``Sparse[<dtype>, <value>]``: with any fill value.
 - Time zones of a fixed offset have the offset as their name, and zones of dateutil their file.
+  ``zoneinfo/`` or ``pytz/`` precedes the name of a zone that pandas would not choose itself.
 """
 
 import ast
 import datetime
 import re
+import zoneinfo
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any, TypeAlias
@@ -129,9 +131,10 @@ def _zone_names(zone: datetime.tzinfo) -> list[str]:
     if isinstance(zone, datetime.timezone):  # the user may have named it
         return [str(datetime.timezone(zone.utcoffset(None)))]
     path = getattr(zone, "_filename", None)  # dateutil has no public name of a zone
-    if not isinstance(path, str):
-        return [str(zone)]
-    return [f"dateutil/{path.rpartition('zoneinfo/')[2]}", f"dateutil/{path}"]
+    if isinstance(path, str):
+        return [f"dateutil/{path.rpartition('zoneinfo/')[2]}", f"dateutil/{path}"]
+    # pandas 2 distinguishes the zones of pytz and zoneinfo.
+    return [str(zone), f"zoneinfo/{zone}", f"pytz/{zone}"]
 
 
 def _zone_of_name(name: str) -> Any:
@@ -141,10 +144,13 @@ def _zone_of_name(name: str) -> Any:
         hours, minutes, seconds, fraction = (int(part or 0) for part in parts)
         offset = datetime.timedelta(0, seconds, fraction, 0, minutes, hours)
         return datetime.timezone(-offset if sign == "-" else offset)
-    if match := PYTZ_OFFSET.fullmatch(name):
-        import pytz
+    library, _, key = name.partition("/")
+    if library == "zoneinfo":
+        return zoneinfo.ZoneInfo(key)
+    if library == "pytz" or (match := PYTZ_OFFSET.fullmatch(name)):
+        import pytz  # optional from pandas 3 on
 
-        return pytz.FixedOffset(int(match[1]))
+        return pytz.timezone(key) if library == "pytz" else pytz.FixedOffset(int(match[1]))
     return name
 
 

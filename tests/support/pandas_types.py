@@ -6,12 +6,14 @@ import datetime
 import zoneinfo
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+PANDAS_3 = int(pd.__version__.split(".")[0]) >= 3
 NOON = datetime.datetime(2024, 2, 29, 12)
 DAY = datetime.timedelta(1)
 UNITS = ("s", "ms", "us", "ns")
@@ -116,9 +118,27 @@ def text_dtypes() -> list[Any]:
 
 def zones() -> list[Any]:
     """Return time zones of every library that pandas knows."""
-    named = [zoneinfo.ZoneInfo("Europe/Paris"), zoneinfo.ZoneInfo("UTC"), datetime.UTC]
     fixed = [datetime.timezone(offset) for offset in OFFSETS]
-    return [*named, *fixed, datetime.timezone(OFFSETS[0], "named"), "dateutil/Europe/Paris"]
+    fixed.append(datetime.timezone(OFFSETS[0], "named"))
+    found = [zoneinfo.ZoneInfo("Europe/Paris"), zoneinfo.ZoneInfo("UTC"), datetime.UTC, *fixed]
+    found += ["Europe/Paris", "dateutil/Europe/Paris"]
+    if find_spec("pytz") is not None:  # optional from pandas 3 on
+        import pytz
+
+        found += [pytz.timezone("Asia/Kolkata"), pytz.FixedOffset(90)]
+    return found
+
+
+def zoned() -> Iterator[Any]:
+    """Yield Series of times in every zone whose times pandas can convert to objects."""
+    for zone in zones():
+        for unit in UNITS:
+            times = pd.DatetimeIndex([NOON, None], tz="UTC").tz_convert(zone).as_unit(unit)
+            try:
+                times.tolist()
+            except AttributeError:  # pandas 2.2 and some zones of dateutil and zoneinfo
+                continue
+            yield pd.Series(times)
 
 
 def numpy_series() -> Iterator[Any]:
@@ -142,11 +162,7 @@ def of_pandas() -> dict[type, list[Any]]:
             for values in (["b", None, "a"], [None, None])
         ],
         pd.BooleanDtype: [pd.Series([True, None, False], dtype="boolean")],
-        pd.DatetimeTZDtype: [
-            pd.Series(pd.DatetimeIndex([NOON, None]).tz_localize(zone).as_unit(unit))
-            for zone in zones()
-            for unit in UNITS
-        ],
+        pd.DatetimeTZDtype: [*zoned()],
         pd.PeriodDtype: [
             pd.Series(pd.PeriodIndex([NOON, None], freq=freq))
             for freq in ("Y-MAR", "Q-FEB", "M", "3M", "W-THU", "D", "h", "15min", "s", "ms", "ns")
@@ -183,9 +199,12 @@ def sparse() -> Iterator[Any]:
         ("bool", [None, True], [True, False]),
         ("complex128", [None, 1j], [1j, 2j]),
         ("object", [None, "a, 'b'"], ["a, 'b'", "c"]),
-        ("M8[ns]", [None, pd.Timestamp(NOON)], [pd.Timestamp(NOON), pd.Timestamp(0)]),
-        ("m8[s]", [None, pd.Timedelta("1s")], [pd.Timedelta("1s"), pd.Timedelta("2s")]),
     ]
+    if PANDAS_3:  # before, pandas has errors of its own with sparse times
+        noon, zero = pd.Timestamp(NOON), pd.Timestamp(0)
+        samples.append(("M8[ns]", [None, noon], [noon, zero]))
+        second = pd.Timedelta("1s")
+        samples.append(("m8[s]", [None, second], [second, second * 2]))
     for subtype, fills, values in samples:
         for fill in fills:
             yield pd.Series(values, dtype=pd.SparseDtype(subtype, fill))
@@ -196,6 +215,8 @@ def categories(samples: list[Any]) -> Iterator[Any]:
     for i, series in enumerate(samples):
         if "dictionary" in str(series.dtype):
             continue  # categories of categories, which pandas does not compare
+        if isinstance(series.dtype, pd.SparseDtype) and not PANDAS_3:
+            continue  # pandas 2 warns of itself
         try:
             levels = pd.Index(series[series.notna()]).unique()[::-1]
             kind = pd.CategoricalDtype(levels, ordered=i % 2 == 0)
