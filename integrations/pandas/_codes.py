@@ -207,10 +207,7 @@ def is_arrow_dictionary(dtype: object) -> bool:
 
 def python_values(index: "pd.Index[Any]") -> list[Any]:
     """Return labels as Python objects, faster than iterating over an index of Arrow strings."""
-    # pandas turns intervals of integers into intervals of floats if a label is missing.
-    if isinstance(index, pd.CategoricalIndex) and not isinstance(
-        index.categories, pd.IntervalIndex
-    ):
+    if isinstance(index, pd.CategoricalIndex) and not _have_other_objects(index.categories):
         values, codes = python_values(index.categories), index.codes.tolist()
         if -1 in codes:  # NaT for times
             values += list(index[codes.index(-1) :][:1])
@@ -221,6 +218,17 @@ def python_values(index: "pd.Index[Any]") -> list[Any]:
 
     texts = pa.array(index.array)
     return list(index.astype(object)) if texts.null_count else texts.to_pylist()
+
+
+def _have_other_objects(categories: "pd.Index[Any]") -> bool:
+    """Tell whether pandas gives other objects for labels than for the categories of the labels.
+
+    It turns intervals of integers into intervals of floats if a label is missing, and Arrow times
+    into objects of Python.
+    """
+    dtype = categories.dtype
+    is_arrow = isinstance(dtype, pd.ArrowDtype) and not is_arrow_string(dtype)
+    return is_arrow or isinstance(categories, pd.IntervalIndex)
 
 
 def numpy_values(index: "pd.Index[Any]") -> npt.NDArray[Any]:
