@@ -58,8 +58,8 @@ def dtype_name(dtype: Any) -> str:
             n for n, own in STRINGS.items() if own[0] == storage and is_na == (own[1] is pd.NA)
         )
     if isinstance(dtype, pd.ArrowDtype):
-        text = str(dtype)
-        return ARROW_TEXT if text == "string[pyarrow]" else text
+        text = arrow_type_name(dtype)
+        return ARROW_TEXT if text == "string" else f"{text}{ARROW_SUFFIX}"
     if isinstance(dtype, pd.CategoricalDtype):
         inner = dtype_name(dtype.categories.dtype)
         return f"category[{inner}, {'ordered' if dtype.ordered else 'unordered'}]" if inner else ""
@@ -72,6 +72,12 @@ def dtype_name(dtype: Any) -> str:
     if isinstance(dtype, pd.SparseDtype):
         return _if_equal(str(dtype), dtype) or _if_equal(_sparse_name(dtype), dtype)
     return str(dtype)
+
+
+def arrow_type_name(dtype: pd.ArrowDtype) -> str:
+    """Return the name of the Arrow type of a dtype, as the Arrow integration stores it."""
+    name: str = integration("arrow").type_name(dtype.pyarrow_dtype)
+    return name
 
 
 def dtype_of_name(name: str) -> Any:

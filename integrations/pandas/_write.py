@@ -26,7 +26,7 @@ from onehot_fast.adapter import (
     write,
 )
 
-from ._dtypes import AnyDtype, category_of_name, common_dtype, dtype_of_name
+from ._dtypes import AnyDtype, arrow_type_name, category_of_name, common_dtype, dtype_of_name
 
 # From pandas 3 on, frames share columns until one of the frames is modified.
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
@@ -193,14 +193,25 @@ def _arrow_rows(part: Decoded, dtype: Any, table: Table) -> Any:
 
     The Arrow integration converts the values: pandas lacks a conversion to many Arrow types.
     """
-    types = frozenset({f"arrow:{dtype.pyarrow_dtype}"})
+    types = frozenset({f"arrow:{arrow_type_name(dtype)}"})
     schema = replace(part.schema, learned=replace(part.schema.learned, types=types))
     try:
         [column] = integration("arrow").wrap(table, [replace(part, schema=schema)]).columns
     except TypeError:  # e.g. for text and numbers in one column
         return None
-    is_fitted = column.type == dtype.pyarrow_dtype
+    is_fitted = _is_fitted(column.type, dtype.pyarrow_dtype)
     return pd.arrays.ArrowExtensionArray(column) if is_fitted else None
+
+
+def _is_fitted(found: Any, expected: Any) -> bool:
+    """Tell whether a column has the expected Arrow type.
+
+    The indices of a dictionary are wider if it has too many values for their type.
+    """
+    if found == expected:
+        return True
+    are_dictionaries = hasattr(found, "index_type") and hasattr(expected, "index_type")
+    return are_dictionaries and found.value_type == expected.value_type
 
 
 def _categorical(part: Decoded, kind: Any, is_ordered: bool, table: Table) -> Any:

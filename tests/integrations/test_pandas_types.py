@@ -122,6 +122,19 @@ def test_a_series_and_a_frame_have_the_same_features(series):
     assert encoded.to_numpy().tolist() == in_frame.to_numpy().tolist()
 
 
+@pytest.mark.parametrize("kind", ["duration[s]", "timestamp[us]", "date32", "time64[us]"])
+def test_categories_of_arrow_times_have_the_names_that_pandas_gives_them(kind):
+    values = pa.array([3_600_000_000, -1], pa.int64())
+    if kind == "date32":
+        values = pa.array([1, 2], pa.int32())
+    if kind == "time64[us]":
+        values = pa.array([1, 2], pa.int64())
+    array = values.view(pa.type_for_alias(kind))
+    series = types.series_of(array).astype("category")
+    expected = pd.get_dummies(series, prefix="c", dtype=bool)
+    pd.testing.assert_frame_equal(series.onehot(prefix="c"), expected)
+
+
 @pytest.mark.parametrize("kind", types.NESTED)
 def test_nested_types_are_rejected_in_fit(kind):
     try:
