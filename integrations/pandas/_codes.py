@@ -258,6 +258,23 @@ def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
 
 
+def has_missing_categories(categories: "pd.Index[Any]") -> bool:
+    """Tell whether categories may contain NaN, which pandas accepts in Arrow memory only."""
+    dtype = categories.dtype
+    if not isinstance(dtype, pd.ArrowDtype):
+        return False
+    # Only dictionaries and runs have values of another type.
+    return _is_arrow_float(dtype) or hasattr(dtype.pyarrow_dtype, "value_type")
+
+
+def category_values(categories: "pd.Index[Any]") -> Any:
+    """Return the values of categories, without missing values, in their order."""
+    if not isinstance(categories.dtype, pd.ArrowDtype):
+        return numpy_values(categories)
+    column = integration("arrow").read_column(pa_array(categories)).encode()
+    return column.stored.take(column.codes)
+
+
 def arrow_levels(
     values: "pa.Array | pa.ChunkedArray",
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any] | Strings]:

@@ -23,7 +23,9 @@ from ._codes import (
     arrow_levels,
     as_series,
     category_codes,
+    category_values,
     code_series,
+    has_missing_categories,
     is_arrow_string,
     is_encodable,
     numpy_values,
@@ -107,10 +109,10 @@ def read_column(values: Any) -> Column | Values:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         codes, ordered = category_codes(series), bool(dtype.ordered)
-        if isinstance(dtype.categories.dtype, pd.ArrowDtype):
+        if has_missing_categories(dtype.categories):
             lut, known = arrow_levels(pa_array(dtype.categories))
             return Column(CodedColumn(codes, lut, 0).outputs(), known, ordered, "category")
-        return Column(codes, dtype.categories, ordered, "category", read=numpy_values)
+        return Column(codes, dtype.categories, ordered, "category", read=category_values)
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
