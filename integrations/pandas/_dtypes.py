@@ -16,11 +16,12 @@ that pandas compares:
 
 import ast
 import datetime
+import importlib
 import re
 import zoneinfo
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -91,9 +92,9 @@ def dtype_of_name(name: str) -> Any:
         text = "string" if name == ARROW_TEXT else name.removesuffix(ARROW_SUFFIX)
         return pd.ArrowDtype(integration("arrow").type_of_name(text))
     if match := INTERVAL.fullmatch(name):
-        return pd.IntervalDtype(dtype_of_name(match[1]), match[2])
+        return pd.IntervalDtype(dtype_of_name(match[1]), cast(Any, match[2]))
     if match := ZONED.fullmatch(name):
-        return pd.DatetimeTZDtype(match[1], _zone_of_name(match[2]))
+        return pd.DatetimeTZDtype(cast(Any, match[1]), _zone_of_name(match[2]))
     if match := SPARSE.fullmatch(name):
         return _sparse_dtype(name, match[2], np.dtype(match[1]))
     return pandas_dtype(name)
@@ -153,10 +154,10 @@ def _zone_of_name(name: str) -> Any:
     library, _, key = name.partition("/")
     if library == "zoneinfo":
         return zoneinfo.ZoneInfo(key)
-    if library == "pytz" or (match := PYTZ_OFFSET.fullmatch(name)):
-        import pytz  # optional from pandas 3 on
-
-        return pytz.timezone(key) if library == "pytz" else pytz.FixedOffset(int(match[1]))
+    if library == "pytz":
+        return importlib.import_module("pytz").timezone(key)  # optional from pandas 3 on
+    if match := PYTZ_OFFSET.fullmatch(name):
+        return importlib.import_module("pytz").FixedOffset(int(match[1]))
     return name
 
 

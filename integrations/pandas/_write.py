@@ -26,12 +26,17 @@ from onehot_fast.adapter import (
     write,
 )
 
-from ._dtypes import AnyDtype, arrow_type_name, category_of_name, common_dtype, dtype_of_name
+from ._dtypes import AnyDtype as AnyDtype
+from ._dtypes import arrow_type_name, category_of_name, common_dtype, dtype_of_name
 
 # From pandas 3 on, frames share columns until one of the frames is modified.
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
 # The kinds of NumPy arrays that a frame stores unchanged; it converts strings and checks dates.
 NATIVE_KINDS = "biufc"
+# The errors of libraries for the name of a dtype, zone, unit or type that they do not have.
+UNKNOWN_DTYPE = (
+    ArithmeticError, ImportError, LookupError, NotImplementedError, OSError, TypeError, ValueError,
+)  # fmt: skip
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
 # New in pandas 3.1. Older versions need an `IntIndex`, which has no public name.
 FROM_INDICES = getattr(pd.arrays.SparseArray, "from_indices", None)
@@ -121,7 +126,9 @@ def _column_labels(
         has_levels = columns.nlevels > 1 or any(isinstance(part, Decoded) for part in parts)
         all_tuples = has_levels and _are_tuples(names)
         memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
-    labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
+    labels: pd.Index[Any] = memo[
+        "pandas"
+    ].view()  # a view, so that renaming the labels changes one frame only
     name = columns.name if columns.nlevels == 1 else tuple(columns.names)
     if labels.nlevels == 1:
         is_named = columns.nlevels == 1 or any(each is not None for each in columns.names)
@@ -167,7 +174,7 @@ def _dtype_or_none(names: Sequence[str]) -> Any:
     """Return the common dtype of dtypes with these names, or None if there is none."""
     try:
         return common_dtype([dtype_of_name(name) for name in names])
-    except (ImportError, NotImplementedError, TypeError, ValueError):
+    except UNKNOWN_DTYPE:
         return None
 
 

@@ -25,7 +25,7 @@ def dtype_name(dtype: Any) -> str:
     """Return the name of a dtype."""
     if type(dtype) is pl.Enum:
         return "Enum"
-    categories = getattr(dtype, "categories", None)  # new in polars 1.32
+    categories: Any = getattr(dtype, "categories", None)  # new in polars 1.32
     if isinstance(dtype, pl.Categorical) and hasattr(categories, "is_global"):
         if categories.is_global():
             return "Categorical"
@@ -55,10 +55,11 @@ def _dtype_of(form: ast.expr) -> Any:
     """Return the dtype that an expression such as ``Datetime(time_unit="us")`` describes."""
     options: dict[str, ast.expr] = {}
     arguments: list[ast.expr] = []
+    function = form
     if isinstance(form, ast.Call):
         options = {str(each.arg): each.value for each in form.keywords}
-        form, arguments = form.func, form.args
-    name = form.attr if isinstance(form, ast.Attribute) else getattr(form, "id", "")
+        function, arguments = form.func, form.args
+    name = getattr(function, "attr", "") or getattr(function, "id", "")
     if name == "Categorical":
         return _categorical(arguments, options)
     if name == "Extension":
