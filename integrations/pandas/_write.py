@@ -126,9 +126,8 @@ def _column_labels(
         has_levels = columns.nlevels > 1 or any(isinstance(part, Decoded) for part in parts)
         all_tuples = has_levels and _are_tuples(names)
         memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
-    labels: pd.Index[Any] = memo[
-        "pandas"
-    ].view()  # a view, so that renaming the labels changes one frame only
+    # A view, so that renaming the labels changes one frame only.
+    labels: pd.Index[Any] = memo["pandas"].view()
     name = columns.name if columns.nlevels == 1 else tuple(columns.names)
     if labels.nlevels == 1:
         is_named = columns.nlevels == 1 or any(each is not None for each in columns.names)

@@ -82,7 +82,7 @@ def test_every_arrow_type_has_a_sample():
 
 @each_sample
 def test_a_decoded_column_is_the_fitted_one(series):
-    """Also one row alone, after JSON, pickle and merge, and with a dropped category."""
+    """Also no row and one row alone, after JSON, pickle and merge, and with a dropped category."""
     if PENDING.search(name_of(series)):
         pytest.skip("pending")
     frame = series.to_frame("c")
@@ -95,9 +95,10 @@ def test_a_decoded_column_is_the_fitted_one(series):
         copies.append(Encoder.from_json(encoder.to_json()))
     for copy in copies:
         assert_same(copy.inverse_transform(encoded)["c"], series)
-    for row in range(len(frame)):
-        one = encoder.transform(frame.iloc[row : row + 1])
-        assert_same(encoder.inverse_transform(one)["c"], series.iloc[row : row + 1])
+    for row in range(-1, len(frame)):
+        part = slice(max(row, 0), row + 1)  # no row, or one row
+        some = encoder.transform(frame.iloc[part])
+        assert_same(encoder.inverse_transform(some)["c"], series.iloc[part])
 
 
 @each_sample

@@ -120,7 +120,7 @@ def test_every_class_of_dtypes_has_a_sample():
 
 @each_column
 def test_a_decoded_column_is_the_fitted_one(series):
-    """Also one row alone, after JSON, pickle and merge, and with a dropped category."""
+    """Also no row and one row alone, after JSON, pickle and merge, and with a dropped category."""
     frame = series.to_frame()
     encoder = Encoder(["c"], handle_missing="indicator", drop="first").fit(frame)
     encoded = encoder.transform(frame)
@@ -131,9 +131,10 @@ def test_a_decoded_column_is_the_fitted_one(series):
         for copy in [*copies, Encoder.from_json(text)]:
             decoded = copy.inverse_transform(encoded)["c"]
             assert (decoded.dtype, decoded.to_list()) == (series.dtype, series.to_list())
-        for row in range(len(frame)):
-            decoded = encoder.inverse_transform(encoder.transform(frame[row : row + 1]))["c"]
-            assert (decoded.dtype, decoded.to_list()) == (series.dtype, [series.to_list()[row]])
+        for row in range(-1, len(frame)):
+            part = slice(max(row, 0), row + 1)  # no row, or one row
+            decoded = encoder.inverse_transform(encoder.transform(frame[part]))["c"]
+            assert (decoded.dtype, decoded.to_list()) == (series.dtype, series.to_list()[part])
 
 
 @each_column
