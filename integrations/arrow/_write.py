@@ -118,6 +118,11 @@ def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> 
     return pa.DictionaryArray.from_arrays(codes, levels, ordered=kind.ordered)
 
 
+def type_name(kind: pa.DataType) -> str:
+    """Return the name from which `type_of_name` makes the type."""
+    return str(kind)
+
+
 def type_of_name(name: str) -> pa.DataType:
     """Return the type that pyarrow calls `name`; raise ValueError for unknown and nested types."""
     if match := DICTIONARY_NAME.fullmatch(name):

@@ -13,6 +13,7 @@ from onehot_fast.adapter import (
     CodedColumn,
     Strings,
     Values,
+    integration,
     read_arrow,
     read_values,
 )
@@ -26,6 +27,12 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
 TEXT_TYPES = ("string", "large_string", "string_view")
+# How the names of those Arrow types begin in which pandas cannot look up or print labels. Labels of
+# these types are plain text or objects.
+NOT_INDEXED = (
+    "string_view", "binary_view", "halffloat", "month_day_nano_interval", "decimal32(",
+    "decimal64(", "run_end_encoded<", "extension<",
+)  # fmt: skip
 # Integers whose range is smaller are used as codes; a larger look-up table exceeds the CPU caches.
 MAX_RANGE = 1 << 16
 # At most this many rows are inspected to infer the type of objects.
@@ -60,20 +67,35 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
     """Return the codes and levels of values of any dtype, as `pandas.Categorical` finds them."""
     try:
         values = pd.Categorical(series)
-    except ValueError:
-        if not is_float_dtype(series.dtype):
-            raise
-        # Arrow distinguishes 0.0 and -0.0, pandas does not.
-        values = pd.Categorical((series + 0.0).astype(series.dtype))
-    except NotImplementedError as error:  # Arrow cannot hash or sort these values
-        try:
-            column = read_values(series).encode()
-            coded, order = _sorted(column)
-            # Objects, because pandas has no float16 index.
-            return coded, pd.Index([*column.categories[order]], dtype=object)
-        except TypeError:  # lists and structs
-            raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
+    except (KeyError, NotImplementedError, ValueError) as error:
+        if isinstance(error, ValueError) and _is_arrow_float(series.dtype):
+            # Arrow distinguishes 0.0 and -0.0, pandas does not.
+            values = pd.Categorical((series + 0.0).astype(series.dtype))
+        else:
+            return _factorize_unhashable(series, error)
     return _coding(values.codes, values.categories)
+
+
+def _is_arrow_float(dtype: object) -> bool:
+    """Tell whether a dtype stores floats in Arrow memory."""
+    return isinstance(dtype, pd.ArrowDtype) and is_float_dtype(dtype)
+
+
+def _factorize_unhashable(series: "pd.Series[Any]", error: Exception) -> Coding:
+    """Return the codes and levels of values that pandas cannot hash, sort or index."""
+    try:
+        column = read_values(series).encode()
+    except TypeError:  # lists and structs
+        raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
+    coded, order = _sorted(column)
+    return coded, _object_index(column.categories[order])
+
+
+def _object_index(values: npt.NDArray[Any]) -> "pd.Index[Any]":
+    """Return an index of objects, for values without an index of their own type, e.g. float16."""
+    is_half = values.dtype == np.float16
+    labels = values.tolist() if is_half else [*values]
+    return pd.Index(labels, dtype=object, tupleize_cols=False)
 
 
 def _sorted(column: Column) -> tuple[CodedColumn, npt.NDArray[np.int64]]:
@@ -124,10 +146,12 @@ def _code_texts(series: "pd.Series[Any]") -> Coding | None:
         return coded, pd.Index(texts.to_object(), dtype=dtype)
     import pyarrow as pa
 
+    kind = pa_array(series).type
+    if str(kind).startswith(NOT_INDEXED):
+        return coded, pd.Index(texts.to_object())
     offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
     levels = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
-    restored = cast(Any, dtype).__from_arrow__(levels.cast(pa_array(series).type))
-    return coded, pd.Index(restored)
+    return coded, pd.Index(cast(Any, dtype).__from_arrow__(levels.cast(kind)))
 
 
 def _code_dictionary(series: "pd.Series[Any]") -> Coding:
@@ -138,6 +162,11 @@ def _code_dictionary(series: "pd.Series[Any]") -> Coding:
     encoded = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy()
     # The values of a dictionary may contain nulls and duplicates; levels must not.
+    if str(encoded.type.value_type).startswith(NOT_INDEXED):
+        lut, values = arrow_levels(encoded.dictionary)
+        texts = isinstance(values, Strings) and values.is_text
+        known = values.to_object() if isinstance(values, Strings) else values
+        return _coding(codes, pd.Index(known) if texts else _object_index(known), lut)
     proper = encoded.dictionary.dictionary_encode()
     lut = np.append(proper.indices.fill_null(-1).to_numpy(), np.int32(-1))
     return _coding(codes, pd.Index(pd.arrays.ArrowExtensionArray(proper.dictionary)), lut)
@@ -178,10 +207,7 @@ def is_arrow_dictionary(dtype: object) -> bool:
 
 def python_values(index: "pd.Index[Any]") -> list[Any]:
     """Return labels as Python objects, faster than iterating over an index of Arrow strings."""
-    # pandas turns intervals of integers into intervals of floats if a label is missing.
-    if isinstance(index, pd.CategoricalIndex) and not isinstance(
-        index.categories, pd.IntervalIndex
-    ):
+    if isinstance(index, pd.CategoricalIndex) and not _have_other_objects(index.categories):
         values, codes = python_values(index.categories), index.codes.tolist()
         if -1 in codes:  # NaT for times
             values += list(index[codes.index(-1) :][:1])
@@ -192,6 +218,17 @@ def python_values(index: "pd.Index[Any]") -> list[Any]:
 
     texts = pa.array(index.array)
     return list(index.astype(object)) if texts.null_count else texts.to_pylist()
+
+
+def _have_other_objects(categories: "pd.Index[Any]") -> bool:
+    """Tell whether pandas gives other objects for labels than for the categories of the labels.
+
+    It turns intervals of integers into intervals of floats if a label is missing, and Arrow times
+    into objects of Python.
+    """
+    dtype = categories.dtype
+    is_arrow = isinstance(dtype, pd.ArrowDtype) and not is_arrow_string(dtype)
+    return is_arrow or isinstance(categories, pd.IntervalIndex)
 
 
 def numpy_values(index: "pd.Index[Any]") -> npt.NDArray[Any]:
@@ -209,8 +246,8 @@ def category_codes(series: "pd.Series[Any]") -> Codes:
     return np.ascontiguousarray(cast(pd.Categorical, series.array).codes)
 
 
-def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
-    """Return a Series in Arrow memory as a pyarrow array."""
+def pa_array(series: "pd.Series[Any] | pd.Index[Any]") -> "pa.Array | pa.ChunkedArray":
+    """Return a Series or Index in Arrow memory as a pyarrow array."""
     import pyarrow as pa
 
     return pa.array(series.array)
@@ -219,6 +256,39 @@ def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
 def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
     """Read the chunks of a pyarrow array; an array without chunks is read as one empty chunk."""
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
+
+
+def has_missing_categories(categories: "pd.Index[Any]") -> bool:
+    """Tell whether categories may contain NaN, which pandas accepts in Arrow memory only."""
+    dtype = categories.dtype
+    if not isinstance(dtype, pd.ArrowDtype):
+        return False
+    # Only dictionaries and runs have values of another type.
+    return _is_arrow_float(dtype) or hasattr(dtype.pyarrow_dtype, "value_type")
+
+
+def category_values(categories: "pd.Index[Any]") -> Any:
+    """Return the values of categories, without missing values, in their order."""
+    if not isinstance(categories.dtype, pd.ArrowDtype):
+        return numpy_values(categories)
+    column = integration("arrow").read_column(pa_array(categories)).encode()
+    return column.stored.take(column.codes)
+
+
+def arrow_levels(
+    values: "pa.Array | pa.ChunkedArray",
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any] | Strings]:
+    """Return the distinct values of an Arrow array, in order, without missing values.
+
+    Also return a look-up table from the positions in the array to the values.
+    """
+    column = integration("arrow").read_column(values).encode()
+    is_value = column.codes >= 0
+    _, first = np.unique(column.codes[is_value], return_index=True)
+    order = column.codes[is_value][np.sort(first)]
+    ranks = np.full(column.n_categories + 1, -1, np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return np.append(ranks[column.codes], np.int32(-1)), column.stored.take(order)
 
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:

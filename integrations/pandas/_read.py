@@ -6,24 +6,33 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.types import is_float_dtype
 
 from onehot_fast import Column
-from onehot_fast.adapter import Rows, Table, Values, cached_property, integration, read_values
+from onehot_fast.adapter import (
+    CodedColumn,
+    Rows,
+    Table,
+    Values,
+    cached_property,
+    integration,
+    read_values,
+)
 
 from ._codes import (
     arrow_chunks,
+    arrow_levels,
     as_series,
     category_codes,
+    category_values,
     code_series,
-    is_arrow_dictionary,
+    has_missing_categories,
     is_arrow_string,
     is_encodable,
     numpy_values,
     pa_array,
     python_values,
-    without_missing,
 )
+from ._dtypes import dtype_name
 
 # Up to this many rows, reading single cells is faster than creating a Series.
 MAX_CELL_ROWS = 4
@@ -55,12 +64,9 @@ class PandasTable(Table):
         return is_encodable(self._dtypes[position])
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as a string, or "" if pandas infers the dtype (object or str)."""
-        dtype = self._dtypes[position]
-        if isinstance(dtype, pd.CategoricalDtype):
-            order = "ordered" if dtype.ordered else "unordered"
-            return f"pandas:category[{dtype.categories.dtype}, {order}]"
-        return "" if str(dtype) in ("object", "str") else f"pandas:{dtype}"
+        """Return the name of the dtype, or "" if no name would be read as the same dtype."""
+        name = dtype_name(self._dtypes[position])
+        return name and f"pandas:{name}"
 
     def read(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
@@ -104,21 +110,16 @@ def read_column(values: Any) -> Column | Values:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         codes, ordered = category_codes(series), bool(dtype.ordered)
-        kind = dtype.categories.dtype
-        if isinstance(kind, pd.ArrowDtype) and is_float_dtype(kind):
-            codes, values = without_missing(codes, numpy_values(dtype.categories))
-            return Column(codes, values, ordered, "category")
-        return Column(codes, dtype.categories, ordered, "category", read=numpy_values)
+        if has_missing_categories(dtype.categories):
+            lut, known = arrow_levels(pa_array(dtype.categories))
+            return Column(CodedColumn(codes, lut, 0).outputs(), known, ordered, "category")
+        return Column(codes, dtype.categories, ordered, "category", read=category_values)
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
         return Values(arrow_chunks(pa_array(series)))
     if isinstance(dtype, pd.StringDtype):
         return Values([cast(Any, series.array).to_numpy(object, na_value=None)])
-    if is_arrow_dictionary(dtype):
-        coded, levels = code_series(series)
-        codes, values = without_missing(coded.outputs(), numpy_values(levels))
-        return Column(codes, values, source="dictionary")
     if isinstance(dtype, pd.ArrowDtype):
         read: Column | Values = integration("arrow").read_column(pa_array(series))
         return read

@@ -1,41 +1,44 @@
 """Create pandas frames from one-hot features, decoded values and unchanged columns."""
 
 import gc
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import accumulate, groupby, pairwise
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from pandas.api.extensions import ExtensionArray, ExtensionDtype
-from pandas.api.types import is_integer_dtype, pandas_dtype
+from pandas.api.types import is_integer_dtype
 
 from onehot_fast.adapter import (
     Categorical,
+    Categories,
     CodedColumn,
-    ColumnSchema,
     Decoded,
     Part,
     PassThrough,
     Table,
+    integration,
     name_keys,
     write,
 )
 
 from ._codes import python_values
-
-AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
+from ._dtypes import AnyDtype as AnyDtype
+from ._dtypes import arrow_type_name, category_of_name, common_dtype, dtype_of_name
 
 # From pandas 3 on, frames share columns until one of the frames is modified.
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
-# The type of a categorical column, as `Table.type_of` returns it.
-CATEGORY = re.compile(r"category\[(.*), (?:un)?ordered\]")
 # The kinds of NumPy arrays that a frame stores unchanged; it converts strings and checks dates.
 NATIVE_KINDS = "biufc"
+# The errors of libraries for the name of a dtype, zone, unit or type that they do not have.
+UNKNOWN_DTYPE = (
+    ArithmeticError, ImportError, LookupError, NotImplementedError, OSError, TypeError, ValueError,
+)  # fmt: skip
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
 # New in pandas 3.1. Older versions need an `IntIndex`, which has no public name.
 FROM_INDICES = getattr(pd.arrays.SparseArray, "from_indices", None)
@@ -71,20 +74,14 @@ def wrap(
     """Return a frame of the columns that `parts` describe; features of one part share memory."""
     source = table.source if isinstance(table.source, pd.DataFrame) else None
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
-    memo = {} if memo is None else memo
-    if "pandas" not in memo:
-        names = [name for part in parts for name in part.names]
-        has_levels = source is not None and source.columns.nlevels > 1
-        all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
-        memo["pandas"] = _labels(names, all_tuples)
-    labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
+    labels = _column_labels(parts, source, {} if memo is None else memo)
     frames = []
     for run in _neighbours(parts):
         part = run[0]
         if isinstance(part, PassThrough):
             frame = _input_columns(table, run, source, index)
         elif isinstance(part, Decoded):
-            arrays = _text_arrays(run) or [_fitted_array(each).take(each.positions) for each in run]
+            arrays = _text_arrays(run) or [_decoded_array(each, table) for each in run]
             frame = _assemble(arrays, index)
         elif isinstance(part, Categorical):
             levels: Any = pd.Index(part.categories.to_array())
@@ -125,34 +122,127 @@ def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
         yield [part for _, part in run]
 
 
-def _fitted_array(part: Decoded) -> Any:
-    """Return the distinct values in the dtype that the column had in `fit`, if possible."""
-    array = _new_array(part.distinct)
+def _column_labels(
+    parts: Sequence[Part], source: pd.DataFrame | None, memo: dict[str, Any]
+) -> "pd.Index[Any]":
+    """Return the column labels of the result, under the name that the source's labels have.
+
+    The labels of a frame with a MultiIndex are tuples. Beside the names of features they are the
+    items of a flat index, whose name is the tuple of the names of the levels. A decoded frame has
+    only tuples, and therefore a MultiIndex.
+    """
+    columns = pd.Index([]) if source is None else source.columns
+    if "pandas" not in memo:
+        names = [name for part in parts for name in part.names]
+        has_levels = columns.nlevels > 1 or any(isinstance(part, Decoded) for part in parts)
+        all_tuples = has_levels and _are_tuples(names)
+        memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
+    # A view, so that renaming the labels changes one frame only.
+    labels: pd.Index[Any] = memo["pandas"].view()
+    name = columns.name if columns.nlevels == 1 else tuple(columns.names)
+    if labels.nlevels == 1:
+        is_named = columns.nlevels == 1 or any(each is not None for each in columns.names)
+        labels.name = name if is_named else None
+    elif isinstance(name, tuple) and len(name) == labels.nlevels:
+        labels.names = name
+    return labels
+
+
+def _are_tuples(names: Sequence[Hashable]) -> bool:
+    """Tell whether the names are tuples of one length, of which pandas makes a MultiIndex."""
+    lengths = {len(name) if isinstance(name, tuple) else 0 for name in names}
+    return len(lengths) == 1 and min(lengths) > 1
+
+
+def _decoded_array(part: Decoded, table: Table) -> Any:
+    """Return decoded rows, in the dtype that the column had in `fit` if it can represent them."""
+    fitted = _as_fitted(part, table)
+    return _new_array(part.distinct).take(part.positions) if fitted is None else fitted
+
+
+def _as_fitted(part: Decoded, table: Table) -> Any:
+    """Return decoded rows in the dtype that the column had in `fit`.
+
+    Return None if the dtype cannot represent the values (e.g. an integer dtype and a missing
+    value), if there is no dtype (the column was fitted in another library), or if the installed
+    libraries do not have it.
+    """
     names = part.types_in("pandas")
+    categories = [each for each in map(category_of_name, names) if each is not None]
     if not names:
-        return array
-    with suppress(ArithmeticError, NotImplementedError, TypeError, ValueError):
-        dtype = _fitted_dtype(names, part.schema)
-        if dtype == array.dtype:
-            return array
-        if isinstance(dtype, pd.CategoricalDtype):
-            codes = dtype.categories.get_indexer(cast(Any, array))
-            fitted: Any = pd.Categorical.from_codes(codes, dtype=dtype)
-        else:
-            fitted = _new_array(pd.Series(array).astype(dtype))
-        return fitted if part.holds(fitted) else array
-    return array
+        return None
+    if len(categories) == len(names):
+        kinds = {kind for kind, _ in categories}
+        kind = _dtype_or_none([*kinds]) if len(kinds) == 1 else None
+        is_ordered = all(ordered for _, ordered in categories)
+        return None if kind is None else _categorical(part, kind, is_ordered, table)
+    dtype = _dtype_or_none(names)
+    return None if dtype is None else _rows_in(part, dtype, table)
 
 
-def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
-    """Return the common dtype of the dtypes with these names, which a column had in `fit`."""
-    categories = [CATEGORY.fullmatch(name) for name in names]
-    if all(categories):
-        [kind] = {match[1] for match in categories if match}
-        is_ordered = all(name.endswith(", ordered]") for name in names)
-        levels = pd.Index(schema.known.to_array()).astype(pandas_dtype(kind))
-        return pd.CategoricalDtype(levels, is_ordered)
-    return pd.concat([pd.Series([], dtype=pandas_dtype(name)) for name in names]).dtype
+def _dtype_or_none(names: Sequence[str]) -> Any:
+    """Return the common dtype of dtypes with these names, or None if there is none."""
+    try:
+        return common_dtype([dtype_of_name(name) for name in names])
+    except UNKNOWN_DTYPE:
+        return None
+
+
+def _rows_in(part: Decoded, dtype: Any, table: Table) -> Any:
+    """Return decoded rows as an array of a dtype, or None if it cannot represent them."""
+    if isinstance(dtype, pd.ArrowDtype):
+        return _arrow_rows(part, dtype, table)
+    if dtype == np.dtype(object):
+        return pd.Series(part.distinct, dtype=object).to_numpy().take(part.positions)
+    array = _new_array(part.distinct)
+    if array.dtype != dtype:
+        try:
+            array = _new_array(pd.Series(array).astype(dtype))
+        except (ArithmeticError, NotImplementedError, TypeError, ValueError):
+            return None  # pandas raises these errors for values that a dtype cannot represent
+        if not part.holds(array):
+            return None
+    return array.take(part.positions)
+
+
+def _arrow_rows(part: Decoded, dtype: Any, table: Table) -> Any:
+    """Return decoded rows as an array in Arrow memory, or None if the type cannot represent them.
+
+    The Arrow integration converts the values: pandas lacks a conversion to many Arrow types.
+    """
+    types = frozenset({f"arrow:{arrow_type_name(dtype)}"})
+    schema = replace(part.schema, learned=replace(part.schema.learned, types=types))
+    try:
+        [column] = integration("arrow").wrap(table, [replace(part, schema=schema)]).columns
+    except TypeError:  # e.g. for text and numbers in one column
+        return None
+    is_fitted = _is_fitted(column.type, dtype.pyarrow_dtype)
+    return pd.arrays.ArrowExtensionArray(column) if is_fitted else None
+
+
+def _is_fitted(found: Any, expected: Any) -> bool:
+    """Tell whether a column has the expected Arrow type.
+
+    The indices of a dictionary are wider if it has too many values for their type.
+    """
+    if found == expected:
+        return True
+    are_dictionaries = hasattr(found, "index_type") and hasattr(expected, "index_type")
+    return are_dictionaries and found.value_type == expected.value_type
+
+
+def _categorical(part: Decoded, kind: Any, is_ordered: bool, table: Table) -> Any:
+    """Return decoded rows as a Categorical, or None if a value is not one of the categories."""
+    known = part.schema.known
+    every = Decoded(part.name, known.to_array(), np.arange(len(known)), part.schema)
+    levels = _rows_in(every, kind, table)
+    is_value = ~pd.isna(part.distinct)
+    codes = np.full(len(part.distinct), -1, np.int64)
+    codes[is_value] = known.find(Categories.of(part.distinct[is_value]))
+    if levels is None or (codes[is_value] < 0).any():
+        return None
+    dtype = pd.CategoricalDtype(pd.Index(levels, dtype=kind), is_ordered)
+    return pd.Categorical.from_codes(cast(Any, codes), dtype=dtype).take(part.positions)
 
 
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
@@ -163,10 +253,12 @@ def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
         for part in run
         if part.distinct.dtype == object and any(isinstance(value, str) for value in part.distinct)
     ]
-    if not COPY_ON_WRITE or len(rows) < len(run) or any(part.types_in("pandas") for part in run):
+    names = {name for part in run for name in part.types_in("pandas")}
+    if not COPY_ON_WRITE or len(rows) < len(run) or not names <= {"str"}:
         return None
     values = _new_array(np.concatenate([part.distinct for part in run]))
-    if not isinstance(values.dtype, pd.StringDtype):
+    inferred = {values.dtype, *map(dtype_of_name, names)}
+    if len(inferred) > 1 or not isinstance(values.dtype, pd.StringDtype):
         return None
     starts = accumulate((len(part.distinct) for part in run), initial=0)
     every = np.concatenate([own + start for own, start in zip(rows, starts, strict=False)])
@@ -307,4 +399,9 @@ def _assemble(arrays: Sequence[Any], index: "pd.Index[Any]") -> pd.DataFrame:
     if FROM_BLOCKS is not None and all(isinstance(a, ExtensionArray) for a in arrays):
         blocks = [*zip(arrays, np.arange(len(arrays))[:, np.newaxis], strict=True)]
         return cast(pd.DataFrame, FROM_BLOCKS(blocks, index, pd.RangeIndex(len(arrays))))
-    return pd.DataFrame(dict(enumerate(arrays)), index=index, copy=False)
+    columns = [
+        # pandas would infer the dtype of an array of objects, but not of a Series of objects.
+        pd.Series(array, index=index, dtype=object) if array.dtype == object else array
+        for array in arrays
+    ]
+    return pd.DataFrame(dict(enumerate(columns)), index=index, copy=False)

@@ -39,7 +39,9 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     """One-hot encode a Series or an Index with ``series.onehot``.
 
     The columns are the same as in `pandas.get_dummies`: the declared categories of a categorical
-    Series, in order, otherwise the sorted distinct values. A missing value becomes a row of zeros.
+    Series and the values of an Arrow dictionary, in order, otherwise the sorted distinct values. A
+    missing value becomes a row of zeros. ``DataFrame.onehot`` and `onehot_fast.Encoder` read the
+    values of an unordered Arrow dictionary as plain values, which they sort.
 
     Every method except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`:
     `categories`, `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`.

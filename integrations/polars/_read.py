@@ -20,6 +20,7 @@ from polars import selectors
 from onehot_fast import Column
 from onehot_fast.adapter import Rows, Table, Values, cached_property, read_arrow, read_values
 
+from ._dtypes import EXTENSION, dtype_name
 from ._options import TO_NUMPY
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -72,12 +73,14 @@ class PolarsTable(Table):
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column is encoded by default."""
-        return self._dtypes[position].base_type() in ENCODABLE
+        dtype = self._dtypes[position]
+        if isinstance(dtype, EXTENSION):
+            dtype = dtype.ext_storage()
+        return dtype.base_type() in ENCODABLE
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as a string; for an Enum, omit the categories."""
-        dtype = self._dtypes[position]
-        return f"polars:{'Enum' if type(dtype) is pl.Enum else dtype}"
+        """Return the name of the dtype; an Enum has no categories in it."""
+        return f"polars:{dtype_name(self._dtypes[position])}"
 
     def read(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
@@ -118,6 +121,8 @@ def read_column(series: Any) -> Column | Values:
     # Most methods treat a name such as "^x$" as a pattern, and exporting a name that contains "\0"
     # aborts the process.
     series = series.alias("")
+    if isinstance(dtype, EXTENSION):
+        return read_column(series.ext.storage().alias(name))
     if dtype == pl.String or type(dtype) in TO_NUMPY:
         return Values(list(read_arrow(series)))
     if dtype == pl.Enum:

@@ -1,9 +1,7 @@
 """Create polars columns and frames from one-hot features and decoded values."""
 
-import ast
 from collections.abc import Hashable, Iterable, Sequence
-from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +12,6 @@ from onehot_fast.adapter import (
     ArrowBlock,
     Categorical,
     Categories,
-    ColumnSchema,
     Decoded,
     Outputs,
     Part,
@@ -23,20 +20,18 @@ from onehot_fast.adapter import (
     write,
 )
 
+from ._dtypes import EXTENSION, dtype_of_name
 from ._options import element_of
 
 AnyArray = npt.NDArray[Any]
 
 # A frame of one row of zeros, and the columns of a row of ones.
 _Rows: TypeAlias = tuple[pl.DataFrame, list[pl.Series]]
-# The names of the dtypes of decoded values.
-DTYPES = frozenset(
-    {
-        *(f"{kind}Int{bits}" for kind in ("", "U") for bits in (8, 16, 32, 64)),
-        *("Float32", "Float64", "Boolean", "String", "Binary", "Categorical", "Enum"),
-        *("Date", "Time", "Datetime", "Duration", "Decimal"),
-    }
+# The integer dtypes, in the order in which they are chosen; UInt128 is new in polars 1.34.
+INTEGERS = tuple(
+    getattr(pl, name) for name in ("Int64", "UInt64", "Int128", "UInt128") if hasattr(pl, name)
 )
+LIMITS = {dtype: pl.select(dtype.min(), dtype.max().alias("max")).row(0) for dtype in INTEGERS}
 # The largest number of whole microseconds in a pandas.Timestamp and a Datetime("ns").
 MAX_MICROSECONDS = (2**63 - 1) // 1000 - 1
 
@@ -140,33 +135,50 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
 
 
 def _decoded_series(part: Decoded) -> pl.Series:
-    """Return the distinct values in the dtype that the column had in `fit`, if possible."""
+    """Return the distinct values, in the dtype that the column had in `fit` if it can hold them."""
+    fitted = _as_fitted(part)
+    return numpy_series(str(part.name), part.distinct) if fitted is None else fitted
+
+
+def _as_fitted(part: Decoded) -> pl.Series | None:
+    """Return the distinct values in the dtype that the column had in `fit`.
+
+    Return None if the dtype cannot represent the values (e.g. an integer dtype and a substitute
+    that is a string), if there is none (the column was fitted in another library), or if the
+    installed version of polars does not have it.
+    """
+    dtype = _fitted_dtype(part)
+    if dtype is None:
+        return None
+    if dtype == pl.Object:
+        return pl.Series(str(part.name), part.distinct.tolist(), dtype=pl.Object)
     series = numpy_series(str(part.name), part.distinct)
-    names = part.types_in("polars")
-    if not names or series.dtype == pl.Object:
+    if series.dtype == dtype or series.dtype == pl.Object:
         return series
-    # A hostile document may contain names that no parser can read.
-    unreadable = MemoryError, RecursionError, SyntaxError, TypeError, ValueError
-    with suppress(pl.exceptions.PolarsError, *unreadable):
-        fields = [pl.DataFrame(schema={"": _fitted_dtype(name, part.schema)}) for name in names]
-        fitted = series.cast(pl.concat(fields, how="vertical_relaxed").dtypes[0])
-        return fitted if part.holds(fitted.to_list()) else series
-    return series
+    try:
+        if isinstance(dtype, EXTENSION):
+            plain = series.cast(dtype.ext_storage())
+            fitted: pl.Series = cast(Any, plain).ext.to(dtype)
+        else:
+            plain = fitted = series.cast(dtype)
+    except pl.exceptions.PolarsError:  # raised for values that a dtype cannot represent
+        return None
+    return fitted if part.holds(plain.to_list()) else None
 
 
-def _fitted_dtype(name: str, schema: ColumnSchema) -> Any:
-    """Return the dtype that polars calls `name`; an Enum gets the categories of the schema."""
-    form = ast.parse(name, mode="eval").body
-    arguments: dict[str, Any] = {}
-    if isinstance(form, ast.Call):
-        arguments = {str(each.arg): ast.literal_eval(each.value) for each in form.keywords}
-        form = form.func
-    if not isinstance(form, ast.Name) or form.id not in DTYPES:
-        raise ValueError(f"decoded values cannot have the dtype {name}")
-    if form.id == "Enum":
-        arguments = {"categories": schema.known.tolist()}
-    dtype = getattr(pl, form.id)
-    return dtype(**arguments) if arguments else dtype
+def _fitted_dtype(part: Decoded) -> Any:
+    """Return the common dtype of the column in the tables that `fit` read, or None without one."""
+    names = part.types_in("polars")
+    if not names:
+        return None
+    try:
+        dtypes = [dtype_of_name(name, part.schema.known) for name in names]
+        fields = [pl.DataFrame(schema={"": dtype}) for dtype in dtypes]
+        return (
+            dtypes[0] if len(dtypes) == 1 else pl.concat(fields, how="vertical_relaxed").dtypes[0]
+        )
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        return None
 
 
 def numpy_series(name: str, values: AnyArray) -> pl.Series:
@@ -186,13 +198,32 @@ def numpy_series(name: str, values: AnyArray) -> pl.Series:
             " pass missing=, unknown= or infrequent= to Encoder.inverse_transform"
         )
     if kinds in ({np.datetime64}, {np.timedelta64}):
-        missing = kinds.pop()("NaT")
+        present = np.array([item for item in items if item is not None])  # in the common unit
+        missing = np.array("NaT", present.dtype)
         return numpy_series(name, np.array([missing if item is None else item for item in items]))
     try:
-        series = pl.Series(name, items, dtype=pl.Object if len(kinds) > 1 else None)
+        series = pl.Series(name, items, dtype=_inferred_dtype(kinds, items))
     except RuntimeError as error:  # BindingsError of polars, e.g. for Decimal("1E+999999999")
         raise ValueError(f"column {name!r} has no polars dtype for its values: {error}") from error
     return _with_nanoseconds(series, items) if series.dtype == pl.Datetime else series
+
+
+def _inferred_dtype(kinds: set[type], items: Sequence[Any]) -> Any:
+    """Return the dtype for items of these types, or None if polars may infer it.
+
+    polars infers the dtype of integers from the first ones, and then rejects larger ones.
+    """
+    if len(kinds) > 1:
+        return pl.Object
+    if kinds != {int}:
+        return None
+    integers = [item for item in items if item is not None]
+    low, high = min(integers), max(integers)
+    for dtype in INTEGERS:
+        lowest, highest = LIMITS[dtype]
+        if lowest <= low and high <= highest:
+            return dtype
+    return pl.Object
 
 
 def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:

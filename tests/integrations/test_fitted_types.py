@@ -116,11 +116,13 @@ def test_values_that_do_not_fit():
     assert encoder.inverse_transform(rows)["c"].dtype != "int8"
     assert encoder.inverse_transform(rows, missing=300)["c"].tolist() == [1, 300]
     assert encoder.inverse_transform(rows, missing=3)["c"].dtype == "int8"
-    pa = pytest.importorskip("pyarrow")  # pandas does not know the name of its decimals
-    prices = pd.Series([Decimal("1.50")], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
-    encoder = Encoder(["c"]).fit(prices.to_frame("c"))
+    pa = pytest.importorskip("pyarrow")
+    prices = pd.Series([Decimal("1.50"), None], dtype=pd.ArrowDtype(pa.decimal128(5, 2)))
+    encoder = Encoder(["c"], handle_missing="indicator").fit(prices.to_frame("c"))
     rows = encoder.transform(prices.to_frame("c"))
-    assert encoder.inverse_transform(rows)["c"].tolist() == [Decimal("1.50")]
+    assert encoder.inverse_transform(rows)["c"].dtype == prices.dtype
+    decoded = encoder.inverse_transform(rows, missing="none")["c"]
+    assert decoded.tolist() == [Decimal("1.50"), "none"]
     sizes = pd.DataFrame({"c": pd.Categorical(["S"])})
     encoder = Encoder(["c"], handle_unknown="indicator").fit(sizes)
     rows = encoder.transform(pd.DataFrame({"c": ["S", "XL"]}))

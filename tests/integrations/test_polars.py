@@ -18,7 +18,6 @@ from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.polars import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
 
-FIRST = datetime.datetime(1970, 1, 1)
 ENDS = [datetime.date.min, datetime.date.max]
 WIDE = [0, None, 2**64 - 1, 2**63]
 EXAMPLES = {
@@ -66,6 +65,17 @@ class TestRead:
         whole = pl.Series([count], dtype=pl.Int32 if dtype == pl.Date else pl.Int64)
         with pytest.raises(ValueError, match=f"has {message}"):
             read_column(whole.cast(dtype))
+
+    @pytest.mark.parametrize("kind", [pl.Datetime, pl.Duration])
+    @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+    def test_the_lowest_time_is_not_missing(self, kind, unit):
+        """In NumPy it is NaT, in polars it is not null, and its conversion to Python panics."""
+        frame = pl.DataFrame({"k": pl.Series([-(2**63), 0]).cast(kind(unit))})
+        with pytest.raises(ValueError, match=r"column 'k'.*-2\*\*63"):
+            Encoder(["k"]).fit(frame)
+        encoder = Encoder(["k"]).fit(frame[1:])
+        with pytest.raises(ValueError, match="column 'k'"):
+            encoder.transform(frame)
 
     @pytest.mark.skipif(not hasattr(pl, "Categories"), reason="came with polars 1.32")
     @pytest.mark.parametrize("physical", [pl.UInt8, pl.UInt16, pl.UInt32])
