@@ -109,7 +109,7 @@ class _IntegrationHint:
 
 # `importlib.reload` must not add a second one.
 if not any(type(finder).__name__ == _IntegrationHint.__name__ for finder in sys.meta_path):
-    sys.meta_path.append(_IntegrationHint())  # type: ignore[arg-type]
+    sys.meta_path.append(_IntegrationHint())
 
 
 def __dir__() -> list[str]:
