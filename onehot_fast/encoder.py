@@ -1047,7 +1047,9 @@ class Encoder(SklearnProtocol):
         columns, convert a pipeline with skl2onnx, which includes them.
 
         In the inputs, NaN and the empty string are missing values. If the options reject a value,
-        the model raises an error that names the column. ``handle_unknown="warn"`` does not warn.
+        an engine that checks the indices of Gather, as the standard requires, raises an error that
+        names the column: onnxruntime on the CPU does. Other engines, such as onnxruntime's CUDA
+        provider, return a row of zeros instead. ``handle_unknown="warn"`` does not warn.
 
         Parameters
         ----------

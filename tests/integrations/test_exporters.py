@@ -376,5 +376,5 @@ def test_categories_beyond_every_dtype_are_never_found(dtype):
     if dtype.base_type() not in UNNAMED:
         narwhal = nw.from_native(frame)
         assert narwhal.select(encoder.expressions(narwhal)).to_native().equals(expected)
-    with pytest.raises(ValueError, match=r"needs a float64 input|several types"):
+    with pytest.raises(ValueError, match=r"needs a float64 input|categories of the types?"):
         encoder.to_onnx()
