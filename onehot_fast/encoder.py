@@ -970,9 +970,10 @@ class Encoder(SklearnProtocol):
 
         Notes
         -----
-        The SQL assumes that each column has the type that `fit` saw. NULL and NaN are missing. A
-        value that the options reject makes the query fail if you select the first feature of its
-        column. The page "Encode in a database with SQL" of the documentation describes each
+        The SQL assumes that each column has the type that `fit` saw. NULL and NaN are missing. With
+        `table`, a value that the options reject makes the query fail, whichever features of its
+        column you select. Items without a table check it in the first feature of the column only.
+        The page "Encode in a database with SQL" of the documentation describes each
         database.
 
         Examples
