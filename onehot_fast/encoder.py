@@ -970,9 +970,10 @@ class Encoder(SklearnProtocol):
 
         Notes
         -----
-        The SQL assumes that each column has the type that `fit` saw. NULL and NaN are missing. A
-        value that the options reject makes the query fail if you select the first feature of its
-        column. The page "Encode in a database with SQL" of the documentation describes each
+        The SQL assumes that each column has the type that `fit` saw. NULL and NaN are missing. With
+        `table`, a value that the options reject makes the query fail, whichever features of its
+        column you select. Items without a table check it in the first feature of the column only.
+        The page "Encode in a database with SQL" of the documentation describes each
         database.
 
         Examples
@@ -1047,7 +1048,9 @@ class Encoder(SklearnProtocol):
         columns, convert a pipeline with skl2onnx, which includes them.
 
         In the inputs, NaN and the empty string are missing values. If the options reject a value,
-        the model raises an error that names the column. ``handle_unknown="warn"`` does not warn.
+        an engine that checks the indices of Gather, as the standard requires, raises an error that
+        names the column: onnxruntime on the CPU does. Other engines, such as onnxruntime's CUDA
+        provider, return a row of zeros instead. ``handle_unknown="warn"`` does not warn.
 
         Parameters
         ----------

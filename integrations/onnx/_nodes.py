@@ -3,6 +3,11 @@
 A LabelEncoder maps each value to a code. If the matrix with one encoded row per code is small,
 Gather looks up each code in this matrix. Otherwise, ScatterElements writes one element of each row.
 These operators are the fastest in onnxruntime, and they support every dtype.
+
+A rejected value has a code beyond the table of a Gather, which the standard calls an error. Some
+engines do not check it: they read 0 or a row of zeros (onnxruntime with CUDA, OpenVINO, TensorRT),
+or the last entry (DirectML). Code 0 and the last code therefore mean a row of zeros, never a
+category.
 """
 
 from __future__ import annotations
@@ -81,13 +86,32 @@ class Plan:
     kind: int  # the TensorProto.DataType that holds all categories
 
     def code(self, output: int) -> int:
-        """Return the code of an output: a position is its own code; others get larger codes."""
-        return output if output >= 0 else self.n_outputs - 1 - output
+        """Return the code of an output: 0 for ZEROS, one more than its position for a feature."""
+        if output == NAN:
+            return self.n_outputs + 1
+        return self.n_codes if output == ERROR else output + 1
 
     @property
     def n_codes(self) -> int:
-        """The number of codes that can be looked up; `Gather` fails for the code of ERROR."""
-        return self.n_outputs + 1 + (self.missing == NAN)
+        """The number of codes that can be looked up; `Gather` fails for the code of ERROR.
+
+        If there is an ERROR, the last one is another code for a row of zeros.
+        """
+        has_error = ERROR in (self.unknown, self.missing)
+        return 1 + self.n_outputs + (self.missing == NAN) + has_error
+
+    def of_codes(
+        self, zero: Any, values: npt.ArrayLike, nan: Any, dtype: npt.DTypeLike
+    ) -> AnyArray:
+        """Return an array with an entry for each code.
+
+        The entries are `zero` for a row of zeros, `values` for the features, and `nan` for NaN.
+        """
+        entries = np.full(self.n_codes, zero, dtype)
+        entries[1 : self.n_outputs + 1] = values
+        if self.missing == NAN:
+            entries[self.code(NAN)] = nan
+        return entries
 
     @property
     def error(self) -> str | None:
@@ -194,8 +218,9 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
         )
     if not all(isinstance(key, Real | np.number) and not isinstance(key, str) for key in keys):
         raise ValueError(
-            f"column {name!r} has categories of several types, but an ONNX input has one type:"
-            " convert all values of the column to strings before fit"
+            f"column {name!r} has categories of {_types_of(keys)}, but an ONNX input holds strings,"
+            " numbers or Booleans of one type: convert all values of the column to strings before"
+            " fit"
         )
     inexact = [key for key in keys if not _is_exact(key)]
     if inexact:
@@ -205,6 +230,12 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
             " column to strings before fit"
         )
     return TensorProto.DOUBLE
+
+
+def _types_of(keys: list[Any]) -> str:
+    """Return the types of categories as text, e.g. "the types Interval and str"."""
+    names = sorted({type(key).__name__ for key in keys})
+    return f"the type{'s' if len(names) > 1 else ''} {' and '.join(names)}"
 
 
 def check_utf8(text: str, what: str) -> None:
@@ -312,25 +343,30 @@ def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
     """Add the nodes that map codes to a matrix (N, n_outputs); return the matrix's name."""
     if plan.n_codes * plan.n_outputs * dtype.itemsize <= MAX_TABLE_BYTES:
         rows = np.zeros((plan.n_codes, plan.n_outputs), dtype)
-        np.fill_diagonal(rows, 1)
+        np.fill_diagonal(rows[1:], 1)
         if plan.missing == NAN:
             rows[plan.code(NAN)] = np.nan
         return _gather(graph, rows, codes, plan)
     # Exactly one element of each row is written, with the value 0 in a row of zeros.
-    positions = np.arange(plan.n_codes)
-    positions[plan.n_outputs :] = 0
-    hot, cold = np.ones(plan.n_codes, dtype), np.zeros(plan.n_codes, dtype)
-    hot[plan.code(ZEROS)] = 0
-    if plan.missing == NAN:
-        hot[plan.code(NAN)] = cold[plan.code(NAN)] = np.nan
-    if plan.error:
-        codes = _gather(graph, np.arange(plan.n_codes), codes, plan)
+    positions = plan.of_codes(0, np.arange(plan.n_outputs), 0, np.int64)
+    hot = plan.of_codes(0, 1, np.nan, dtype)
+    cold = plan.of_codes(0, 0, np.nan, dtype)
+    codes = _checked(graph, codes, plan)
     codes = graph.node("Unsqueeze", [codes, graph.constant(np.array([1]))])
     tables = map(graph.constant, (positions, hot, cold))
     where, ones, zeros = (graph.node("Gather", [table, codes]) for table in tables)
     shape = graph.constant(np.array([1, plan.n_outputs]))
     rows_of_zeros = graph.node("Expand", [zeros, shape])
     return graph.node("ScatterElements", [rows_of_zeros, where, ones], axis=1)
+
+
+def _checked(graph: Graph, codes: str, plan: Plan) -> str:
+    """Return codes that can be looked up; a node fails for rejected values, or makes them zeros."""
+    if not plan.error:
+        return codes
+    same = np.arange(plan.n_codes)
+    same[-1] = plan.code(ZEROS)
+    return _gather(graph, same, codes, plan)
 
 
 def _gather(graph: Graph, of_code: AnyArray, codes: str, plan: Plan) -> str:
@@ -346,20 +382,17 @@ def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -
             " feature can raise errors for unknown or missing values: pass output='matrix', or set"
             " handle_unknown='ignore' and handle_missing='ignore'"
         )
-    if plan.error:
-        codes = _gather(graph, np.arange(plan.n_codes), codes, plan)
-
+    codes = _checked(graph, codes, plan)
     kind = TensorProto.INT64 if plan.missing == NAN else helper.np_dtype_to_tensor_dtype(dtype)
     columns = []
     for output in range(plan.n_outputs):
-        is_one = graph.node("Equal", [codes, graph.constant(np.int64(output))])
+        is_one = graph.node("Equal", [codes, graph.constant(np.int64(plan.code(output)))])
         columns.append(graph.node("Cast", [is_one], to=kind))
     if plan.missing != NAN:
         return columns
     # onnxruntime has no Where for float16: Gather takes each value from [0, 1, NaN].
     values = graph.constant(np.array([0, 1, np.nan], dtype))
-    is_nan = np.arange(plan.n_codes) == plan.code(NAN)
-    twice = graph.node("Gather", [graph.constant(is_nan * np.int64(2)), codes])
+    twice = graph.node("Gather", [graph.constant(plan.of_codes(0, 0, 2, np.int64)), codes])
     states = [graph.node("Add", [column, twice]) for column in columns]
     return [graph.node("Gather", [values, state]) for state in states]
 

@@ -13,8 +13,9 @@ from onehot_fast.operators import onnx as operator
 class OneHot(OpRun):
     """Run ONNX's OneHot operator in the reference evaluator with this package's fast kernels.
 
-    The evaluator's own OneHot is slow, wraps every index that is out of range, and rounds large
-    integers. See `onehot_fast.operators.onnx.one_hot` for the rules of this class.
+    The evaluator's own OneHot is slow and rounds large integers. Before onnx 1.23, it also wraps
+    every index that is out of range. See `onehot_fast.operators.onnx.one_hot` for the rules of this
+    class.
 
     Examples
     --------

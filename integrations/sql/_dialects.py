@@ -20,6 +20,7 @@ ATTOSECONDS = 10**18
 YEARS = range(-62_135_596_800, 253_402_300_800)
 # A string whose literal has the same meaning with all settings of Spark's parser.
 SPARK_PLAIN = re.compile(r"[^\\'$\x00-\x1f\x7f-\x9f]*")
+HUGEINT_DIGITS = 39
 POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Characters that BigQuery does not allow in column names.
@@ -81,6 +82,10 @@ class Dialect:
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
 
+    def subquery(self, statement: str) -> str:
+        """Return a SELECT statement as a table whose expressions are computed once for each row."""
+        return f"({statement})"
+
     def aliases(self, names: Sequence[str]) -> Sequence[str]:
         """Return the names of the features, without the characters that the engine forbids."""
         return names
@@ -138,7 +143,11 @@ class Dialect:
 
     def _finite_decimal(self, value: Decimal) -> str | None:
         held = as_literal(value, "decimal38")
-        return None if held is None else f"{held:f}"
+        if held is not None:
+            return f"{held:f}"
+        # Arrow has no HUGEINT: DuckDB exports one as a decimal, which may have 39 digits.
+        is_whole = value.adjusted() < HUGEINT_DIGITS and value == value.to_integral_value()
+        return str(int(value)) if is_whole and int(value) in self.integers else None
 
     def float(self, value: float) -> str | None:
         return f"CAST('{value!r}' AS {self.double_type})".replace("inf", "Infinity")
@@ -179,6 +188,10 @@ class Postgres(Dialect):
     error_call = "CAST({} || {} AS INTEGER)"
     max_columns, max_bytes = 1664, 63
     folds_case = False
+
+    def subquery(self, statement: str) -> str:
+        # Without OFFSET, PostgreSQL would copy the expression into each item that uses it.
+        return f"({statement} OFFSET 0)"
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
         # A cast of char(n) removes trailing blanks, but `concat` keeps them.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import hashlib
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, check_choice
+from onehot_fast.adapter import ColumnSchema, FeatureWriter, Schema, as_literal, check_choice
 
 from ._dialects import DIALECTS, Dialect, is_unicode
 
@@ -53,18 +55,44 @@ def to_sql(
         )
     _check_distinct([column.name for column in schema.columns], written)
     names = [_name(name, written) for name in written.aliases(schema.names)]
-    values: list[str] = []
-    for column in schema.columns:
-        values += column_features(column, dialect, str(column.name))
-    items = INDENT.join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
     if table is None:
-        return items
+        lists = [column_features(each, dialect, str(each.name)) for each in schema.columns]
+        return _items(lists, names)
     parts = [table] if isinstance(table, str) else table
     if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, str) for p in parts):
         raise TypeError(
             f"table must be a name or a list of names such as ['schema', 'table'], got {table!r}"
         )
-    return f"SELECT {items}\nFROM {'.'.join(_name(part, written) for part in parts)}"
+    source = ".".join(_name(part, written) for part in parts)
+    lists, checks = [], []
+    for i, column in enumerate(schema.columns):
+        writer = _Writer(column, written, str(column.name))
+        value = writer.checked_value()
+        if value is None:
+            lists.append(writer.features())
+        else:
+            checked = _checked_name(i, schema)
+            checks.append(f"{value} AS {_name(checked, written)}")
+            lists.append(_Writer(column, written, checked).features(are_checked=True))
+    if checks:
+        source = written.subquery(f"SELECT *, {', '.join(checks)} FROM {source}")
+        source += f" AS {_name(parts[-1], written)}"  # so that `table.column` stays valid
+    return f"SELECT {_items(lists, names)}\nFROM {source}"
+
+
+def _items(lists: Iterable[list[str]], names: Iterable[str]) -> str:
+    """Return the features of all columns as the items of a SELECT statement."""
+    values = chain.from_iterable(lists)
+    return INDENT.join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
+
+
+def _checked_name(i: int, schema: Schema) -> str:
+    """Return a name for the checked values of column `i`.
+
+    No other column may have it, so it contains a digest of the names of the features.
+    """
+    digest = hashlib.sha256("\0".join(schema.names).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"onehot_fast_checked_{digest[:12]}_{i}"
 
 
 def column_features(
@@ -126,11 +154,23 @@ class _Writer(FeatureWriter[str]):
             is_other = f"NOT ({self.is_among(literals)})"
         return f"{is_other} AND NOT ({self.nan})" if self.nan else is_other
 
-    def feature(self, condition: str, errors: dict[str, str]) -> str:
+    def checked_value(self) -> str | None:
+        """Return an expression of the value that fails if the value is rejected.
+
+        Return None if the options reject no value.
+        """
+        branches = self._error_branches(self.errors(), self.dialect.types["int32"])
+        if not branches:
+            return None
+        if not self.column.n_outputs:
+            self.features()  # raises the error
+        # The condition is true unless it fails, and the value has the type of the column.
+        is_accepted = f"(CASE {' '.join(branches)} END) IS NULL"
+        return f"CASE WHEN {is_accepted} THEN {self.name} END"
+
+    def _error_branches(self, errors: dict[str, str], error_type: str) -> list[str]:
+        """Return the branches of a CASE that fail for rejected values."""
         dialect, column = self.dialect, self.column
-        is_boolean = self.element == dialect.boolean_type
-        one, zero = (dialect.true, dialect.false) if is_boolean else ("1", "0")
-        error_type = dialect.boolean_type if is_boolean else dialect.types["int32"]
         branches = []
         for what, rejected in errors.items():
             if not dialect.error_call:
@@ -140,6 +180,14 @@ class _Writer(FeatureWriter[str]):
                 )
             error = dialect.error(f"column {column.name!r}: the value is {what}: ", self.name)
             branches.append(f"WHEN {rejected} THEN CAST({error} AS {error_type})")
+        return branches
+
+    def feature(self, condition: str, errors: dict[str, str]) -> str:
+        dialect, column = self.dialect, self.column
+        is_boolean = self.element == dialect.boolean_type
+        one, zero = (dialect.true, dialect.false) if is_boolean else ("1", "0")
+        error_type = dialect.boolean_type if is_boolean else dialect.types["int32"]
+        branches = self._error_branches(errors, error_type)
         if column.propagates_missing:
             branches.append(f"WHEN {self.is_missing()} THEN {dialect.nan}")
         branches.append(f"WHEN {condition} THEN {one}")

@@ -53,12 +53,13 @@ class FeatureWriter(ABC, Generic[Expression]):
         ``column.propagates_missing`` is true, a missing value must become NaN.
         """
 
-    def features(self) -> list[Expression]:
+    def features(self, *, are_checked: bool = False) -> list[Expression]:
         """Return an expression for each feature.
 
-        The first expression also makes the query fail if the options reject a value.
+        The first expression also makes the query fail if the options reject a value, unless
+        `are_checked` says that the engine has checked the values before.
         """
-        column, errors = self.column, self._errors()
+        column, errors = self.column, {} if are_checked else self.errors()
         if errors and not column.n_outputs:
             raise ValueError(
                 f"column {column.name!r} has no features, and without them no expression can"
@@ -71,8 +72,8 @@ class FeatureWriter(ABC, Generic[Expression]):
         conditions = [self._condition(*pair) for pair in enumerate(groups)]
         return [self.feature(each, {} if i else errors) for i, each in enumerate(conditions)]
 
-    def _errors(self) -> dict[str, Expression]:
-        """Return the conditions under which the query must fail."""
+    def errors(self) -> dict[str, Expression]:
+        """Return the conditions under which the query must fail, see `feature`."""
         options, errors = self.column.options, {}
         if options.handle_missing == "error":
             errors["missing"] = self.is_missing()

@@ -317,7 +317,8 @@ def test_bigquery_is_read_back(case):
     [parsed] = sqlglot.parse(statement, dialect="bigquery")
     aliases = [re.sub(r"^(?=\d)|\W", "_", name) for name in case.names]
     assert [column.alias for column in parsed.expressions] == aliases
-    assert {column.name for column in parsed.find_all(sqlglot.exp.Column)} <= {case.name}
+    columns = {column.name for column in parsed.find_all(sqlglot.exp.Column)}
+    assert {name for name in columns if not name.startswith("onehot_fast_checked_")} <= {case.name}
     [table] = parsed.find_all(sqlglot.exp.Table)
     assert (table.db, table.name) == ("s", "t")
 
@@ -376,5 +377,5 @@ def test_categories_beyond_every_dtype_are_never_found(dtype):
     if dtype.base_type() not in UNNAMED:
         narwhal = nw.from_native(frame)
         assert narwhal.select(encoder.expressions(narwhal)).to_native().equals(expected)
-    with pytest.raises(ValueError, match=r"needs a float64 input|several types"):
+    with pytest.raises(ValueError, match=r"needs a float64 input|categories of the types?"):
         encoder.to_onnx()

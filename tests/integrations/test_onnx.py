@@ -12,6 +12,7 @@ from onnx_models import assert_same, run
 
 pytest.importorskip("onnx")
 
+import onnx
 from onnx import parser
 from onnx.backend.test.case import node
 from onnx.reference import ReferenceEvaluator
@@ -108,7 +109,7 @@ def test_openvino_encodes_texts(output):
     [
         (np.array(["2024-01-01"], "M8[D]"), {}, r"datetime64\[D\], for which ONNX has no type"),
         ([b"a"], {}, "bytes, for which ONNX has no type"),
-        (["a", 1], {}, "categories of several types"),
+        (["a", 1], {}, "categories of the types int and str"),
         (["a", "", None], {"handle_missing": "indicator"}, "represents a missing string as ''"),
         ([2**53, None], {"handle_missing": "indicator"}, "float64 cannot represent"),
         ([2**53 + 1, 0.5], {}, "float64 cannot represent"),
@@ -199,3 +200,81 @@ def test_the_opset_of_the_model_decides(opset, last):
 
     got = evaluate(model, [np.array([-1, 7]), np.int64(3), np.float32([0, 1])])
     assert got.tolist() == [[0, 0, last], [0, 0, 0]]
+
+
+def without_checks(model, mode):
+    """Return a model as an engine runs it that does not check the indices of Gather.
+
+    An index beyond the table reads the last entry ("clamp"), or zeros ("zeros").
+    """
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    tables = {table.name: table for table in model.graph.initializer}
+    nodes = []
+    for i, each in enumerate(model.graph.node):
+        if each.op_type != "Gather":
+            nodes.append(each)
+            continue
+        table, index = each.input
+        last = f"last {i}"
+        changed.graph.initializer.append(
+            onnx.numpy_helper.from_array(np.int64(tables[table].dims[0] - 1), last)
+        )
+        found = each.output[0] if mode == "clamp" else f"found {i}"
+        nodes.append(onnx.helper.make_node("Min", [index, last], [f"within {i}"]))
+        nodes.append(onnx.helper.make_node("Gather", [table, f"within {i}"], [found]))
+        if mode == "clamp":
+            continue
+        # An element times 0, in the shape of the result: a row of the table has one dimension more.
+        nodes.append(onnx.helper.make_node("Sub", [index, f"within {i}"], [f"beyond {i}"]))
+        nodes.append(onnx.helper.make_node("Cast", [f"beyond {i}"], [f"is beyond {i}"], to=9))
+        is_beyond = f"is beyond {i}"
+        if len(tables[table].dims) > 1:
+            changed.graph.initializer.append(
+                onnx.numpy_helper.from_array(np.array([1]), f"axis {i}")
+            )
+            nodes.append(
+                onnx.helper.make_node("Unsqueeze", [is_beyond, f"axis {i}"], [f"column {i}"])
+            )
+            is_beyond = f"column {i}"
+        kind = onnx.helper.tensor_dtype_to_np_dtype(tables[table].data_type)
+        zero = onnx.numpy_helper.from_array(np.zeros((), kind), f"zero {i}")
+        changed.graph.initializer.append(zero)
+        nodes.append(
+            onnx.helper.make_node("Where", [is_beyond, f"zero {i}", found], [each.output[0]])
+        )
+    del changed.graph.node[:]
+    changed.graph.node.extend(nodes)
+    onnx.checker.check_model(changed)
+    return changed
+
+
+@pytest.mark.parametrize("mode", ["clamp", "zeros"])
+@pytest.mark.parametrize("output", ["matrix", "columns"])
+@pytest.mark.parametrize("n_categories", [1, 3, 600])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"handle_missing": "error"}, {"handle_missing": "indicator"}, {"drop": "first"},
+        {"handle_missing": "propagate"}, {"handle_unknown": "ignore", "handle_missing": "error"},
+    ],
+)  # fmt: skip
+def test_a_rejected_value_is_never_a_category(mode, output, n_categories, options):
+    """Engines that do not check the indices of Gather return a row of zeros."""
+    texts = [f"c{i:03}" for i in range(n_categories)]
+    encoder = Encoder(["c"], dtype="float32", **options).fit({"c": texts})
+    if not encoder.n_features:
+        return
+    model = encoder.to_onnx(output=output)
+    rejected = {"handle_unknown": "unknown", "handle_missing": ""}
+    values = [rejected[option] for option in rejected if getattr(encoder, option) == "error"]
+
+    for value in values:
+        feed = {"c": np.array([texts[-1], value, texts[0]], object)}
+        with pytest.raises(Exception, match=r"column 'c'|out of bounds"):
+            run(model, feed)
+        found = run(without_checks(model, mode), feed)
+        found = found[0] if output == "matrix" else np.column_stack(found)
+        expected = encoder.transform({"c": [texts[-1], texts[0]]}, "numpy")
+        np.testing.assert_array_equal(found[[0, 2]], expected)
+        assert not found[1].any(), value

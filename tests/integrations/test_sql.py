@@ -185,3 +185,100 @@ def test_collations_and_types_of_text_columns(duck, postgres):
     encoder = Encoder(["c"], **INDICATE).fit({"c": ["a", "b"]})
     found = duck.execute(f"{encoder.to_sql(table='typed')} ORDER BY i").fetchall()
     np.testing.assert_array_equal(np.array(found), encoder.transform({"c": letters}))
+
+
+REJECTING = [
+    ({}, "zz"),
+    ({"handle_missing": "error"}, None),
+    ({"handle_missing": "indicator"}, "zz"),
+    ({"handle_unknown": "ignore", "handle_missing": "error"}, None),
+    ({"drop": "first"}, "zz"),
+    ({"max_categories": 2}, "zz"),
+]
+
+
+def each_feature(encoder, dialect, execute, accept=lambda: None):
+    """Run queries of each feature alone, and of the rows that a condition selects.
+
+    `accept` deletes the rejected row, which some engines check although the condition excludes it.
+    """
+    statement = encoder.to_sql(dialect, table="t")
+    quote = DIALECTS[dialect].identifier
+    for name in encoder.get_feature_names_out():
+        with pytest.raises(Exception, match=r"the value is (unknown|missing)"):
+            execute(f"SELECT {quote(name)} FROM ({statement}) AS x")
+    accept()
+    accepted = execute(f"{statement} WHERE {quote('place')} < 2 ORDER BY {quote('place')} DESC")
+    expected = encoder.transform({"c": ["b", "a"]}, "numpy").astype(int).tolist()
+    assert [[*map(int, row)] for row in accepted] == expected
+    by_table = f"{statement} WHERE {quote('t')}.{quote('place')} = 0"
+    assert [[*map(int, row)] for row in execute(by_table)] == expected[1:]
+
+
+@pytest.mark.parametrize(("options", "value"), REJECTING)
+def test_every_feature_of_duckdb_rejects_the_value(options, value, duck):
+    """Whichever features a query selects; columns of the table remain visible."""
+    encoder = Encoder(["c"], remainder="drop", **options).fit({"c": ["a", "b", "c", "c"]})
+    duck.execute("CREATE OR REPLACE TABLE t (c VARCHAR, place INTEGER)")
+    duck.executemany("INSERT INTO t VALUES (?, ?)", [["a", 0], ["b", 1], [value, 2]])
+
+    each_feature(encoder, "duckdb", lambda query: duck.execute(query).fetchall())
+
+
+@pytest.mark.parametrize(("options", "value"), REJECTING)
+def test_every_feature_of_postgres_rejects_the_value(options, value, postgres):
+    encoder = Encoder(["c"], remainder="drop", **options).fit({"c": ["a", "b", "c", "c"]})
+    postgres.execute("DROP TABLE IF EXISTS t")
+    postgres.execute("CREATE TABLE t (c text, place integer)")
+    shown = "NULL" if value is None else f"'{value}'"
+    postgres.execute(f"INSERT INTO t VALUES ('a', 0), ('b', 1), ({shown}, 2)")
+
+    def execute(query):
+        return [[{"t": 1, "f": 0}[cell] for cell in row] for row in postgres.execute(query)]
+
+    each_feature(
+        encoder, "postgres", execute, lambda: postgres.execute("DELETE FROM t WHERE place = 2")
+    )
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize(("options", "value"), REJECTING)
+def test_every_feature_of_spark_rejects_the_value(options, value, spark):
+    encoder = Encoder(["c"], remainder="drop", **options).fit({"c": ["a", "b", "c", "c"]})
+    frame = spark.createDataFrame([("a", 0), ("b", 1), (value, 2)], "c string, place int")
+    frame.createOrReplaceTempView("t")
+
+    each_feature(encoder, "spark", lambda query: spark.sql(query).collect())
+
+
+def test_the_checked_value_has_a_name_of_its_own(duck):
+    """A table that was made by a query of ours can be encoded again."""
+    encoder = Encoder(["c"]).fit({"c": ["a", "b"]})
+    duck.execute("CREATE OR REPLACE TABLE t AS SELECT 'a' AS c")
+    first = encoder.to_sql("duckdb", table="t")
+    [checked] = {word for word in first.split('"') if word.startswith("onehot_fast_checked")}
+    other = Encoder(["d"]).fit({"d": ["a"]}).to_sql("duckdb", table="t")
+
+    assert checked not in other
+    duck.execute(f"CREATE OR REPLACE TABLE u AS SELECT *, c AS d FROM ({first}), t")
+    again = Encoder(["d"]).fit({"d": ["a"]}).to_sql("duckdb", table="u")
+    assert duck.execute(again).fetchall() == [(True,)]
+
+
+def test_an_integer_of_39_digits_equals_itself(duck):
+    """DuckDB exports a HUGEINT as a decimal."""
+    largest = 2**127 - 1
+    duck.execute(f"CREATE OR REPLACE TABLE t AS SELECT unnest([{largest}, 5, -{largest}]) AS c")
+    for item in (Decimal(largest), largest):
+        encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": [item, 5]})
+        found = duck.execute(encoder.to_sql("duckdb", table="t")).fetchall()
+        assert found == [(False, True), (True, False), (False, False)]
+
+
+@pytest.mark.parametrize("value", [Decimal("1E+999999"), Decimal("0.5E-60"), Decimal(2**200)])
+def test_a_decimal_that_no_column_holds_is_false(value, duck):
+    duck.execute("CREATE OR REPLACE TABLE t AS SELECT 5.0 AS c")
+    encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": [value, Decimal(5)]})
+
+    assert sorted(duck.execute(encoder.to_sql("duckdb", table="t")).fetchall()[0]) == [False, True]
