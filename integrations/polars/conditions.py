@@ -17,6 +17,10 @@ from ._options import element_of
 __all__ = ["expressions"]
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
+# Codes of rejected values, which a cast to unsigned integers rejects.
+REJECTED = {"unknown": -1, "missing": -2}
+# polars computes equal expressions once only if their literals have fewer than 1,000 values.
+MAX_SHARED_KEYS = 500
 ATTOSECONDS = {"ms": 10**15, "us": 10**12, "ns": 10**9}
 
 
@@ -40,7 +44,8 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
                 f"column {column.name!r} has dtype {dtype}, which expressions cannot encode: cast"
                 " the column, or select its fields or elements"
             )
-        written = _Writer(column, dtype).features()
+        rejects = "error" in (column.options.handle_unknown, column.options.handle_missing)
+        written = (_CheckedWriter if rejects else _Writer)(column, dtype).features()
         features += [each.alias(name) for each, name in zip(written, column.names, strict=True)]
     return features
 
@@ -77,11 +82,6 @@ class _Writer(FeatureWriter[pl.Expr]):
         if self.column.propagates_missing:
             nan = pl.lit(float("nan"), dtype=self.element)
             feature = pl.when(self.is_missing()).then(nan).otherwise(feature)
-        for what, rejected in errors.items():
-            # A failed cast is the only way to raise an error; the error contains the message.
-            message = pl.lit(f"column {self.column.name!r}: the value is {what}")
-            check = pl.when(rejected).then(message).cast(pl.Int8)
-            feature = pl.when(check.is_null()).then(feature)
         return feature
 
     def _literal(self, position: int) -> pl.Expr:
@@ -89,6 +89,62 @@ class _Writer(FeatureWriter[pl.Expr]):
             return pl.lit(self.series.to_physical()[position]).cast(self.dtype)
         value = self.series[position]
         return pl.lit(value) if isinstance(self.dtype, TEXTS) else pl.lit(value, dtype=self.dtype)
+
+
+class _CheckedWriter(_Writer):
+    """Creates the features of a column whose options reject some values.
+
+    All features compare one shared expression, the code of the value, which fails for a rejected
+    value. So the query fails whichever features it selects, and polars computes the code once. The
+    code of a category is its position in `series`; larger codes are those of other values.
+    """
+
+    def __init__(self, column: ColumnSchema, dtype: Any) -> None:
+        super().__init__(column, dtype)
+        n_known, options = len(self.series), column.options
+        self.missing, unknown, rejected = n_known, n_known + 1, []
+        if options.handle_unknown == "error":
+            unknown = REJECTED["unknown"]
+            rejected.append(f"unknown ({unknown})")
+        if options.handle_missing == "error":
+            self.missing = REJECTED["missing"]
+            rejected.append(f"missing ({self.missing})")
+        # The error of a failed cast shows the name of the column and the code. A field of a
+        # struct keeps its name, while polars renames the shared expressions.
+        message = f"column {column.name!r}: the value is {' or '.join(rejected)};"
+        message += " encoder.check(frame) lists such values"
+        code = pl.struct(self._code(unknown).alias(message)).struct.field(message)
+        self.value = code.cast(pl.UInt32)
+
+    def _code(self, unknown: int) -> pl.Expr:
+        """Return the code of each value; the codes of rejected values are negative."""
+        value, keys = self.value, self.series
+        if isinstance(self.dtype, pl.Decimal):  # polars 1.32 cannot look up decimals
+            value, keys = value.to_physical(), keys.to_physical()
+        codes = pl.Series(range(len(keys)), dtype=pl.Int32).filter(keys.is_not_null())
+        missing = [None, float("nan")] if self.dtype.is_float() else [None]
+        keys = pl.concat([keys.drop_nulls(), pl.Series(missing, dtype=keys.dtype)])
+        codes = pl.concat([codes, pl.Series([self.missing] * len(missing), dtype=pl.Int32)])
+        code = pl.lit(unknown, dtype=pl.Int32)
+        for start in range(0, len(keys), MAX_SHARED_KEYS):
+            part = slice(start, start + MAX_SHARED_KEYS)
+            code = value.replace_strict(
+                keys[part], codes[part], default=code, return_dtype=pl.Int32
+            )
+        return code
+
+    def is_missing(self) -> pl.Expr:
+        if self.missing < 0:
+            return self.value.is_null()  # never, because the code has failed
+        return self.value == self._literal(self.missing)
+
+    def is_among(self, literals: list[int]) -> pl.Expr:
+        if len(literals) == 1:
+            return self.value == self._literal(literals[0])
+        return self.value.is_in(pl.lit(pl.Series(literals, dtype=pl.UInt32)).implode())
+
+    def _literal(self, position: int) -> pl.Expr:
+        return pl.lit(position, dtype=pl.UInt32)
 
 
 def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:

@@ -9,6 +9,7 @@ import warnings
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ LIMITS = re.compile(
     r"|which SQL compares"
     r"|Expected object of length 1, got (length: )?0"  # narwhals 2.0, a literal for no rows
 )
+# The arguments of `collect` for each engine of polars.
+POLARS_ENGINES = [{"engine": "in-memory"}, {"engine": "streaming"}]
 FAILURES = r"unknown|missing|out of bounds|index"
 
 
@@ -84,8 +87,8 @@ class Case:
 
 
 @st.composite
-def cases(draw, *, has_other_dtypes=False, without=()):
-    """Return an encoder of one column with any policy, and rows."""
+def cases(draw, *, has_other_dtypes=False, without=(), **others):
+    """Return an encoder of one column with any policy, and rows; `others` as for `policies`."""
     dtypes = [
         dtype for dtype in COLUMNS if dtype.base_type() not in without and dtype not in without
     ]
@@ -98,7 +101,7 @@ def cases(draw, *, has_other_dtypes=False, without=()):
 
     dtype = draw(st.sampled_from(dtypes))
     other = draw(st.sampled_from([dtype, dtype, *dtypes])) if has_other_dtypes else dtype
-    options = draw(policies(dtype=["bool", "uint8", "int64", "float32", "float64"]))
+    options = draw(policies(dtype=["bool", "uint8", "int64", "float32", "float64"], **others))
     missing = options.get("handle_missing")
     if missing == "propagate":
         options["dtype"] = "float32"
@@ -140,6 +143,50 @@ def in_polars(case):
 @given(case=cases(has_other_dtypes=True))
 def test_polars(case):
     check(case, in_polars, lambda lazy, case: same_schema(lazy.collect(), case))
+
+
+def subsets(case):
+    """Return the positions of each feature alone, and of each pair of features."""
+    features = range(case.encoder.n_features)
+    return [[i] for i in features] + [[*pair] for pair in combinations(features, 2)]
+
+
+def check_each_subset(case, run):
+    """Compare what a query returns that selects only some features with `transform`.
+
+    `run` returns the given features. A value that the options reject must make every query fail.
+    """
+    try:
+        expected = case.encoder.transform(case.rows, "numpy").astype(float)
+    except ValueError:
+        expected = None
+    for chosen in subsets(case):
+        if expected is None:
+            with pytest.raises(Exception, match=FAILURES):
+                run(chosen)
+        else:
+            found = np.array(run(chosen), dtype=float).reshape(len(expected), len(chosen))
+            np.testing.assert_array_equal(found, expected[:, chosen])
+
+
+# Options that reject values, together with any others.
+STRICT = {"handle_unknown": ["error", "indicator"], "handle_missing": ["error", "propagate"]}
+
+
+@pytest.mark.parametrize("engine", POLARS_ENGINES)
+@examples(0.5)
+@given(case=cases(has_other_dtypes=True, **STRICT))
+def test_polars_rejects_values_whichever_features_a_query_selects(engine, case):
+    try:
+        lazy = in_polars(case)
+    except ValueError as error:
+        assert LIMITS.search(str(error)), error  # noqa: PT017
+        return
+
+    def run(chosen):
+        return lazy.select(case.names[i] for i in chosen).collect(**engine).to_numpy()
+
+    check_each_subset(case, run)
 
 
 def in_narwhals(case, native):

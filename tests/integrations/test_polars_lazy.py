@@ -301,3 +301,108 @@ class TestFrames:
     def test_a_missing_value_in_a_lazy_fit_is_rejected(self):
         with pytest.raises(ValueError, match="column 'size': the value is missing"):
             FRAME.lazy().onehot.fit(["size"], handle_missing="error")
+
+
+requires_expressions = pytest.mark.skipif(
+    tuple(map(int, pl.__version__.split(".")[:2])) < (1, 32),
+    reason="Encoder.expressions needs polars 1.32",
+)
+
+
+@requires_expressions
+class TestChecksOfExpressions:
+    """The expressions of one column share a check, which every query runs."""
+
+    @every_engine
+    @pytest.mark.parametrize(
+        ("value", "options", "word"),
+        [
+            ("zz", {}, "unknown"),
+            (None, {"handle_missing": "error"}, "missing"),
+            (None, {"handle_missing": "error", "handle_unknown": "ignore"}, "missing"),
+        ],
+    )
+    def test_the_error_names_the_column_and_the_remedy(self, engine, value, options, word):
+        encoder = Encoder(["plan"], **options).fit({"plan": ["free", "pro", "team"]})
+        lazy = pl.LazyFrame({"plan": ["pro", value]}, schema={"plan": pl.String})
+
+        for feature in encoder.expressions(lazy):
+            with pytest.raises(
+                pl.exceptions.PolarsError, match=f"column 'plan'.* {word}"
+            ) as raised:
+                lazy.select(feature).collect(engine=engine)
+            assert "encoder.check" in str(raised.value)
+
+    @every_engine
+    def test_rows_that_are_not_encoded_are_not_checked(self, engine):
+        """Whatever polars folds, pushes down or reorders; a literal is a constant for it."""
+        encoder = Encoder(["plan"], handle_missing="error").fit({"plan": ["free", "pro"]})
+        plans = pl.Series("plan", ["pro", "zz", None])
+        lazy = pl.DataFrame({"plan": plans, "n": [1, 2, 3]}).lazy()
+        features = encoder.expressions(lazy)
+        known = pl.LazyFrame({"n": [1]}).with_columns(plan=pl.lit("pro"))
+        cases = [
+            (lazy.head(0).select(features), []),
+            (lazy.filter(pl.lit(False)).select(features), []),
+            (lazy.filter(n=1).select(features), [(False, True)]),
+            (lazy.filter(pl.col("plan").is_in(["free", "pro"])).select(features), [(False, True)]),
+            (known.select(features), [(False, True)]),
+            (known.with_columns(features).filter("plan_pro").select("plan_free"), [(False,)]),
+            (known.filter(pl.lit(False)).select(features), []),
+            (
+                pl.LazyFrame({"n": []}).with_columns(plan=pl.lit("zz")).select(features),
+                [],
+            ),
+        ]
+        for query, expected in cases:
+            assert query.collect(engine=engine).rows() == expected
+
+    @every_engine
+    def test_a_constant_that_is_unknown_is_rejected(self, engine):
+        encoder = Encoder(["plan"]).fit({"plan": ["free", "pro"]})
+        lazy = pl.LazyFrame({"n": [1, 2]}).with_columns(plan=pl.lit("zz"))
+
+        for name in encoder.get_feature_names_out():
+            query = lazy.select(encoder.expressions(lazy)).select(name)
+            with pytest.raises(pl.exceptions.PolarsError, match=r"'plan'.* unknown"):
+                query.collect(engine=engine)
+
+    @pytest.mark.parametrize("n_categories", [1, 2, 600, 2500])
+    def test_the_check_is_planned_once(self, n_categories):
+        """Each list of keys has one look-up, however many features compare the code."""
+        names = [f"k{i}" for i in range(n_categories)]
+        encoder = Encoder(["c"]).fit({"c": names})
+        lazy = pl.LazyFrame({"c": names[:1]})
+
+        plan = lazy.select(encoder.expressions(lazy)[:20]).explain()
+        assert plan.count("replace_strict") == -(-(n_categories + 1) // 500)
+
+    def test_many_categories(self):
+        """Keys in several lists; each code is found in its own list."""
+        names = [f"k{i}" for i in range(1700)]
+        frame = pl.DataFrame({"c": [*names[::3], None]})
+        encoder = Encoder(["c"]).fit({"c": names})
+
+        lazy = frame.lazy()
+        assert lazy.select(encoder.expressions(lazy)).collect().equals(encoder.transform(frame))
+
+    def test_the_schema_is_listed_once(self):
+        """The cost of writing expressions grows linearly with the number of columns."""
+        calls = []
+
+        class Counted(pl.Schema):
+            def dtypes(self):
+                calls.append(1)
+                return super().dtypes()
+
+        class Frame(pl.LazyFrame):
+            def collect_schema(self):
+                return Counted(super().collect_schema())
+
+        names = [f"c{i}" for i in range(30)]
+        encoder = Encoder(names).fit({name: ["a"] for name in names})
+        frame = Frame({name: ["a"] for name in names})
+        Frame.__module__ = "polars"
+
+        assert len(encoder.expressions(frame)) == 30
+        assert len(calls) == 1
