@@ -136,9 +136,12 @@ def _encode_table(
     with_columns = (variable for variable in variables if variable.column.n_outputs)
     runs = groupby(with_columns, key=attrgetter("dtype"))
     frames += [_build([*run], options.sparse, data.index) for _, run in runs]
-    if not frames and not variables:
+    if any(not variable.column.n_outputs for variable in variables):
+        # As in pandas, whose `concat` keeps the attrs of a frame only if all frames have them.
+        frames.append(pd.DataFrame(index=data.index))
+    if not frames:
         raise ValueError("No objects to concatenate")
-    result = side_by_side(frames) if frames else pd.DataFrame(index=data.index)
+    result = side_by_side(frames)
     labels = [] if rest is None else [rest.columns]
     labels += [variable.names for variable in variables]
     # As in `pandas.concat`, frames of shape (0, 0) do not affect the dtype of the labels.

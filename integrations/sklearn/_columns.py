@@ -59,6 +59,8 @@ class InputColumn(NamedTuple):
         if python_type(values) is None:
             raise SklearnFallback
         if not isinstance(values, Strings):
+            if rounds(values, self.dtype):
+                raise SklearnFallback  # distinct integers may become one float
             values = values.astype(self.dtype, copy=False)
         if self.array is not None and self.array.dtype.kind == "f":
             # In scikit-learn, NumPy's sort decides whether the category is 0.0 or -0.0.
@@ -133,6 +135,14 @@ def python_type(values: AnyArray | Strings) -> type | None:
     return types.pop() if len(types) == 1 and types <= {*KIND_TYPES.values()} else None
 
 
+def rounds(values: AnyArray, dtype: DType) -> bool:
+    """Tell whether `dtype` is a float type that cannot represent some of these integers."""
+    if values.dtype.kind not in "iu" or dtype.kind != "f" or not len(values):
+        return False
+    largest = 2 ** (np.finfo(dtype).nmant + 1)
+    return int(values.min()) < -largest or int(values.max()) > largest
+
+
 def returns_table(transformer: Any) -> bool:
     """Tell whether `set_output` of a transformer, or scikit-learn's default, asks for a table."""
     return bool(_get_output_config("transform", estimator=transformer)["dense"] != "default")
@@ -198,11 +208,14 @@ def _read_series(series: Any) -> InputColumn:
 def _read_category(series: Any) -> InputColumn:
     """Return a categorical column; its codes are not copied."""
     column = read_values(series).encode()
-    values = column.stored
+    values, is_missing = column.stored, column.codes < 0
     if isinstance(values, Strings) or python_type(values) is str:
+        # Among categories of a nullable or Arrow dtype, a missing value is `pandas.NA`.
+        is_nan = isinstance(getattr(series.dtype.categories.dtype, "na_value", np.nan), float)
+        if not is_nan and is_missing.any():
+            raise SklearnFallback
         return InputColumn(column, OBJECT)
     # A missing value makes integers floats, so check one row with and one without a value.
-    is_missing = column.codes < 0
     rows = sorted({int(is_missing.argmin()), int(is_missing.argmax())})
     dtype = _check_series(series.iloc[rows]).dtype
     if {values.dtype.kind, dtype.kind} <= {*"biuf"} and np.isfinite(values).all():
