@@ -24,6 +24,7 @@ from ._columns import (
     python_type,
     read_table,
 )
+from ._exchange import Exchange
 from ._originals import BaseEncoder
 
 Positions: TypeAlias = npt.NDArray[np.int32]
@@ -144,7 +145,7 @@ class CategoryLookup:
         return is_exact and (both[0] == OBJECT) == (both[1] == OBJECT)
 
 
-class CategoryEncoder(BaseEncoder):
+class CategoryEncoder(Exchange, BaseEncoder):
     """A base class that encodes common inputs, and calls scikit-learn's methods for others."""
 
     # If a subclass overrides one of these methods, scikit-learn's `transform` must run and call it.

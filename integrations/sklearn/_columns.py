@@ -217,7 +217,10 @@ def _read_category(series: Any) -> InputColumn:
         return InputColumn(column, OBJECT)
     # A missing value makes integers floats, so check one row with and one without a value.
     rows = sorted({int(is_missing.argmin()), int(is_missing.argmax())})
-    dtype = _check_series(series.iloc[rows]).dtype
+    try:
+        dtype = _check_series(series.iloc[rows]).dtype
+    except (TypeError, ValueError) as error:  # the error must show all rows
+        raise SklearnFallback from error
     if {values.dtype.kind, dtype.kind} <= {*"biuf"} and np.isfinite(values).all():
         return InputColumn(column, dtype)
     raise SklearnFallback

@@ -34,6 +34,7 @@ from ._columns import (
     python_type,
     read_array,
 )
+from ._exchange import Exchange
 from ._originals import LabelBinarizer as SklearnLabelBinarizer
 from ._originals import MultiLabelBinarizer as SklearnMultiLabelBinarizer
 
@@ -45,7 +46,7 @@ INT64_END = 2.0**63
 KEPT_KINDS = "" if VERSION < (1, 8) else "iu" if VERSION < (1, 9) else "i"
 
 
-class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
+class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None):
     """Binarize labels one-vs-all like scikit-learn's LabelBinarizer, but faster.
 
     This subclass of `sklearn.preprocessing.LabelBinarizer` has the same parameters, attributes,
@@ -169,7 +170,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         return write.rows([column], dtype, on=on, off=off)
 
 
-class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None):
+class MultiLabelBinarizer(Exchange, SklearnMultiLabelBinarizer, auto_wrap_output_keys=None):
     """Convert rows of labels to an indicator matrix like MultiLabelBinarizer, but faster.
 
     This subclass of `sklearn.preprocessing.MultiLabelBinarizer` has the same parameters,
