@@ -106,7 +106,7 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
         return named.names, cells  # type: ignore[return-value]
     if library == "pandas":
         series = [each for _, each in table.items()]
-        read = _read_series
+        read = read_series
     else:
         series = table.get_columns() if library == "polars" else table.columns
         if not any(map(_is_text, series)):  # scikit-learn converts all columns to one array
@@ -193,7 +193,7 @@ def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
     return read_array(np.array(texts, object))
 
 
-def _read_series(series: Any) -> InputColumn:
+def read_series(series: Any) -> InputColumn:
     """Return a column of a DataFrame; codes and Arrow strings are not copied."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in PLAIN_KINDS:

@@ -33,6 +33,7 @@ from ._columns import (
     one_hot_rows,
     python_type,
     read_array,
+    read_series,
 )
 from ._exchange import Exchange
 from ._originals import LabelBinarizer as SklearnLabelBinarizer
@@ -302,6 +303,8 @@ def read_labels(y: Any) -> tuple[InputColumn, DType | None]:
     elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1 and len(values):
         # scikit-learn's `check_array` reads columns that have other values than strings.
         with suppress(TypeError, ValueError):
+            if hasattr(values, "iloc"):  # a Series, read as in a table
+                return read_series(values)._replace(dtype=OBJECT), None
             return InputColumn(read_values(values), OBJECT, None), None
     raise SklearnFallback
 
