@@ -95,7 +95,7 @@ def test_intervals_become_text_for_boosting(library):
     encoder = Encoder().fit(frame)
     features = encoder.transform(frame)
     for rows in (features, encoder.transform(frame, "category")):
-        with pytest.raises(Exception, match="special JSON|Circular|may not contain|has no len"):
+        with pytest.raises(Exception, match=r"special JSON|Circular|may not contain|has no len"):
             learns(booster(library), rows, target)
 
     renamed = features.rename(columns=lambda name: re.sub(r"[^\w.-]+", "_", name))
