@@ -139,8 +139,8 @@ def rounds(values: AnyArray, dtype: DType) -> bool:
     """Tell whether `dtype` is a float type that cannot represent some of these integers."""
     if values.dtype.kind not in "iu" or dtype.kind != "f" or not len(values):
         return False
-    largest = 2 ** (np.finfo(dtype).nmant + 1)
-    return int(values.min()) < -largest or int(values.max()) > largest
+    largest = 2 ** int(np.finfo(dtype).nmant + 1)
+    return bool(values.min() < -largest or values.max() > largest)
 
 
 def returns_table(transformer: Any) -> bool:

@@ -43,7 +43,8 @@ class Exchange:
         array([[0., 1.]])
         """
         check_fitted_instance(encoder, sklearn_class(cls))
-        return copied(encoder, cls)
+        own: Estimator = copied(encoder, cls)
+        return own
 
     def to_sklearn(self) -> Any:
         """Return a copy of the fitted estimator as an instance of scikit-learn's own class.
