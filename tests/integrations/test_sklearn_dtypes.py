@@ -6,7 +6,6 @@ compared, for a column of the dtype and for a categorical column with categories
 
 import datetime
 import functools
-import re
 import warnings
 
 import numpy as np
@@ -16,7 +15,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 pytest.importorskip("sklearn")
 
-from library_types import pandas_cases  # noqa: E402
+from dtype_families import families, is_category  # noqa: E402
 from scipy import sparse  # noqa: E402
 from sklearn import preprocessing  # noqa: E402
 from sklearn.base import clone  # noqa: E402
@@ -45,34 +44,14 @@ MANY = 20
 UNKNOWN_TO_PANDAS = ("string_view", "run_end_encoded")
 
 
-def family(dtype):
-    """Return a key that is equal for dtypes that differ in a zone, a unit or a precision only."""
-    dtype = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
-    if isinstance(dtype, pd.StringDtype):
-        return repr(dtype)
-    kind = getattr(dtype, "pyarrow_dtype", None)
-    if hasattr(kind, "index_type"):  # an Arrow dictionary
-        return "dictionary", family(pd.ArrowDtype(kind.value_type))
-    name = str(dtype if kind is None else kind)
-    return name if name.startswith("extension") else re.split(r"[<(\[]", name)[0]
+def chosen(accepts=lambda case: True):
+    """Return one case of each family of dtypes, of those that have values and a Python type."""
 
+    def is_tested(case):
+        is_unknown = any(kind in str(case) for kind in UNKNOWN_TO_PANDAS)
+        return bool(case.values) and not is_unknown and accepts(case)
 
-def chosen(accepts=lambda value: True, *, is_category=None):
-    """Return one case of each family of dtypes, if a function accepts its first value."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # pandas deprecates some periods
-        cases = pandas_cases()
-    found = {}
-    for case in cases:
-        key = isinstance(case.dtype, pd.CategoricalDtype), family(case.dtype)
-        if case.is_rejected or not case.values or not accepts(case.values[0]):
-            continue
-        if not any(kind in str(case) for kind in UNKNOWN_TO_PANDAS) and is_category in (
-            None,
-            key[0],
-        ):
-            found.setdefault(key, case)
-    return list(found.values())
+    return families(is_tested)
 
 
 def tables(case):
@@ -126,7 +105,7 @@ def check(name, params, train, test, *target):
     assert found == expected, f"{name}({params})"
 
 
-@pytest.mark.parametrize("case", chosen(is_category=True), ids=str)
+@pytest.mark.parametrize("case", chosen(is_category), ids=str)
 def test_encoders_equal_scikit_learn(case):
     for train, test in tables(case):
         for name, params in ENCODERS:
@@ -157,7 +136,7 @@ def bins(module, params, train, test):
     return compared(work)
 
 
-@pytest.mark.parametrize("case", chosen(lambda value: isinstance(value, NUMBERS)), ids=str)
+@pytest.mark.parametrize("case", chosen(lambda case: isinstance(case.values[0], NUMBERS)), ids=str)
 def test_bins_equal_scikit_learn(case):
     """scikit-learn cannot write into some columns of pandas; then ours bins the same floats."""
     for train, test in tables(case):
