@@ -103,7 +103,9 @@ class Encoder(SklearnProtocol):
         gets one feature for each distinct value, even a column of numbers or dates.
     categories : "auto" or sequence of scalars, default "auto"
         The categories in order. "auto" takes all categories of a categorical dtype in their order,
-        and for other columns the values that occur, sorted.
+        and for other columns the values that occur, sorted. The values of a list, an array, a
+        Series or an Index, also a categorical one, are the categories, so they must be distinct. A
+        dtype, such as ``table["size"].dtype``, has its categories.
     drop : {"first", "last", "if_binary", "most_frequent"} or a category, optional
         The category without a feature: the first, the last, the first if there are exactly two, or
         the most frequent (the first of ties). Infrequent categories count as one category. To drop

@@ -88,7 +88,10 @@ def get_dummies(
     Notes
     -----
     Unlike pandas, this function accepts Arrow dictionaries with nulls. It also accepts nullable and
-    Arrow columns with ``sparse=True``; their indicators are ``Sparse[bool]``.
+    Arrow columns with ``sparse=True``; their indicators are ``Sparse[bool]``. It accepts types that
+    pandas cannot hash, sort or put into an Index: float16, big-endian integers, and Arrow's views,
+    runs, intervals, extension types and decimals of 32 and 64 bits. Extension values in an Arrow
+    dictionary are labels as Python values, not as stored.
 
     Examples
     --------
@@ -136,9 +139,12 @@ def _encode_table(
     with_columns = (variable for variable in variables if variable.column.n_outputs)
     runs = groupby(with_columns, key=attrgetter("dtype"))
     frames += [_build([*run], options.sparse, data.index) for _, run in runs]
-    if not frames and not variables:
+    if any(not variable.column.n_outputs for variable in variables):
+        # As in pandas, whose `concat` keeps the attrs of a frame only if all frames have them.
+        frames.append(pd.DataFrame(index=data.index))
+    if not frames:
         raise ValueError("No objects to concatenate")
-    result = side_by_side(frames) if frames else pd.DataFrame(index=data.index)
+    result = side_by_side(frames)
     labels = [] if rest is None else [rest.columns]
     labels += [variable.names for variable in variables]
     # As in `pandas.concat`, frames of shape (0, 0) do not affect the dtype of the labels.
@@ -196,8 +202,10 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
     if options.sparse:
         # Sparse values need a NumPy dtype.
         dtype = np.dtype(bool if options.dtype is None else options.dtype)
-        # pandas creates a Series for each sparse column, and infers the dtype of the labels.
-        names = pd.Index(python_values(names))
+        # pandas creates a Series for each sparse column, and infers the dtype of the labels. A
+        # CategoricalIndex iterates over Python numbers, its categories may be NumPy's.
+        is_category = isinstance(names, pd.CategoricalIndex)
+        names = pd.Index([*names] if is_category else python_values(names))
     return _Variable(column, names, dtype)
 
 

@@ -69,6 +69,13 @@ def str_get_dummies(data: Any, sep: str = "|", dtype: Any = None) -> Any:
     MemoryError
         If the result does not fit in memory. Nothing has been allocated.
 
+    Notes
+    -----
+    Unlike pandas, this function also accepts a Series or Index in Arrow memory without any text
+    (the result has its rows, and no column), extension dtypes and complex numbers as `dtype` for an
+    ``ArrowDtype``, and string views. A tag that ends in a NUL character keeps it; pandas removes it
+    from the tags of a categorical Series.
+
     Examples
     --------
     >>> str_get_dummies(pd.Series(["a|b", None, "a|c"]))

@@ -24,12 +24,15 @@ from ._columns import (
     python_type,
     read_table,
 )
+from ._exchange import Exchange
 from ._originals import BaseEncoder
 
 Positions: TypeAlias = npt.NDArray[np.int32]
 
 # The option that scikit-learn passes if NaN must not become an infrequent category.
 NAN_APART = "return_and_ignore_missing_for_infrequent"
+# Comparing the memory of up to this many categories takes less than a microsecond.
+MAX_COMPARED = 1024
 
 
 class CategoryCodes(NamedTuple):
@@ -53,6 +56,8 @@ class CategoryLookup:
     """A hash table from the values of a fitted feature to positions in its categories."""
 
     categories: AnyArray  # the element of `categories_`
+    original: AnyArray  # a copy, because a user may edit `categories` in place
+    content: bytes  # the memory of `original`
     present: Categories  # the categories that are not missing
     type: type  # the Python type of the categories: str, int, float or bool
     missing: tuple[int, int]  # the positions of NaN and None, or else the number of categories
@@ -64,7 +69,8 @@ class CategoryLookup:
         Raise SklearnFallback for categories of several types, for duplicates, and for a missing
         value that is not last.
         """
-        present, none, nan = categories, len(categories), len(categories)
+        original = present = categories.copy()
+        none = nan = len(categories)
         # pandas.NA has no truth value.
         if len(present) and is_scalar_nan(present[-1]):
             present, nan = present[:-1], len(present) - 1
@@ -76,7 +82,19 @@ class CategoryLookup:
         is_finite = kind is not float or np.isfinite(np.asarray(known.values)).all()
         if not is_finite or len({*present.tolist()}) < len(present):
             raise SklearnFallback
-        return cls(categories, known, kind, (nan, none))
+        return cls(categories, original, original.tobytes(), known, kind, (nan, none))
+
+    def is_current(self, rows: CategoryCodes) -> bool:
+        """Tell whether these rows need no category that a user has edited in place.
+
+        The memory is compared, which for objects has their addresses. One row with known values
+        must not take time in proportion to the categories, so only its own are compared.
+        """
+        size = len(self.categories)
+        if rows.has_unknown or size <= max(len(rows.codes), MAX_COMPARED):
+            return self.content == self.categories.tobytes()
+        used = rows.lut.take(rows.codes)
+        return self.original.take(used).tobytes() == self.categories.take(used).tobytes()
 
     def code(self, column: InputColumn) -> CategoryCodes:
         """Look up the values of a column in the categories."""
@@ -127,7 +145,7 @@ class CategoryLookup:
         return is_exact and (both[0] == OBJECT) == (both[1] == OBJECT)
 
 
-class CategoryEncoder(BaseEncoder):
+class CategoryEncoder(Exchange, BaseEncoder):
     """A base class that encodes common inputs, and calls scikit-learn's methods for others."""
 
     # If a subclass overrides one of these methods, scikit-learn's `transform` must run and call it.
@@ -238,7 +256,10 @@ class CategoryEncoder(BaseEncoder):
         names, columns = read_table(X)
         if len(columns) != len(lookups):
             raise SklearnFallback
-        rows = [each.code(column) for each, column in zip(lookups, columns, strict=True)]
+        rows = [*map(CategoryLookup.code, lookups, columns)]
+        if not all(map(CategoryLookup.is_current, lookups, rows)):
+            lookups = self._lookups = [*map(CategoryLookup.of, categories)]
+            rows = [*map(CategoryLookup.code, lookups, columns)]
         if getattr(self, "handle_unknown", "") == "error" and any(row.has_unknown for row in rows):
             raise SklearnFallback
         fitted = vars(self).get("feature_names_in_")

@@ -59,6 +59,8 @@ class InputColumn(NamedTuple):
         if python_type(values) is None:
             raise SklearnFallback
         if not isinstance(values, Strings):
+            if rounds(values, self.dtype):
+                raise SklearnFallback  # distinct integers may become one float
             values = values.astype(self.dtype, copy=False)
         if self.array is not None and self.array.dtype.kind == "f":
             # In scikit-learn, NumPy's sort decides whether the category is 0.0 or -0.0.
@@ -104,7 +106,7 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
         return named.names, cells  # type: ignore[return-value]
     if library == "pandas":
         series = [each for _, each in table.items()]
-        read = _read_series
+        read = read_series
     else:
         series = table.get_columns() if library == "polars" else table.columns
         if not any(map(_is_text, series)):  # scikit-learn converts all columns to one array
@@ -131,6 +133,14 @@ def python_type(values: AnyArray | Strings) -> type | None:
         return KIND_TYPES.get(values.dtype.kind)
     types = set(map(type, values.tolist()))
     return types.pop() if len(types) == 1 and types <= {*KIND_TYPES.values()} else None
+
+
+def rounds(values: AnyArray, dtype: DType) -> bool:
+    """Tell whether `dtype` is a float type that cannot represent some of these integers."""
+    if values.dtype.kind not in "iu" or dtype.kind != "f" or not len(values):
+        return False
+    largest = 2 ** int(np.finfo(dtype).nmant + 1)
+    return bool(values.min() < -largest or values.max() > largest)
 
 
 def returns_table(transformer: Any) -> bool:
@@ -183,7 +193,7 @@ def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
     return read_array(np.array(texts, object))
 
 
-def _read_series(series: Any) -> InputColumn:
+def read_series(series: Any) -> InputColumn:
     """Return a column of a DataFrame; codes and Arrow strings are not copied."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in PLAIN_KINDS:
@@ -198,13 +208,19 @@ def _read_series(series: Any) -> InputColumn:
 def _read_category(series: Any) -> InputColumn:
     """Return a categorical column; its codes are not copied."""
     column = read_values(series).encode()
-    values = column.stored
+    values, is_missing = column.stored, column.codes < 0
     if isinstance(values, Strings) or python_type(values) is str:
+        # Among categories of a nullable or Arrow dtype, a missing value is `pandas.NA`.
+        is_nan = isinstance(getattr(series.dtype.categories.dtype, "na_value", np.nan), float)
+        if not is_nan and is_missing.any():
+            raise SklearnFallback
         return InputColumn(column, OBJECT)
     # A missing value makes integers floats, so check one row with and one without a value.
-    is_missing = column.codes < 0
     rows = sorted({int(is_missing.argmin()), int(is_missing.argmax())})
-    dtype = _check_series(series.iloc[rows]).dtype
+    try:
+        dtype = _check_series(series.iloc[rows]).dtype
+    except (TypeError, ValueError) as error:  # the error must show all rows
+        raise SklearnFallback from error
     if {values.dtype.kind, dtype.kind} <= {*"biuf"} and np.isfinite(values).all():
         return InputColumn(column, dtype)
     raise SklearnFallback

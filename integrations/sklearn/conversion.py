@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn import preprocessing
-from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import Encoder, Special
 from onehot_fast.adapter import Categories, ColumnSchema, read_values
 
-__all__ = ["check_one_hot_encoder", "from_sklearn", "to_sklearn"]
+from ._exchange import check_fitted_instance
+
+__all__ = ["from_sklearn", "to_sklearn"]
 
 AS_INFREQUENT = (
     ": scikit-learn would encode missing values as infrequent; call"
@@ -19,16 +20,9 @@ AS_INFREQUENT = (
 )
 
 
-def check_one_hot_encoder(encoder: Any) -> None:
-    """Raise an error unless the encoder is a fitted OneHotEncoder."""
-    if not isinstance(encoder, preprocessing.OneHotEncoder):
-        raise TypeError(f"encoder must be a sklearn.preprocessing.OneHotEncoder, got {encoder!r}")
-    check_is_fitted(encoder)
-
-
 def from_sklearn(encoder: Any) -> Encoder:
     """Return the Encoder of a fitted OneHotEncoder; see `onehot_fast.Encoder.from_sklearn`."""
-    check_one_hot_encoder(encoder)
+    check_fitted_instance(encoder, preprocessing.OneHotEncoder)
     if encoder.feature_name_combiner != "concat":
         raise ValueError(
             "feature_name_combiner must be 'concat', because an Encoder cannot call a function, got"

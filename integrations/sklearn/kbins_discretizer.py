@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from onehot_fast.adapter import CodedColumn, map_columns
 
 from ._columns import one_hot_rows, returns_table
+from ._exchange import Exchange
 from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
 
 
-class KBinsDiscretizer(SklearnKBinsDiscretizer):
+class KBinsDiscretizer(Exchange, SklearnKBinsDiscretizer):
     """Bin numbers as scikit-learn's KBinsDiscretizer does, and one-hot encode the bins faster.
 
     This subclass of `sklearn.preprocessing.KBinsDiscretizer` has the same parameters, attributes,

@@ -33,7 +33,9 @@ from ._columns import (
     one_hot_rows,
     python_type,
     read_array,
+    read_series,
 )
+from ._exchange import Exchange
 from ._originals import LabelBinarizer as SklearnLabelBinarizer
 from ._originals import MultiLabelBinarizer as SklearnMultiLabelBinarizer
 
@@ -45,7 +47,7 @@ INT64_END = 2.0**63
 KEPT_KINDS = "" if VERSION < (1, 8) else "iu" if VERSION < (1, 9) else "i"
 
 
-class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
+class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None):
     """Binarize labels one-vs-all like scikit-learn's LabelBinarizer, but faster.
 
     This subclass of `sklearn.preprocessing.LabelBinarizer` has the same parameters, attributes,
@@ -169,7 +171,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         return write.rows([column], dtype, on=on, off=off)
 
 
-class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None):
+class MultiLabelBinarizer(Exchange, SklearnMultiLabelBinarizer, auto_wrap_output_keys=None):
     """Convert rows of labels to an indicator matrix like MultiLabelBinarizer, but faster.
 
     This subclass of `sklearn.preprocessing.MultiLabelBinarizer` has the same parameters,
@@ -301,6 +303,8 @@ def read_labels(y: Any) -> tuple[InputColumn, DType | None]:
     elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1 and len(values):
         # scikit-learn's `check_array` reads columns that have other values than strings.
         with suppress(TypeError, ValueError):
+            if hasattr(values, "iloc"):  # a Series, read as in a table
+                return read_series(values)._replace(dtype=OBJECT), None
             return InputColumn(read_values(values), OBJECT, None), None
     raise SklearnFallback
 

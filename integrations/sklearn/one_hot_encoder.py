@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import CodedColumn
@@ -17,10 +15,12 @@ from onehot_fast.adapter import CodedColumn
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
 from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, one_hot_rows, returns_table
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
-from .conversion import check_one_hot_encoder
 
 # The kernels support at most this many output columns.
 MAX_OUTPUTS = np.iinfo(np.int32).max
+# The last version of scikit-learn whose warning about unknown categories `_encode` writes. A later
+# version may word it differently, so its own code writes it.
+KNOWN_WARNINGS = (1, 9)
 
 
 class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
@@ -53,58 +53,14 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         decoded = decode_ones(self, X)
         return super().inverse_transform(X) if decoded is None else decoded
 
-    @classmethod
-    def from_sklearn(cls, encoder: Any) -> OneHotEncoder:
-        """Return a copy of a fitted scikit-learn encoder as an instance of this class.
-
-        Parameters
-        ----------
-        encoder : sklearn.preprocessing.OneHotEncoder
-
-        Returns
-        -------
-        OneHotEncoder
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError, TypeError
-            `encoder` is not fitted, or not a OneHotEncoder.
-
-        Examples
-        --------
-        >>> theirs = preprocessing.OneHotEncoder(sparse_output=False).fit([["a"], ["b"]])
-        >>> OneHotEncoder.from_sklearn(theirs).transform([["b"]])
-        array([[0., 1.]])
-        """
-        check_one_hot_encoder(encoder)
-        own = cls()
-        vars(own).update(copy.deepcopy(vars(encoder)))
-        return own
-
-    def to_sklearn(self) -> Any:
-        """Return a copy of the fitted encoder as an instance of scikit-learn's own class.
-
-        Returns
-        -------
-        sklearn.preprocessing.OneHotEncoder
-            A copy for tools that accept only scikit-learn's class.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            The encoder is not fitted.
-        """
-        check_is_fitted(self)
-        theirs = preprocessing.OneHotEncoder()
-        vars(theirs).update(copy.deepcopy(vars(self)))
-        return theirs
-
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
         """Return the one-hot matrix of coded rows, and warn about unknown values."""
         with_unknown = [i for i, codes in enumerate(rows) if codes.has_unknown]
         # Zeros may also encode a dropped category.
         is_ambiguous = self.drop is not None and self.handle_unknown != "error"
         if with_unknown and (is_ambiguous or self.handle_unknown == "warn"):
+            if VERSION > KNOWN_WARNINGS:
+                raise SklearnFallback
             # Before 1.8 scikit-learn says "all zeros" in both cases.
             zeros = self._writes_zeros or VERSION < (1, 8)
             name = "all zeros" if zeros else "the infrequent category."

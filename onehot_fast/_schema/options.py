@@ -213,7 +213,9 @@ def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
 
 def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     """Return the declared categories in their order, or None for "auto"."""
-    value = getattr(value, "categories", value)  # of a categorical, its dtype or a Column
+    # A dtype or a Column declares its categories. Of an array, a Series or an Index, also a
+    # categorical one, the values are the categories, so that all containers mean the same.
+    value = value if isinstance(value, Iterable) else getattr(value, "categories", value)
     value = value.to_pylist() if hasattr(value, "to_pylist") else value  # of Arrow arrays
     if isinstance(value, str):
         check_choice(value, where, ("auto",))

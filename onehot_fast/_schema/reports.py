@@ -597,7 +597,8 @@ def check_default_columns(schema: Schema) -> None:
         for column in schema.columns
         if column.learned.n_declared is None and column.options.categories is None
     ]
-    check_features(undeclared, MAX_FEATURES, FEWER_FEATURES)
+    remedy = f"{FEWER_FEATURES}; for one integer per column, choose them and use output='codes'"
+    check_features(undeclared, MAX_FEATURES, remedy)
     n_rows = schema.n_rows
     suspects = [described(each, n_rows) for each in undeclared if is_like_identifier(each, n_rows)]
     if suspects:

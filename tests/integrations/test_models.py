@@ -1,4 +1,7 @@
-"""What libraries of models make of codes, indices and categories."""
+"""What libraries of models make of codes, indices, categories and sparse matrices."""
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +20,102 @@ def tables():
     test = {"plan": np.array(["pro", None, "new", "free"], object),
             "size": np.array([2.0, 1.0, 1.0, 7.0], object)}  # fmt: skip
     return train, test, target.astype(np.float32)
+
+
+TABLE = Path(__file__).parents[2] / "docs" / "forms.md"
+
+
+def documented_sparse():
+    """Yield the form, the dtype, the library and the answer of each cell of the documentation."""
+    lines = TABLE.read_text().partition("## Gradient boosting")[2].splitlines()
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in lines if line[:1] == "|"
+    ]
+    (_, _, *libraries), _, *rest = rows
+    for form, dtypes, *answers in rest:
+        for dtype in dtypes.split(","):
+            for library, answer in zip(libraries, answers, strict=True):
+                yield form.strip('`"'), dtype.strip('` "'), library.lower(), answer
+
+
+def booster(library, **options):
+    """Return a classifier of few trees."""
+    module = pytest.importorskip(library)
+    if library == "lightgbm":
+        return module.LGBMClassifier(
+            n_estimators=3, verbose=-1, min_child_samples=1, n_jobs=1, **options
+        )
+    if library == "xgboost":
+        return module.XGBClassifier(n_estimators=3, n_jobs=1, enable_categorical=True, **options)
+    options |= {"iterations": 3, "verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    return module.CatBoostClassifier(**options)
+
+
+def learns(model, rows, target):
+    """Tell whether a model is fitted and predicts the target."""
+    return (model.fit(rows, target).predict(rows) == target).all()
+
+
+def test_documentation_names_every_sparse_form_and_library():
+    cells = {cell[:3] for cell in documented_sparse()}
+    assert len(cells) == len([*documented_sparse()]) == 3 * 4 * 3
+    assert {answer for *_, answer in documented_sparse()} == {"yes", "no"}
+
+
+@pytest.mark.filterwarnings("ignore:Converting data to scipy sparse matrix")
+@pytest.mark.parametrize(("form", "dtype", "library", "answer"), [*documented_sparse()])
+def test_boosting_accepts_the_sparse_forms_of_the_documentation(form, dtype, library, answer):
+    """If the documentation says "no", the library raises an error in `fit` or in `predict`."""
+    model = booster(library)
+    rows = {"plan": np.array(["free", "pro", "team", "pro"] * 20)}
+    target = (rows["plan"] == "pro").astype(int)
+    matrix = Encoder(dtype=dtype).fit(rows).transform(rows, form)
+
+    if answer == "yes":
+        assert learns(model, matrix, target)
+    else:
+        with pytest.raises(
+            Exception, match=r"(?i)dataset|expected|not supported|invalid data type"
+        ):
+            learns(model, matrix, target)
+
+
+def ages():
+    """Return a frame with a column of intervals, and a target."""
+    pandas = pytest.importorskip("pandas")
+    years = np.arange(80) % 40.0 + 1
+    frame = pandas.DataFrame({"age": pandas.cut(years, [-10, 0, 10, 20, 50])})
+    return frame, (years > 20).astype(int)
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_intervals_become_text_for_boosting(library):
+    """The library rejects them as categories and in names; the documented steps help."""
+    frame, target = ages()
+    encoder = Encoder().fit(frame)
+    features = encoder.transform(frame)
+    for rows in (features, encoder.transform(frame, "category")):
+        with pytest.raises(Exception, match=r"special JSON|Circular|may not contain|has no len"):
+            learns(booster(library), rows, target)
+
+    renamed = features.rename(columns=lambda name: re.sub(r"[^\w.-]+", "_", name))
+    assert learns(booster(library), renamed, target)
+    assert learns(booster(library), encoder.transform(frame, "numpy"), target)
+    frame["age"] = frame["age"].cat.rename_categories(str)
+    assert learns(booster(library), Encoder().fit_transform(frame, output="category"), target)
+
+
+def test_catboost_takes_codes_but_no_missing_category():
+    frame, target = ages()
+    frame["age"] = frame["age"].cat.rename_categories(str)
+    frame.loc[3, "age"] = None
+    encoder = Encoder().fit(frame)
+
+    with pytest.raises(Exception, match="NaN"):
+        learns(
+            booster("catboost", cat_features=["age"]), encoder.transform(frame, "category"), target
+        )
+    assert learns(booster("catboost", cat_features=[0]), encoder.transform(frame, "codes"), target)
 
 
 def test_keras_embeds_indices():

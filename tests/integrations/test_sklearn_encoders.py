@@ -20,6 +20,7 @@ from libraries import LIBRARIES
 from scipy import sparse
 from sklearn import preprocessing
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 from sklearn.preprocessing._encoders import _BaseEncoder
 from sklearn_cases import (
@@ -476,6 +477,26 @@ def test_copies_hold_the_attributes_of_scikit_learn(fitted):
     assert names == {f"{type(ours).__module__} {type(ours).__name__}"}
 
 
+def test_estimators_become_those_of_scikit_learn_and_back(fitted):
+    """Copies of exactly the other class, with the same attributes and results."""
+    ours, theirs, rows = fitted
+    there = ours.to_sklearn()
+    back = type(ours).from_sklearn(there)
+
+    assert (type(there), type(back)) == (type(theirs), type(ours))
+    for each in (there, back):
+        assert vars(each).keys() == vars(theirs).keys()
+        assert each.get_params() == ours.get_params()
+        assert np.abs(each.transform(rows) - theirs.transform(rows)).sum() == 0
+        assert vars(each) is not vars(ours)
+    with pytest.raises(NotFittedError):
+        clone(ours).to_sklearn()
+    with pytest.raises(NotFittedError):
+        type(ours).from_sklearn(clone(theirs))
+    with pytest.raises(TypeError, match=rf"encoder must be a .*\.{type(ours).__name__}, got 5"):
+        type(ours).from_sklearn(5)
+
+
 def test_transform_after_a_failed_fit_has_the_error_of_scikit_learn():
     errors = []
     for kind in (OneHotEncoder, preprocessing.OneHotEncoder):
@@ -537,6 +558,90 @@ def test_threads_may_share_an_encoder(n_rows):
             encoder = OneHotEncoder().fit(TEXTS)
             found = list(pool.map(encoder.transform, [rows] * 8))
             assert all((each != expected).nnz == 0 for each in found)
+
+
+def target_of(kind, table):
+    """Return a target for the rows of a table if the class needs one."""
+    return np.resize([0.0, 1.0, 0.5], len(table)).tolist() if kind is TargetEncoder else None
+
+
+@pytest.mark.parametrize("n_rows", [3, 1000])
+@pytest.mark.parametrize("values", [[2**53, 2**53 + 1], [2**63 - 1, 2**63 - 2], [-(2**60), 7]])
+@pytest.mark.parametrize("dtype", ["int64", "Int64"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_large_integers_with_a_missing_value_are_those_of_scikit_learn(kind, dtype, values, n_rows):
+    """They become floats, in which distinct integers may be equal: in `fit` as in `transform`."""
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series([*values, None], dtype="Int64").astype("category")
+    column = column.cat.rename_categories(column.cat.categories.astype(dtype))
+    table = pandas.DataFrame({"id": column.iloc[np.resize([0, 1, 2], n_rows)].array})
+
+    check(kind, Case(table, table, {}), target_of(kind, table))
+
+
+@pytest.mark.parametrize("n_rows", [2, 1000])
+@pytest.mark.parametrize("categories", ["object", "string[python]", "string[pyarrow]", "arrow"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_missing_value_among_categories_is_that_of_scikit_learn(kind, categories, n_rows):
+    """NaN among objects; `pandas.NA` among nullable and Arrow strings, where NaN is another one."""
+    pandas, arrow = map(pytest.importorskip, ("pandas", "pyarrow"))
+    dtype = pandas.ArrowDtype(arrow.large_string()) if categories == "arrow" else categories
+    train = pandas.DataFrame({"c": pandas.Series(["a", "b", np.nan] * 10, dtype=object)})
+    test = pandas.Series(["a", None] * (n_rows // 2), dtype=dtype).astype("category").to_frame("c")
+    options = {
+        OneHotEncoder: [{"handle_unknown": "ignore"}, {}, {"categories": [["a", "b", np.nan]]}],
+        OrdinalEncoder: [{"handle_unknown": "use_encoded_value", "unknown_value": -1}, {}],
+        TargetEncoder: [{}],
+    }
+    for params in options[kind]:
+        check(kind, Case(train, test, params), target_of(kind, train))
+        check(kind, Case(test, train, params), target_of(kind, test))
+
+
+@pytest.mark.parametrize("n_categories", [3, 5000])
+@pytest.mark.parametrize("kind", [OneHotEncoder, OrdinalEncoder, TargetEncoder])
+def test_categories_may_be_edited_in_place(kind, n_categories):
+    """Also after `transform` has made the look-up tables, and one category of many."""
+    values = [f"c{i:05}" for i in range(n_categories)] + [np.nan]
+    rows = np.array(values, object)[:, None]
+    unknown = {"handle_unknown": "ignore"} if kind is OneHotEncoder else {}
+    if kind is OrdinalEncoder:
+        unknown = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
+    both = [call(each(**unknown), "fit", rows) for each in (kind, original(kind))]
+    asked = [[values[0]], [values[1]], ["new"], [np.nan], ["none"], ["other"]]
+    for position, name in ((0, "new"), (-1, "none"), (1, "other")):
+        for each in both:
+            each.transform(rows[:2])
+            each.categories_[0][position] = name
+        for row in asked:
+            found, expected = (dense(each.transform(np.array([row], object))) for each in both)
+            np.testing.assert_array_equal(found, expected, f"{position}, {row}")
+
+
+def test_numbers_may_be_edited_in_place():
+    rows = np.arange(4000)[:, None]
+    both = [
+        each(handle_unknown="ignore").fit(rows) for each in (OneHotEncoder, original(OneHotEncoder))
+    ]
+    for each in both:
+        each.transform(rows[:1])
+        each.categories_[0][-1] = 9999
+
+    for row in ([[9999]], [[3999]], [[0]]):
+        found, expected = (each.transform(row).indices.tolist() for each in both)
+        assert found == expected
+
+
+def test_a_later_scikit_learn_writes_the_warning_about_unknown_categories(monkeypatch):
+    """It may word the warning differently, so its own code runs."""
+    from onehot_fast.integrations.sklearn import one_hot_encoder
+
+    encoder = OneHotEncoder(handle_unknown="ignore", drop="first").fit([["a"], ["b"]])
+    monkeypatch.setattr(one_hot_encoder, "VERSION", (one_hot_encoder.KNOWN_WARNINGS[0], 999))
+    monkeypatch.setattr(original(OneHotEncoder), "transform", lambda self, X: "theirs")
+
+    assert encoder.transform([["?"]]) == "theirs"
+    assert encoder.transform([["b"]]).toarray().tolist() == [[1]]
 
 
 @pytest.mark.parametrize("n_rows", [1, 1000])
