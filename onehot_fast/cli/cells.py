@@ -152,9 +152,9 @@ def _converted(texts: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
         if not pc.all(is_known).as_py():
             raise pa.ArrowInvalid("not a Boolean")
         return pc.if_else(texts.is_valid(), is_true, pa.scalar(None, pa.bool_()))
-    if decimal != "." and pa.types.is_floating(kind):
-        if pc.any(pc.match_substring(texts, ".")).as_py():
-            raise pa.ArrowInvalid("not a number")
+    is_comma = decimal != "." and pa.types.is_floating(kind)
+    if is_comma and pc.any(pc.match_substring(texts, ".")).as_py():
+        raise pa.ArrowInvalid("not a number")
     texts = _with_point(texts, kind, decimal)
     try:
         return _cast(texts, kind)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import itertools
-import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ import pyarrow.csv as csv
 from onehot_fast.adapter import reports
 from onehot_fast.cli import cells
 from onehot_fast.cli.messages import one_line
+from onehot_fast.cli.places import foreign, python_line
 from onehot_fast.cli.readers import Batches, Names, Reader, sliced, unpacked
 
 # The size of the blocks that are parsed. A row must fit into a block, so larger rows need larger
@@ -32,10 +31,8 @@ DELIMITERS = ",;\t|"
 DECIMAL_COMMA = r'(?m)(^|{0})"?\s*-?[0-9]+,[0-9]+\s*"?({0}|$)'
 # The texts of pyarrow's errors for a row that does not fit into a block, for a file without a
 # complete row, and for a row with another number of fields.
-ROW_TOO_LARGE, NO_ROW = "straddl", "cannot infer number of columns"
+ROW_TOO_LARGE, NO_ROW = "straddl", "Empty CSV file"
 OTHER_FIELDS = re.compile(r"Expected (\d+) columns, got (\d+)")
-# A path that needs no escape within quotation marks of a shell and of Python.
-PLAIN_PATH = re.compile(r"[\w./:=@%+,-]+")
 MAX_NAMED = 3  # the maximum number of columns in a note
 
 
@@ -62,14 +59,22 @@ class TextReader(Reader):
         with self._explained():
             typed = self._read_names()
         self._n_skipped = n_empty + 1 if spec.has_header else 0
+        if spec.no_header:
+            typed = [""] * len(typed)
         names = spec.names if spec.names is not None else unique_names(typed)
         if spec.names is not None and len(names) != len(typed):
             text = f"--names has {reports.number_of(len(names), 'name')}, but the first row has"
             raise ValueError(f"{text} {reports.number_of(len(typed), 'field')}; name each field")
         self._names: list[str] | None = list(names)
-        self._set_kinds(self._infer())
+        with self._explained():
+            self._set_kinds(self._infer())
         if spec.has_header:
             self._note_names(typed)
+
+    @property
+    def _path(self) -> str:
+        """The path in remedies; standard input has none."""
+        return self.place.address if self.name == self.place.address else "FILE"
 
     # --- the start of the file
 
@@ -77,6 +82,8 @@ class TextReader(Reader):
         """Return the first characters, without a byte order mark."""
         with self.place.open() as file:
             start = bytes(unpacked(file, self.format).read(START_BYTES))
+        if self.spec.input_format is None and (what := foreign(start, self._path)):
+            raise ValueError(what)
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
             self.spec.encoding == "utf8"
         ):
@@ -85,14 +92,8 @@ class TextReader(Reader):
         return text.removeprefix("\ufeff")
 
     def _check_dialect(self, start: str) -> None:
-        """Raise an error if the file seems to be JSON, or to have another delimiter."""
+        """Raise an error if the file seems to have another delimiter."""
         first, *others = start.strip("\r\n").splitlines()[:20] or [""]
-        if self.spec.input_format is None and is_json(start):
-            text = "the file seems to be JSON, not CSV; convert it to Parquet first, e.g. with"
-            remedy = python_line(
-                "import duckdb; duckdb.read_json({path}).write_parquet({new})", self.place.address
-            )
-            raise ValueError(f"{text} {remedy}, or pass --input-format csv if it is CSV")
         if self.spec.delimiter is not None:
             return
         unquoted = re.sub('"[^"]*"', "", first)
@@ -105,7 +106,7 @@ class TextReader(Reader):
                 remedy += " --decimal ,"
             raise ValueError(
                 f"the fields of the first line seem to be delimited by {likely!r}, not {own!r};"
-                f" pass {remedy}, or --delimiter {own!r} to keep {own!r}"
+                f" pass {remedy} (or --delimiter {own!r} to keep {own!r})"
             )
 
     def _read_names(self) -> list[str]:
@@ -263,21 +264,22 @@ class TextReader(Reader):
         """Return a parser of `columns` as bytes; while names are unknown, of the first row only."""
         spec, names = self.spec, self._names
         read = csv.ReadOptions(use_threads=not is_start, block_size=block_bytes)
-        convert = csv.ConvertOptions(
-            strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]
-        )
-        if names is None:
-            read.autogenerate_column_names = not spec.has_header
-        else:
-            read.column_names, read.skip_rows_after_names = names, self._n_skipped
-            convert.include_columns = list(columns)
-            convert.column_types = dict.fromkeys(columns, pa.binary())
         # In a file of one column, an empty line is a row: a missing value.
         parse = csv.ParseOptions(
             delimiter=spec.delimiter or self.format.delimiter,
             newlines_in_values=True,
             ignore_empty_lines=names is None or len(names) > 1,
         )
+        convert = csv.ConvertOptions(
+            strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]
+        )
+        if names is None:
+            read.autogenerate_column_names = not spec.has_header
+            parse.invalid_row_handler = lambda row: "skip"  # only the first row matters
+        else:
+            read.column_names, read.skip_rows_after_names = names, self._n_skipped
+            convert.include_columns = list(columns)
+            convert.column_types = dict.fromkeys(columns, pa.binary())
         return csv.open_csv(self._stream(file), read, parse, convert)
 
     def _stream(self, file: pa.NativeFile) -> Any:
@@ -360,7 +362,7 @@ class TextReader(Reader):
         options = "all_varchar=True, null_padding=True, strict_mode=False"
         convert = python_line(
             f"import duckdb; duckdb.read_csv({{path}}, {options}).write_parquet({{new}})",
-            self.place.address,
+            self._path,
         )
         hint = f"convert it to Parquet first, e.g. with {convert}"
         fields = OTHER_FIELDS.search(text)
@@ -409,27 +411,6 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def is_json(start: str) -> bool:
-    """Tell whether a file that begins with a text is JSON, or has a JSON document in each line."""
-    if re.match(r"\s*\[\s*[\[{]", start):
-        return True
-    if not re.match(r'\s*\{\s*("|\})', start):
-        return False
-    line = start.strip().splitlines()[0]
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return line.rstrip() == "{" or bool(re.match(r'\s*\{\s*"[^"]*"\s*:', line))
-
-
-def python_line(code: str, path: str) -> str:
-    """Return a shell command that runs Python code on a file; {new} is a Parquet file beside it."""
-    new = re.sub(r"(\.\w{1,7})?(\.(gz|bz2|zst|lz4|br))?$", "", path) + ".parquet"
-    code = code.format(path=repr(path), new=repr(new))
-    quoted = f'"{code}"' if PLAIN_PATH.fullmatch(path) else shlex.quote(code)
-    return f"python -c {quoted}"
-
-
 class FilledRows(io.RawIOBase):
     """A stream of CSV in UTF-8 whose short rows are filled with empty, unquoted fields."""
 
@@ -460,9 +441,7 @@ class FilledRows(io.RawIOBase):
         new = bytes(self._stream.read(BLOCK_BYTES))
         self._is_ended = not new
         text, end, rows = self._rest + new, 0, []
-        if self._is_ended and text and not text.endswith((b"\n", b"\r")):
-            text += b"\n"
-        elif self._is_ended and text.endswith(b"\r"):
+        if self._is_ended and text and not text.endswith(b"\n"):
             text += b"\n"
         while match := self._row.match(text, end):
             end = match.end()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from onehot_fast.adapter import reports
+from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, new_encoders
@@ -26,6 +26,8 @@ from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_
 
 # The estimated size of a decoded string and its code.
 TEXT_BYTES = 40
+# A named column with more categories may be an identifier.
+MAX_KEYS = 10_000
 # The layouts that these formats can contain.
 LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", "dictionary"]}
 
@@ -55,7 +57,7 @@ def run_encode(
             encoders = _loaded_encoders(source, encoder_file, columns)
         else:
             limit = math.inf if columns or layout == "dictionary" else max_features
-            encoders = _learned_encoders(source, columns, typed, limit, output)
+            encoders = _learned_encoders(source, columns, typed, limit, output, layout)
         if encoder_file is None:
             note_marks(source, encoders.columns, output.is_quiet)
         if output.form.is_text:
@@ -119,6 +121,7 @@ def _learned_encoders(
     typed: dict[str, Sequence[str]],
     limit: float,
     output: Output,
+    layout: str,
 ) -> Encoders:
     """Learn encoders from the source; raise an error for more than `limit` features."""
     columns = chosen_columns(source, named, output.keys)
@@ -129,6 +132,8 @@ def _learned_encoders(
     learn(source, encoders, output.is_quiet, limit, early_limit)
     if limit < math.inf:
         note_suspects(source, encoders, output.is_quiet)
+    elif layout in ("columns", "struct", "array", "tensor"):
+        _note_identifiers(source, encoders, layout, output.is_quiet)
     return encoders
 
 
@@ -276,6 +281,25 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
         else:
             continue
         messages.note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
+
+
+def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, is_quiet: bool) -> None:
+    """Print a note for each named column that may be an identifier, with the size of its features.
+
+    A result of this size takes long and may exceed the memory, so say it before it is written.
+    """
+    n_rows = source.n_rows or 0
+    for column in encoders.values.schema.columns:
+        if len(column.known) <= MAX_KEYS or not reports.is_like_identifier(column, n_rows):
+            continue
+        bits = 1 if layout in ("columns", "struct") and column.options.dtype.kind == "b" else 8
+        n_bytes = n_rows * column.n_outputs * column.options.dtype.itemsize * bits // 8
+        messages.note(
+            f"{source.name}: {reports.described(column, n_rows)}, and may be an identifier; its"
+            f" features take {checks.human_size(n_bytes)}; pass --max-categories or --min-frequency"
+            " for fewer, or -o FILE.npz for a sparse matrix",
+            is_quiet,
+        )
 
 
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:

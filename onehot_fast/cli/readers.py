@@ -85,7 +85,7 @@ class Reader(ABC):
         self.name: str = name
         self.format: Format = form
         self.spec: Input = spec
-        self.n_bytes: int = place.system.get_file_info(place.path).size or 0
+        self.n_bytes: int = place.system.get_file_info(place.raw).size or 0
         # The columns in the names of the file's folders, as in year=2013/, and their values.
         self.keys: dict[str, str | None] = {}
         self._describe()
@@ -219,7 +219,7 @@ class ArrowReader(Reader):
 
     def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows."""
-        opened = pa.memory_map(str(self.place.local)) if self._is_mapped else self.place.open()
+        opened = pa.memory_map(self.place.raw) if self._is_mapped else self.place.open()
         with opened as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
             for i in range(reader.num_record_batches):
@@ -241,7 +241,7 @@ class ArrowReader(Reader):
 
 def _largest_batch(path: Path, n_batches: int) -> int:
     """Return the bytes of the largest batch of an Arrow file, without reading the batches."""
-    with pa.memory_map(str(path)) as file:
+    with pa.memory_map(os.fsencode(path)) as file:
         file.seek(MAGIC_BYTES)
         messages = pa.ipc.MessageReader.open_stream(file)
         sizes = (message.body.size for message in messages if message.type == "record batch")

@@ -164,25 +164,24 @@ class InputFiles:
         The columns are those in `names` that have been read last.
         """
         spec, notes = self.readers[0].spec, []
-        for field in self.schema:
-            found: Counter[str] = sum(
-                (reader.marks(field.name) for reader in self.readers), Counter()
-            )
-            is_text = pa.types.is_string(field.type)
-            is_chosen = spec.is_text or field.name in spec.text_columns or spec.keep_empty
+        for column in self.schema:
+            name, is_text = column.name, pa.types.is_string(column.type)
+            found: Counter[str] = Counter()
+            for reader in self.readers:
+                found.update(reader.marks(name))
+            is_chosen = spec.is_text or spec.keep_empty or name in spec.text_columns
+            if name not in names or (is_text and is_chosen):
+                continue
             for mark, count in found.most_common():
-                what = f"{mark!r} ({reports.number_of(count, 'row')}) of column {field.name!r}"
-                if field.name not in names or (is_text and is_chosen) or not (mark or is_text):
-                    continue
+                what = f"{self.name}: {mark!r} ({reports.number_of(count, 'row')}) of column"
                 if is_text:
                     kind = "text" if mark else "a category, because it is quoted"
-                    typed = shlex.quote(mark)
-                    notes.append(
-                        f"{self.name}: {what} is {kind}; --null {typed} reads it as missing"
-                    )
+                    how = f"{kind}; --null {shlex.quote(mark)} reads it as missing"
+                elif mark:
+                    how = f"missing; --text-column {shlex.quote(name)} reads it as text"
                 else:
-                    option = f"--text-column {shlex.quote(field.name)}"
-                    notes.append(f"{self.name}: {what} is missing; {option} reads it as text")
+                    continue
+                notes.append(f"{what} {name!r} is {how}")
         return notes
 
     def identities(self) -> list[Any]:
