@@ -96,8 +96,14 @@ input is never overwritten.
 
 \b
 Text: From CSV to CSV, columns that are not encoded keep their text. In other
-formats, the type of the first rows is used: number, date or string.
+formats, the type of the first values is used: number, date, string etc.
 Digits that are not a number (007, +4930123456, over 64 bits) become strings.
+
+\b
+Missing values in CSV: In a column of strings, only the empty, unquoted field.
+In other columns also "" and, quoted or not, #N/A, #N/A N/A, #NA, -1.#IND,
+-1.#QNAN, -NaN, -nan, 1.#IND, 1.#QNAN, <NA>, N/A, NA, NULL, NaN, None, n/a,
+nan, null. In a file of one column also "" and an empty line. --null adds marks.
 
 \b
 Exit codes; an error also prints one line on standard error:
