@@ -402,6 +402,10 @@ def run_decode(
         kind = pa.float64() if layout == "columns" else pa.string()
         nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
         source.set_types(dict.fromkeys(old.intersection(nulls), kind))
+        if layout == "dictionary":  # texts of CSV that look like numbers may be categories
+            known = {str(name): one for name, one in encoders.values.categories.items()}
+            kinds = {name: _fitted_kind(known[name].tolist()) for name in old.intersection(known)}
+            source.set_types({name: kind for name, kind in kinds.items() if kind is not None})
         if output.form.is_text:
             source.keep_text([*old, *output.partition_by])
         else:

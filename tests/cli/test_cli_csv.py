@@ -450,6 +450,14 @@ def test_decode_writes_values_of_the_same_type(done):
     assert frame["f"].tolist() == [2002.0, 1.5, 1e300]
 
 
+def test_decode_of_texts_that_look_like_numbers(done):
+    """In the layout "dictionary", the encoder says that a category such as 1 is text."""
+    Path("t.csv").write_text("k,n\n1,x\n2,y\n")
+    done("encode t.csv --text -c k --layout dictionary --save-encoder e.json -o e.csv")
+    done("decode e.csv --encoder e.json --layout dictionary -o d.csv")
+    assert Path("d.csv").read_text() == "k,n\n1,x\n2,y\n"
+
+
 @pytest.mark.parametrize("delimiter", [";", ","])
 def test_decode_writes_the_decimal_comma(delimiter, done):
     """Decoded numbers have the comma of the kept ones."""
