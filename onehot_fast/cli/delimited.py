@@ -275,7 +275,6 @@ class TextReader(Reader):
         )
         if names is None:
             read.autogenerate_column_names = not spec.has_header
-            parse.invalid_row_handler = lambda row: "skip"  # only the first row matters
         else:
             read.column_names, read.skip_rows_after_names = names, self._n_skipped
             convert.include_columns = list(columns)
@@ -289,8 +288,10 @@ class TextReader(Reader):
         stream = unpacked(file, self.format)
         if self.spec.encoding != "utf8":
             stream = pa.transcoding_input_stream(stream, self.spec.encoding, "utf8")
-        if self.spec.fill_rows and self._names is not None:
+        if self.spec.fill_rows:
             delimiter = self.spec.delimiter or self.format.delimiter
+            if self._names is None:  # the first row says how many fields a row has
+                return pa.BufferReader(FilledRows(stream, delimiter, 0).first_row())
             stream = FilledRows(stream, delimiter, len(self._names))
         return stream
 
@@ -435,6 +436,15 @@ class FilledRows(io.RawIOBase):
         size = len(self._ready) if size is None or size < 0 else size
         part, self._ready = self._ready[:size], self._ready[size:]
         return part
+
+    def first_row(self) -> bytes:
+        """Return the first row that is not an empty line, with its line break."""
+        text = b""
+        while part := self.read():
+            text = (text + part).lstrip(b"\r\n")
+            if match := self._row.match(text):
+                return match[0]
+        return text
 
     def _fill(self) -> None:
         """Read more, and fill the rows that are complete."""

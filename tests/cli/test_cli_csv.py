@@ -359,6 +359,15 @@ def test_fill_rows(done, refused):
     refused("encode long.csv --fill-rows -o o.csv", Exit.CORRUPT, "convert it to Parquet first")
 
 
+def test_a_short_row_that_is_not_utf8(run):
+    """It is one line of message, not a traceback of a callback in another thread."""
+    Path("u.csv").write_bytes(b"a,b,c\n1,2,3\nbo\xff\xff,3\n4,5,6\n")
+    for options in ([], ["--fill-rows"]):
+        ended = run("encode", "u.csv", "-c", "a", "-o", "o.csv", *options)
+        assert (ended.code, ended.error.count("\n")) == (Exit.CORRUPT, 1)
+        assert ended.error.startswith("onehot-fast: u.csv: ")
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_rows_are_filled_across_reads(size):
     """The result does not depend on how the stream is divided."""
