@@ -35,6 +35,8 @@ INT32_MAX = np.iinfo(np.int32).max
 COPY_BYTES = 1 << 20
 # The date of every member of an archive, so that the same rows have the same bytes.
 DATE = (1980, 1, 1, 0, 0, 0)
+# The number of rows that are written as text at once.
+TEXT_ROWS = 1 << 13
 # The type of the fields of a text file, whatever their encoding.
 BYTES = pa.large_binary()
 # Types that pyarrow cannot write as text, and the types that replace them.
@@ -235,10 +237,11 @@ class TextWriter(Writer):
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
         self.require_schema(batch, self._schema)
-        if batch.num_rows:
-            pairs = zip(self._schema, batch.columns, strict=True)
+        # The texts of many rows would take much memory.
+        for start in range(0, batch.num_rows, TEXT_ROWS):
+            pairs = zip(self._schema, batch.slice(start, TEXT_ROWS).columns, strict=True)
             self._write([self._as_text(field, column) for field, column in pairs])
-            self.n_rows += batch.num_rows
+        self.n_rows += batch.num_rows
 
     def _as_text(self, field: pa.Field, column: pa.Array) -> pa.Array:
         """Return the fields of a column, as they are written."""
