@@ -170,7 +170,8 @@ def _cast(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     pyarrow makes a message for each string that it cannot cast, which takes 4 µs. So cast a few
     strings first, and then slices of them.
     """
-    parts, start, size = [], 0, FIRST_CAST
+    parts: list[pa.Array] = []
+    start, size = 0, FIRST_CAST
     while start < len(texts) or not parts:
         parts.append(_cast_slice(texts.slice(start, size), kind))
         start, size = start + size, min(size * 16, MAX_CAST)

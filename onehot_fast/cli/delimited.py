@@ -191,7 +191,8 @@ class TextReader(Reader):
 
     def decide(self, names: Names) -> dict[str, pa.DataType]:
         """Return the types of undecided columns, from the first block with a value of each."""
-        left, kinds = [name for name in self.schema.names if name in names], {}
+        left = [name for name in self.schema.names if name in names]
+        kinds: dict[str, pa.DataType] = {}
         with self._explained():
             blocks = self._blocks(left, is_start=True) if left else iter(())
             for block in blocks:
