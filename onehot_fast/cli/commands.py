@@ -103,7 +103,8 @@ Digits that are not a number (007, +4930123456, over 64 bits) become strings.
 Missing values in CSV: In a column of strings, only the empty, unquoted field.
 In other columns also "" and, quoted or not, #N/A, #N/A N/A, #NA, -1.#IND,
 -1.#QNAN, -NaN, -nan, 1.#IND, 1.#QNAN, <NA>, N/A, NA, NULL, NaN, None, n/a,
-nan, null. In a file of one column also "" and an empty line. --null adds marks.
+nan, null. In a file of one column also "" and an empty line. --null adds
+marks.
 
 \b
 Exit codes; an error also prints one line on standard error:
