@@ -25,6 +25,8 @@ from ._read import flattened as flattened
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_table as read_table
+from ._types import type_name as type_name
+from ._types import type_of_name as type_of_name
 from ._write import wrap as wrap
 from .decoding import decode
 from .encoding import encode, encoded_schema

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from onehot_fast import Column
 from onehot_fast.adapter import CodedColumn, Table, Values, read_arrow, with_article
 
+from ._types import LIBRARY, type_name
 from ._values import as_values, check_offsets, chunks_of, runs_of, storage
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -94,8 +95,8 @@ class ArrowTable(Table):
         return _is_encodable(self.source.schema.field(position).type)
 
     def type_of(self, position: int) -> str:
-        """Return the Arrow type of a column as a string with the prefix ``arrow:``."""
-        return f"arrow:{self.source.schema.field(position).type}"
+        """Return the name of the Arrow type of a column, with the prefix ``arrow:``."""
+        return f"{LIBRARY}{type_name(self.source.schema.field(position).type)}"
 
     def read(self, position: int) -> Column | Values:
         """Return a column as codes or values."""

@@ -249,6 +249,13 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
     return Decoded(column.name, values, rank[shifted], column)
 
 
+def possible_specials(column: ColumnSchema) -> list[Special]:
+    """Return the special values that may be decoded, in any row of any encoded table."""
+    in_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)][:1]
+    propagated = [Special.MISSING] if column.propagates_missing else []
+    return list(dict.fromkeys([*propagated, *in_zeros, *column.specials]))
+
+
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
     """Tell whether a table has all columns that `fit` encoded, by name, but not all features."""
     found = {*names}

@@ -37,6 +37,9 @@ MAX_QUOTED = 300
 # Names and prefixes are part of every feature name: without a limit, the total length of all
 # names could grow with the square of the length of the document.
 MAX_NAME_LETTERS = 10_000
+# The maximum length of the name of a type, which may contain names that the user chose. Libraries
+# parse some names in quadratic time.
+MAX_TYPE_LETTERS = 1_000
 
 
 class NotJSONError(ValueError):
@@ -270,9 +273,10 @@ def _learned_from_json(source: Json) -> ColumnStatistics:
         n_declared = min(_count(n_declared), len(categories))
     types = _list(source.get("types", []))
     for name in types:
-        if not isinstance(name, str) or len(name) > MAX_QUOTED:
+        if not isinstance(name, str) or len(name) > MAX_TYPE_LETTERS:
             raise ValueError(
-                f"a type name must be a str of at most {MAX_QUOTED} letters, got {shown(name)}"
+                f"a type name must be a str of at most {MAX_TYPE_LETTERS:,} letters, got"
+                f" {shown(name)}"
             )
     return ColumnStatistics(categories, counts, n_declared, conflict, types=frozenset(types))
 
