@@ -77,9 +77,12 @@ def as_rows(table: Any) -> pa.Table | pa.RecordBatchReader:
     return table if isinstance(table, pa.RecordBatchReader) else as_table(table)
 
 
-def read_table(table: Any) -> Table:
-    """Return an object with Arrow data as a `Table`; no column is read yet."""
-    return ArrowTable(as_table(table))
+def read_table(table: Any, types: pa.Schema | None = None) -> Table:
+    """Return an object with Arrow data as a `Table`; no column is read yet.
+
+    `types` has the types of the columns at their source, if a reader has converted them.
+    """
+    return ArrowTable(as_table(table), types)
 
 
 class ArrowTable(Table):
@@ -87,8 +90,9 @@ class ArrowTable(Table):
 
     library = "arrow"
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, types: pa.Schema | None = None) -> None:
         super().__init__(table.schema.names, table.num_rows, table)
+        self._types = types
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether the column has strings, bytes or a dictionary."""
@@ -96,7 +100,9 @@ class ArrowTable(Table):
 
     def type_of(self, position: int) -> str:
         """Return the name of the Arrow type of a column, with the prefix ``arrow:``."""
-        return f"{LIBRARY}{type_name(self.source.schema.field(position).type)}"
+        field = self.source.schema.field(position)
+        field = field if self._types is None else self._types.field(field.name)
+        return f"{LIBRARY}{type_name(field.type)}"
 
     def read(self, position: int) -> Column | Values:
         """Return a column as codes or values."""

@@ -26,7 +26,7 @@ Positions: TypeAlias = npt.NDArray[np.integer[Any]]
 RowsWriter: TypeAlias = Callable[[Positions], pa.Array | pa.ChunkedArray]
 
 LIBRARY = "arrow:"
-# The prefix of a serialized extension type.
+# The prefix of a serialized type.
 SERIALIZED = "ipc:"
 # Patterns for the texts of types that `pyarrow.type_for_alias` does not know. A type may contain
 # another one, whose text may contain any name of a time zone, so the inner text is as long as
@@ -50,8 +50,8 @@ EXTENSIONS = {
 def type_name(kind: pa.DataType) -> str:
     """Return a name from which `type_of_name` makes an equal type.
 
-    The name is pyarrow's text of the type. Extension types with parameters are serialized, because
-    their text does not say everything.
+    The name is pyarrow's text of the type. Nested types and extension types with parameters are
+    serialized, because their text does not say everything.
     """
     if pa.types.is_dictionary(kind):
         values = type_name(kind.value_type)
@@ -61,14 +61,15 @@ def type_name(kind: pa.DataType) -> str:
         return f"run_end_encoded<run_ends: {kind.run_end_type}, values: {values}>"
     text = str(kind)
     is_extension = isinstance(kind, pa.BaseExtensionType)
-    if not is_extension or (text in EXTENSIONS and EXTENSIONS[text]() == kind):
+    is_known = not is_extension or (text in EXTENSIONS and EXTENSIONS[text]() == kind)
+    if is_known and not pa.types.is_nested(kind):
         return text
     schema = pa.schema([pa.field("", kind)])
     return SERIALIZED + base64.b64encode(schema.serialize()).decode()
 
 
 def type_of_name(name: str) -> pa.DataType:
-    """Return the type with a name; raise ValueError if there is none, e.g. for nested types.
+    """Return the type with a name; raise ValueError if there is none.
 
     The name is a result of `type_name`, or pyarrow's text of the type.
     """
@@ -151,6 +152,8 @@ def converted(values: pa.Array, kind: pa.DataType, expected: Sequence[Hashable])
     `expected` has the identity of each value. Casts may change a value without an error, e.g. parse
     a number in a string, or round a float.
     """
+    if pa.types.is_nested(kind):
+        return None
     try:
         try:
             array = values.cast(kind)
@@ -159,6 +162,17 @@ def converted(values: pa.Array, kind: pa.DataType, expected: Sequence[Hashable])
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return None  # pyarrow raises these errors for values that a type cannot represent
     return array if identities(as_values(array)) == [*expected] else None
+
+
+def rows_of(values: pa.Array, kind: pa.DataType | None, positions: Positions) -> pa.Array:
+    """Return the values at some positions, as a type if it can represent all values."""
+    keys = identities(as_values(values))
+    plain = None if kind is None else converted(values, plain_type(kind), keys)
+    if kind is None or plain is None:
+        return taken(values, positions)
+    _, write = rows_writer(plain, kind, keys)
+    rows = write(positions)
+    return rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows
 
 
 def rows_writer(
@@ -179,7 +193,7 @@ def rows_writer(
         return runs, lambda positions: _run_rows(write, positions, runs)
     if pa.types.is_dictionary(kind):
         return _dictionary_writer(values, kind, keys)
-    return kind, lambda positions: _taken(values, positions)
+    return kind, lambda positions: taken(values, positions)
 
 
 def _dictionary_writer(
@@ -235,11 +249,14 @@ def _run_rows(
     return pa.RunEndEncodedArray.from_arrays(ends, values)
 
 
-def _taken(values: pa.Array, positions: Positions) -> pa.Array:
-    """Return the values at some positions."""
+def taken(values: pa.Array, positions: Positions | pa.Array) -> pa.Array:
+    """Return the values at some positions; a null position gives null."""
+    indices = pa.array(positions)
     try:
-        return values.take(pa.array(positions))
+        return values.take(indices)
     except pa.ArrowNotImplementedError:  # pyarrow cannot take from string and binary views
-        is_text = values.type == pa.string_view()
+        if not pa.types.is_string_view(values.type) and not pa.types.is_binary_view(values.type):
+            raise
+        is_text = pa.types.is_string_view(values.type)
         plain = values.cast(pa.large_string() if is_text else pa.large_binary())
-        return plain.take(pa.array(positions)).cast(values.type)
+        return plain.take(indices).cast(values.type)

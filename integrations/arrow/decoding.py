@@ -33,6 +33,8 @@ __all__ = ["decode"]
 
 # Per row: the index of the feature that is one, -1 for zeros, -2 for a propagated missing value.
 Classes: TypeAlias = npt.NDArray[np.int64]
+# Tells whether a file format can hold an array.
+CanHold: TypeAlias = Callable[[pa.Array], bool]
 
 
 def decode(
@@ -87,10 +89,25 @@ def decode(
     >>> decode(encode(table, encoder), encoder).equals(table)
     True
     """
-    schema = fitted_schema(encoder, layout)
     substitutes = {
         Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
     }  # fmt: skip
+    return decode_for(table, encoder, layout, substitutes, lambda values: True)
+
+
+def decode_for(
+    table: Any,
+    encoder: Encoder,
+    layout: Layout,
+    substitutes: Mapping[Special, Any],
+    can_hold: CanHold,
+) -> Any:
+    """Decode as `decode` does, in types that a file format can hold.
+
+    If `can_hold` rejects a few values of the type that `fit` saw, the column has the plain type of
+    these values (without extension types, dictionaries and runs), or the type of the categories.
+    """
+    schema = fitted_schema(encoder, layout)
     rows = as_rows(table)
     source, changed = rows.schema, set(rows.schema.names)
     fields: list[pa.Field] = []
@@ -101,7 +118,7 @@ def decode(
             changed.discard(fields[-1].name)
             readers.append(methodcaller("column", part.position))
         else:
-            kind, read = _decoder(*part, substitutes)
+            kind, read = _decoder(*part, substitutes, can_hold)
             fields.append(pa.field(str(part[0].name), kind))
             readers.append(read)
     decoded = pa.schema(fields, metadata_without(source.metadata, changed))
@@ -134,13 +151,16 @@ def _output_columns(
 
 
 def _decoder(
-    column: ColumnSchema, classes_in: Callable[[Rows], Classes], substitutes: Mapping[Special, Any]
+    column: ColumnSchema,
+    classes_in: Callable[[Rows], Classes],
+    substitutes: Mapping[Special, Any],
+    can_hold: CanHold,
 ) -> tuple[pa.DataType, Callable[[Rows], pa.Array | pa.ChunkedArray]]:
     """Return the type of decoded values, and the function that decodes a batch.
 
     Neither depends on rows. The values are the categories, and then the substitutes.
     """
-    kind, write = _values_writer(column, substitutes)
+    kind, write = _values_writer(column, substitutes, can_hold)
     n_categories = len(column.known)
     position_of = {special: n_categories + i for i, special in enumerate(Special)}
     missing = position_of[Special.MISSING]
@@ -155,7 +175,7 @@ def _decoder(
 
 
 def _values_writer(
-    column: ColumnSchema, substitutes: Mapping[Special, Any]
+    column: ColumnSchema, substitutes: Mapping[Special, Any], can_hold: CanHold
 ) -> tuple[pa.DataType, RowsWriter]:
     """Return the type of decoded values, and a function that writes the values at positions.
 
@@ -171,7 +191,11 @@ def _values_writer(
         known = converted(categories, plain_type(fitted), keys[: len(categories)])
         specials = [_scalar_array(value, plain_type(fitted)) for value in used]
         if known is not None and all(special is not None for special in specials):
-            return rows_writer(pa.concat_arrays([known, *specials]), fitted, keys)
+            values = pa.concat_arrays([known, *specials])
+            for kind in (fitted, values.type):
+                found, write = rows_writer(values, kind, keys)
+                if can_hold(write(np.array([0, len(values) - 1]))):
+                    return found, write
     specials = [
         _substitute(column, special, value, categories.type)
         for special, value in zip(Special, used, strict=True)

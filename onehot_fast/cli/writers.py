@@ -33,8 +33,8 @@ INT32_MAX = np.iinfo(np.int32).max
 COPY_BYTES = 1 << 20
 # The date of every member of an archive, so that the same rows have the same bytes.
 DATE = (1980, 1, 1, 0, 0, 0)
-# Types that pyarrow cannot write as text, and the types that replace them.
-VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+# Types that pyarrow cannot write as text, and the types that replace them; some types have no hash.
+VIEWS = (pa.string_view(), pa.large_string()), (pa.binary_view(), pa.large_binary())
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,28 @@ def _is_boolean(kind: pa.DataType) -> bool:
     return bool(pa.types.is_boolean(kind))
 
 
+def can_hold(form: Format, values: pa.Array) -> bool:
+    """Tell whether a format can hold decoded values, i.e. whether they can be written.
+
+    An Arrow file must also give the same type back; it has no dictionaries of extension types.
+    """
+    if not len(values):
+        values = pa.nulls(1, values.type)
+    table, file = pa.table({"x": pa.chunked_array([values, values])}), pa.BufferOutputStream()
+    try:
+        if form.kind == "parquet":
+            pq.write_table(table.unify_dictionaries(), file)
+            return True
+        if form.kind in ("csv", "tsv"):
+            text_format.write_csv(pa.table({"x": pa.array([], values.type)}), file)
+            return not isinstance(values, pa.DictionaryArray)
+        with pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+        return bool(pa.ipc.open_stream(file.getvalue()).read_all().schema == table.schema)
+    except (pa.ArrowException, OSError):
+        return False
+
+
 class ArrowWriter(Writer):
     """An Arrow IPC file or stream."""
 
@@ -226,7 +248,12 @@ def _type_as_text(field: pa.Field, is_new: bool, is_text: bool) -> pa.DataType:
         return pa.uint8()
     if is_text and pa.types.is_binary(field.type):
         return pa.string()  # texts in any encoding are written unchanged
-    return VIEWS.get(field.type, field.type)
+    return _without_views(field.type)
+
+
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type that pyarrow can write as text instead of a type of views."""
+    return next((plain for view, plain in VIEWS if kind == view), kind)
 
 
 def _require_text(schema: pa.Schema, form: Format) -> None:
@@ -235,7 +262,7 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         text = f"there is no column to write, and {form.kind} requires one; choose another format"
         raise pa.ArrowInvalid(text)
     for field in schema:
-        alone = pa.schema([("x", VIEWS.get(field.type, field.type))])
+        alone = pa.schema([("x", _without_views(field.type))])
         try:
             text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
         except pa.ArrowException as error:

@@ -219,7 +219,7 @@ def test_a_float_is_rounded_to_the_type():
 )  # fmt: skip
 def test_a_name_without_a_type(name):
     """A document of another version, or a hostile one: the column has the type of its values."""
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"type|precision|run"):
         type_of_name(name)
     table = pa.table({"c": pa.array([1], pa.int8())})
     encoder = Encoder(["c"]).fit(table)
