@@ -114,6 +114,11 @@ def fitted_type(column: ColumnSchema) -> pa.DataType | None:
         kinds = [type_of_name(name.removeprefix(LIBRARY)) for name in names]
     except (pa.ArrowException, ValueError):  # a document of another version
         return None
+    return common_type(kinds)
+
+
+def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
+    """Return the type to which pyarrow promotes columns of some types, or None without one."""
     if len(kinds) < 2:
         return kinds[0] if kinds else None
     schemas = [pa.schema([("", kind)]) for kind in kinds]
@@ -162,6 +167,31 @@ def converted(values: pa.Array, kind: pa.DataType, expected: Sequence[Hashable])
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return None  # pyarrow raises these errors for values that a type cannot represent
     return array if identities(as_values(array)) == [*expected] else None
+
+
+def can_represent(kind: pa.DataType, values: Sequence[Any]) -> bool:
+    """Tell whether a plain type can represent Python values exactly."""
+    try:
+        array = pa.array(values, kind)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return False
+    return identities(as_values(array)) == identities(values)
+
+
+def scalar_array(value: Any, kind: pa.DataType) -> pa.Array | None:
+    """Return an array of one value, or None if the type cannot represent the value.
+
+    A float is rounded to a type of floats.
+    """
+    try:
+        array = pa.array([value], kind)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return None
+    # pyarrow drops fractions of seconds and decodes bytes without an error.
+    is_same = identities(as_values(array)) == identities([value])
+    if not is_same and pa.types.is_floating(kind) and isinstance(value, float):
+        is_same = bool(np.isfinite(array[0].as_py()) == np.isfinite(value))
+    return array if is_same else None
 
 
 def rows_of(values: pa.Array, kind: pa.DataType | None, positions: Positions) -> pa.Array:

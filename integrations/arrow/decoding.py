@@ -24,7 +24,7 @@ from onehot_fast.adapter import (
 )
 
 from ._read import as_rows, flattened, read_column
-from ._types import RowsWriter, converted, fitted_type, plain_type, rows_writer
+from ._types import RowsWriter, converted, fitted_type, plain_type, rows_writer, scalar_array
 from ._values import as_values, common_values, output_labels, storage
 from ._write import Layout, metadata_without, with_columns
 from .encoding import Rows, fitted_schema
@@ -189,7 +189,7 @@ def _values_writer(
     if fitted is not None:
         keys = [*identities(column.categories), *identities(used)]
         known = converted(categories, plain_type(fitted), keys[: len(categories)])
-        specials = [_scalar_array(value, plain_type(fitted)) for value in used]
+        specials = [scalar_array(value, plain_type(fitted)) for value in used]
         if known is not None and all(special is not None for special in specials):
             values = pa.concat_arrays([known, *specials])
             for kind in (fitted, values.type):
@@ -206,29 +206,13 @@ def _values_writer(
 
 def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
     """Return an array of one element that replaces missing, unknown or infrequent values."""
-    array = _scalar_array(value, kind)
+    array = scalar_array(value, kind)
     if array is None:
         raise TypeError(
             f"{special.value} must be of type {kind}, the type of column {column.name!r}, got"
             f" {value!r}"
         )
     return array
-
-
-def _scalar_array(value: Any, kind: pa.DataType) -> pa.Array | None:
-    """Return an array of one value, or None if the type cannot represent the value.
-
-    A float is rounded to a type of floats.
-    """
-    try:
-        array = pa.array([value], kind)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return None
-    # pyarrow drops fractions of seconds and decodes bytes without an error.
-    is_same = identities(as_values(array)) == identities([value])
-    if not is_same and pa.types.is_floating(kind) and isinstance(value, float):
-        is_same = bool(np.isfinite(array[0].as_py()) == np.isfinite(value))
-    return array if is_same else None
 
 
 def _classes_in_columns(column: ColumnSchema, positions: Sequence[int], rows: Rows) -> Classes:
