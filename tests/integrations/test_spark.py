@@ -546,7 +546,7 @@ def test_a_substitute_may_change_the_type(spark, name, missing, expected):
     encoded = encoder.transform(frame)
 
     if expected is None:
-        with pytest.raises(TypeError, match="missing must be of type .* for column 'c'"):
+        with pytest.raises(TypeError, match=r"missing must be of type .* for column 'c'"):
             encoder.inverse_transform(encoded, missing=missing)
         return
     decoded = encoder.inverse_transform(encoded, missing=missing)
