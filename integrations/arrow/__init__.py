@@ -26,6 +26,7 @@ from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_table as read_table
 from ._types import can_represent as can_represent
+from ._types import cast_to as cast_to
 from ._types import common_type as common_type
 from ._types import fitted_type as fitted_type
 from ._types import plain_type as plain_type

@@ -161,12 +161,25 @@ def converted(values: pa.Array, kind: pa.DataType, expected: Sequence[Hashable])
         return None
     try:
         try:
-            array = values.cast(kind)
+            array = cast_to(values, kind)
         except pa.ArrowNotImplementedError:  # pyarrow has no cast between the types
             array = pa.array(values.to_pylist(), kind)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return None  # pyarrow raises these errors for values that a type cannot represent
     return array if identities(as_values(array)) == [*expected] else None
+
+
+def cast_to(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Cast values to a plain type."""
+    array = values.cast(kind)
+    if not pa.types.is_string_view(kind) and not pa.types.is_binary_view(kind):
+        return array
+    first, *data = array.buffers()[1:]
+    if all(buffer is not None for buffer in data):
+        return array
+    # If all values are short, pyarrow 18 adds a data buffer of None, and its export would crash.
+    buffers = [array.buffers()[0], first]
+    return pa.Array.from_buffers(kind, len(array), buffers, array.null_count, array.offset)
 
 
 def can_represent(kind: pa.DataType, values: Sequence[Any]) -> bool:
@@ -289,4 +302,4 @@ def taken(values: pa.Array, positions: Positions | pa.Array) -> pa.Array:
             raise
         is_text = pa.types.is_string_view(values.type)
         plain = values.cast(pa.large_string() if is_text else pa.large_binary())
-        return plain.take(indices).cast(values.type)
+        return cast_to(plain.take(indices), values.type)

@@ -22,6 +22,7 @@ from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
 from onehot_fast.cli.places import place_of
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import (
+    cast_to,
     encoded_schema,
     fitted_type,
     flattened,
@@ -144,7 +145,7 @@ class LabelColumn:
         if self.sep is not None:
             texts = pc.binary_join(pa.ListArray.from_arrays(starts, values.take(label)), self.sep)
             kind = pa.string() if kind is None else plain_type(kind)
-            fitted = texts.cast(kind) if kind in TEXTS else texts
+            fitted = cast_to(texts, kind) if kind in TEXTS else texts
             return pa.record_batch([fitted if can_hold(fitted[:1]) else texts], [self.name])
         is_list = kind is not None and has_lists(kind)
         for element in [kind.value_type, plain_type(kind.value_type)] if is_list else []:

@@ -55,6 +55,7 @@ def test_a_type_comes_back(kind, values):
         decoded.validate(full=True)
         assert same(decoded, table)
         assert same(decode(encoded, copy), table)
+        assert copy.transform(decoded).equals(encoded)  # other libraries can read it
     assert same(encoder.inverse_transform(encoded.to_batches()[0]), table)
     assert same(decode(encoded.to_reader(max_chunksize=2), encoder).read_all(), table)
     assert same(encoder.inverse_transform(encoded[:0]), table[:0])
