@@ -244,7 +244,7 @@ def _dictionary_writer(
 ) -> tuple[pa.DataType, RowsWriter]:
     """Return the results of `rows_writer` for a dictionary type."""
     index_of: dict[Hashable, int] = {}
-    first = []
+    first: list[int] = []
     for position, key in enumerate(keys):
         if key is not None and key not in index_of:
             index_of[key] = len(first)

@@ -147,8 +147,8 @@ class LabelColumn:
             kind = pa.string() if kind is None else plain_type(kind)
             fitted = cast_to(texts, kind) if kind in TEXTS else texts
             return pa.record_batch([fitted if can_hold(fitted[:1]) else texts], [self.name])
-        is_list = kind is not None and has_lists(kind)
-        for element in [kind.value_type, plain_type(kind.value_type)] if is_list else []:
+        elements = [] if kind is None or not has_lists(kind) else [kind.value_type]
+        for element in [*elements, *map(plain_type, elements)]:
             lists = _lists(starts, rows_of(values, element, label), pa.types.is_large_list(kind))
             if can_hold(lists[:1]):
                 return pa.record_batch([lists], [self.name])
