@@ -40,7 +40,13 @@ from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import write
-from onehot_fast._encode.decode import DecodedLayout, classes_of
+from onehot_fast._encode.decode import (
+    DecodedLayout,
+    classes_of,
+    decoded_matrix,
+    every_value,
+    possible_specials,
+)
 from onehot_fast._encode.table_layout import (
     Categorical,
     Decoded,
@@ -48,6 +54,7 @@ from onehot_fast._encode.table_layout import (
     Outputs,
     Part,
     PassThrough,
+    identities,
 )
 from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
@@ -69,10 +76,10 @@ __all__ = [
     "Decoded", "DecodedLayout", "EncodedLayout", "Engine", "FeatureWriter", "Integration",
     "Outputs", "Part", "PassThrough", "Rows", "Schema", "SeriesAccessor", "Strings", "Table",
     "TableAccessor", "TableKeywords", "Values", "as_literal", "cached_property", "check_choice",
-    "check_options", "checks", "classes_of", "code_column", "columns_only", "integration",
-    "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
-    "read_arrow", "read_table", "read_values", "reader_of", "reports", "require",
-    "with_article", "write",
+    "check_options", "checks", "classes_of", "code_column", "columns_only", "decoded_matrix",
+    "every_value", "identities", "integration", "lookup", "map_columns", "name_key", "name_keys",
+    "number_dtype", "part_of_table", "possible_specials", "read_arrow", "read_table",
+    "read_values", "reader_of", "reports", "require", "with_article", "write",
 ]  # fmt: skip
 
 

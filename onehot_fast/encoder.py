@@ -579,7 +579,9 @@ class Encoder(SklearnProtocol):
             dtype of the matrix. A decoded column has the type that `fit` saw (after `merge`, the
             common type), e.g. categorical or int8, if `fit` read a table of the same library and
             the type can represent all values. Otherwise the column has the dtype of its categories,
-            or dtype object if some values are not categories.
+            or dtype object if some values are not categories. In Dask and Spark, the type does not
+            depend on the rows: it must be able to represent all categories, and the values of
+            `missing`, `unknown` and `infrequent` that may be decoded.
 
         Raises
         ------

@@ -25,10 +25,19 @@ from ._read import flattened as flattened
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_table as read_table
-from ._write import type_name as type_name
-from ._write import type_of_name as type_of_name
+from ._types import can_represent as can_represent
+from ._types import cast_to as cast_to
+from ._types import common_type as common_type
+from ._types import fitted_type as fitted_type
+from ._types import plain_type as plain_type
+from ._types import rows_of as rows_of
+from ._types import scalar_array as scalar_array
+from ._types import taken as taken
+from ._types import type_name as type_name
+from ._types import type_of_name as type_of_name
 from ._write import wrap as wrap
 from .decoding import decode
+from .decoding import decode_for as decode_for
 from .encoding import encode, encoded_schema
 from .functions import expression, register
 from .tensors import OneHotArray, one_hot

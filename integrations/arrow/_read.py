@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from onehot_fast import Column
 from onehot_fast.adapter import CodedColumn, Table, Values, read_arrow, with_article
 
+from ._types import LIBRARY, type_name
 from ._values import as_values, check_offsets, chunks_of, runs_of, storage
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -76,9 +77,12 @@ def as_rows(table: Any) -> pa.Table | pa.RecordBatchReader:
     return table if isinstance(table, pa.RecordBatchReader) else as_table(table)
 
 
-def read_table(table: Any) -> Table:
-    """Return an object with Arrow data as a `Table`; no column is read yet."""
-    return ArrowTable(as_table(table))
+def read_table(table: Any, types: pa.Schema | None = None) -> Table:
+    """Return an object with Arrow data as a `Table`; no column is read yet.
+
+    `types` has the types of the columns at their source, if a reader has converted them.
+    """
+    return ArrowTable(as_table(table), types)
 
 
 class ArrowTable(Table):
@@ -86,16 +90,19 @@ class ArrowTable(Table):
 
     library = "arrow"
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, types: pa.Schema | None = None) -> None:
         super().__init__(table.schema.names, table.num_rows, table)
+        self._types = types
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether the column has strings, bytes or a dictionary."""
         return _is_encodable(self.source.schema.field(position).type)
 
     def type_of(self, position: int) -> str:
-        """Return the Arrow type of a column as a string with the prefix ``arrow:``."""
-        return f"arrow:{self.source.schema.field(position).type}"
+        """Return the name of the Arrow type of a column, with the prefix ``arrow:``."""
+        field = self.source.schema.field(position)
+        field = field if self._types is None else self._types.field(field.name)
+        return f"{LIBRARY}{type_name(field.type)}"
 
     def read(self, position: int) -> Column | Values:
         """Return a column as codes or values."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from onehot_fast.adapter import (
     Categorical,
@@ -24,9 +21,11 @@ from onehot_fast.adapter import (
     PassThrough,
     Schema,
     Table,
+    identities,
     write,
 )
 
+from ._types import converted, fitted_type, has_dictionary, plain_type, rows_writer
 from ._values import output_labels
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -34,12 +33,6 @@ Layout: TypeAlias = Literal["columns", "struct", "array", "tensor", "dictionary"
 LAYOUTS: tuple[Layout, ...] = ("columns", "struct", "array", "tensor", "dictionary")
 
 PANDAS_KEY = b"pandas"
-# Patterns for the type names that `pyarrow.type_for_alias` does not know.
-DICTIONARY_NAME = re.compile(r"dictionary<values=([^<>]+), indices=(u?int\d+), ordered=([01])>")
-ZONED_NAME = re.compile(r"timestamp\[(s|ms|us|ns), tz=(.+)\]")
-FIXED_BINARY_NAME = re.compile(r"fixed_size_binary\[(\d{1,9})\]")
-DECIMAL_NAME = re.compile(r"(decimal128|decimal256)\((\d{1,2}), (-?\d{1,3})\)")
-
 # A row of at most this many features is selected from a cached table.
 MAX_CACHED = 1 << 14
 
@@ -91,51 +84,29 @@ def _row_table(
     return both.select((np.arange(n_features) + n_features * row).tolist())
 
 
-def _decoded_array(part: Decoded) -> pa.Array:
+def _decoded_array(part: Decoded) -> pa.Array | pa.ChunkedArray:
     """Return decoded rows, in the type seen in `fit` if this type can represent the values."""
-    values = fitted = _from_numpy(part.distinct, part.name)
-    names = part.types_in("arrow")
-    if names:
-        # The name of a type in a hostile document may have too many levels.
-        with suppress(pa.ArrowException, RecursionError, TypeError, ValueError):
-            cast = _as_fitted(values, names, part.schema)
-            fitted = cast if part.holds(cast.to_pylist()) else values
-    positions = pa.array(part.positions)
-    try:
-        return fitted.take(positions)
-    except pa.ArrowNotImplementedError:  # pyarrow cannot take from string and binary views
-        return values.take(positions).cast(fitted.type)
-
-
-def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> pa.Array:
-    """Cast values to the common type of the types with these names, seen in `fit`."""
-    fields = [pa.schema([("", type_of_name(name))]) for name in names]
-    kind = pa.unify_schemas(fields, promote_options="permissive").field(0).type
-    if not pa.types.is_dictionary(kind):
-        return values.cast(kind)
-    levels = _from_numpy(schema.known.to_array(), schema.name).cast(kind.value_type)
-    codes = pc.index_in(values.cast(kind.value_type), levels).cast(kind.index_type)
-    return pa.DictionaryArray.from_arrays(codes, levels, ordered=kind.ordered)
-
-
-def type_name(kind: pa.DataType) -> str:
-    """Return the name from which `type_of_name` makes the type."""
-    return str(kind)
-
-
-def type_of_name(name: str) -> pa.DataType:
-    """Return the type that pyarrow calls `name`; raise ValueError for unknown and nested types."""
-    if match := DICTIONARY_NAME.fullmatch(name):
-        value_type, index_type = map(type_of_name, match.group(1, 2))
-        return pa.dictionary(index_type, value_type, ordered=match[3] == "1")
-    if match := ZONED_NAME.fullmatch(name):
-        return pa.timestamp(*match.groups())
-    if match := FIXED_BINARY_NAME.fullmatch(name):
-        return pa.binary(int(match[1]))
-    if match := DECIMAL_NAME.fullmatch(name):
-        make = {"decimal128": pa.decimal128, "decimal256": pa.decimal256}[match[1]]
-        return make(int(match[2]), int(match[3]))
-    return pa.type_for_alias(name)
+    plain = _from_numpy(part.distinct, part.name)
+    kind = fitted_type(part.schema)
+    if kind is None:
+        return plain.take(pa.array(part.positions))
+    keys = identities(part.distinct)
+    values = converted(plain, plain_type(kind), keys)
+    positions = part.positions
+    if values is not None and has_dictionary(kind):  # which also contains the unused categories
+        known = part.schema.known.to_array()
+        known_keys = identities(known)
+        try:
+            known_values = _from_numpy(known, part.name)
+        except TypeError:  # categories of several types
+            return plain.take(pa.array(positions))
+        levels = converted(known_values, plain_type(kind), known_keys)
+        values = None if levels is None else pa.concat_arrays([levels, values])
+        keys, positions = known_keys + keys, positions + len(known_keys)
+    if values is None:
+        return plain.take(pa.array(part.positions))
+    _, write = rows_writer(values, kind, keys)
+    return write(positions)
 
 
 def _schema(
@@ -214,7 +185,10 @@ def with_columns(
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(f"in the batch that begins at row {first_row}: {error}") from error
-            yield batch_of(arrays, schema, batch.num_rows)
+            if any(isinstance(array, pa.ChunkedArray) for array in arrays):
+                yield from pa.Table.from_arrays(arrays, schema=schema).to_batches()
+            else:
+                yield batch_of(arrays, schema, batch.num_rows)
             first_row += batch.num_rows
 
     return pa.RecordBatchReader.from_batches(schema, batches())

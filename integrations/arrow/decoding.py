@@ -12,9 +12,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import ColumnSchema, DecodedLayout, PassThrough, Schema, Values, classes_of
+from onehot_fast.adapter import (
+    ColumnSchema,
+    DecodedLayout,
+    PassThrough,
+    Schema,
+    Values,
+    classes_of,
+    identities,
+    possible_specials,
+)
 
 from ._read import as_rows, flattened, read_column
+from ._types import RowsWriter, converted, fitted_type, plain_type, rows_writer, scalar_array
 from ._values import as_values, common_values, output_labels, storage
 from ._write import Layout, metadata_without, with_columns
 from .encoding import Rows, fitted_schema
@@ -30,6 +40,8 @@ LAYOUT_OF_TYPE: dict[Layout, Callable[[pa.DataType], bool]] = {
     "struct": pa.types.is_struct,
     "dictionary": pa.types.is_dictionary,
 }
+# Tells whether a file format can hold an array.
+CanHold: TypeAlias = Callable[[pa.Array], bool]
 
 
 def decode(
@@ -58,8 +70,11 @@ def decode(
     Returns
     -------
     Table or RecordBatchReader
-        A reader if `table` is a reader. A decoded column always has the type of the categories,
-        and the position of its first feature. Other columns are unchanged.
+        A reader if `table` is a reader. A decoded column has the position of its first feature.
+        Other columns are unchanged. A decoded column has the type that `fit` saw, e.g. int8 or a
+        dictionary, if the type can represent all categories, `missing`, `unknown` and `infrequent`.
+        Otherwise, or if `fit` read a table of another library, it has the type of the categories.
+        The type never depends on the rows.
 
     Raises
     ------
@@ -81,10 +96,25 @@ def decode(
     >>> decode(encode(table, encoder), encoder).equals(table)
     True
     """
-    schema = fitted_schema(encoder, layout)
     substitutes = {
         Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
     }  # fmt: skip
+    return decode_for(table, encoder, layout, substitutes, lambda values: True)
+
+
+def decode_for(
+    table: Any,
+    encoder: Encoder,
+    layout: Layout,
+    substitutes: Mapping[Special, Any],
+    can_hold: CanHold,
+) -> Any:
+    """Decode as `decode` does, in types that a file format can hold.
+
+    If `can_hold` rejects a few values of the type that `fit` saw, the column has the plain type of
+    these values (without extension types, dictionaries and runs), or the type of the categories.
+    """
+    schema = fitted_schema(encoder, layout)
     rows = as_rows(table)
     source, changed = rows.schema, set(rows.schema.names)
     fields: list[pa.Field] = []
@@ -95,7 +125,7 @@ def decode(
             changed.discard(fields[-1].name)
             readers.append(methodcaller("column", part.position))
         else:
-            kind, read = _decoder(*part, substitutes)
+            kind, read = _decoder(*part, substitutes, can_hold)
             fields.append(pa.field(str(part[0].name), kind))
             readers.append(read)
     decoded = pa.schema(fields, metadata_without(source.metadata, changed))
@@ -143,33 +173,68 @@ def _check_layout(source: pa.Schema, schema: Schema) -> None:
 
 
 def _decoder(
-    column: ColumnSchema, classes_in: Callable[[Rows], Classes], substitutes: Mapping[Special, Any]
-) -> tuple[pa.DataType, Callable[[Rows], pa.Array]]:
-    """Return the type of decoded values, and the function that decodes a batch."""
-    categories = common_values(column.categories, f"column {column.name!r}")
-    specials = [_substitute(column, s, substitutes[s], categories.type) for s in Special]
-    values = pa.concat_arrays([categories, *specials])
-    position_of = {special: len(categories) + i for i, special in enumerate(Special)}
+    column: ColumnSchema,
+    classes_in: Callable[[Rows], Classes],
+    substitutes: Mapping[Special, Any],
+    can_hold: CanHold,
+) -> tuple[pa.DataType, Callable[[Rows], pa.Array | pa.ChunkedArray]]:
+    """Return the type of decoded values, and the function that decodes a batch.
+
+    Neither depends on rows. The values are the categories, and then the substitutes.
+    """
+    kind, write = _values_writer(column, substitutes, can_hold)
+    n_categories = len(column.known)
+    position_of = {special: n_categories + i for i, special in enumerate(Special)}
     missing = position_of[Special.MISSING]
     zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
-    dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
+    dropped = int(np.argmax(column.outputs < 0)) if n_categories else missing
     by_class = column.category_of_feature.tolist()
     by_class += [position_of[special] for special in column.specials]
     # The last two entries are for class -2 (a propagated missing value) and -1 (all zeros).
     by_class += [missing, position_of.get(zero_row, dropped)]
     position = np.array(by_class)
-    return categories.type, lambda rows: values.take(pa.array(position[classes_in(rows)]))
+    return kind, lambda rows: write(position[classes_in(rows)])
+
+
+def _values_writer(
+    column: ColumnSchema, substitutes: Mapping[Special, Any], can_hold: CanHold
+) -> tuple[pa.DataType, RowsWriter]:
+    """Return the type of decoded values, and a function that writes the values at positions.
+
+    The type is that of the column in `fit`, if it can represent all categories and all substitutes
+    that may be decoded. Otherwise it is the type of the categories.
+    """
+    possible = possible_specials(column)
+    used = [substitutes[special] if special in possible else None for special in Special]
+    categories = common_values(column.categories, f"column {column.name!r}")
+    fitted = fitted_type(column)
+    if fitted is not None:
+        keys = [*identities(column.categories), *identities(used)]
+        known = converted(categories, plain_type(fitted), keys[: len(categories)])
+        specials = [scalar_array(value, plain_type(fitted)) for value in used]
+        if known is not None and all(special is not None for special in specials):
+            values = pa.concat_arrays([known, *specials])
+            for kind in (fitted, values.type):
+                found, write = rows_writer(values, kind, keys)
+                if can_hold(write(np.array([0, len(values) - 1]))):
+                    return found, write
+    specials = [
+        _substitute(column, special, value, categories.type)
+        for special, value in zip(Special, used, strict=True)
+    ]
+    values = pa.concat_arrays([categories, *specials])
+    return values.type, lambda positions: values.take(pa.array(positions))
 
 
 def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
     """Return an array of one element that replaces missing, unknown or infrequent values."""
-    try:
-        return pa.array([value], kind)
-    except (pa.ArrowException, TypeError, OverflowError, ValueError) as error:
+    array = scalar_array(value, kind)
+    if array is None:
         raise TypeError(
             f"{special.value} must be of type {kind}, the type of column {column.name!r}, got"
-            f" {value!r}: {error}"
-        ) from None
+            f" {value!r}"
+        )
+    return array
 
 
 def _classes_in_columns(column: ColumnSchema, positions: Sequence[int], rows: Rows) -> Classes:

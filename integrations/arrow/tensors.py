@@ -60,7 +60,7 @@ def one_hot(
         The column. Null and NaN are missing values.
     categories : sequence of scalars, or Array, optional
         The classes in order. The default is the values of the dictionary, or the sorted distinct
-        values.
+        values. A Boolean array of only True has one class; pass [False, True] for two.
     depth : int, optional
         The number of classes. If given, `array` contains class labels from 0 to depth - 1.
     layout : {"tensor", "array", "struct", "columns", "dictionary"}, default "tensor"
@@ -139,6 +139,10 @@ def _read(
     if categories is None:
         ordered, positions = Categories.of(column.stored).sorted()
         lut = np.append(positions, -1).astype(np.int32)
+        if column.source == "bool":  # whose codes have two categories, also if one does not occur
+            occurring = np.array([(column.codes == code).any() for code in range(len(ordered))])
+            lut = np.append(np.where(occurring, np.cumsum(occurring) - 1, -1), -1).astype(np.int32)
+            ordered = ordered.take(np.flatnonzero(occurring))
         return CodedColumn(column.codes, lut, len(ordered)), ordered.to_array()
     schema = ColumnSchema.declared(categories, element)
     return code_column(schema, column), schema.known.to_array()

@@ -18,10 +18,14 @@ from dask.tokenize import tokenize
 from onehot_fast import Encoder, Special
 from onehot_fast.adapter import (
     check_choice,
+    decoded_matrix,
+    every_value,
+    integration,
     lookup,
     name_key,
     name_keys,
     part_of_table,
+    possible_specials,
     read_table,
     with_article,
 )
@@ -193,49 +197,63 @@ def inverse_transform(
 ) -> dd.DataFrame:
     """Decode a Dask collection to a DataFrame.
 
-    The dtypes do not depend on the rows. A column that may contain the value of `missing`,
-    `unknown` or `infrequent` has dtype object. Exception: a column of a DataFrame keeps its fitted
-    dtype if these values are None and the dtype can represent nulls.
+    The dtypes do not depend on the rows. A column has the pandas dtype that `fit` saw, if the dtype
+    can represent all categories, and the values of `missing`, `unknown` and `infrequent` that may
+    be decoded. Otherwise it has dtype object, or that of its categories if it has no such values.
     """
-    substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
+    substitutes = {
+        Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
+    }  # fmt: skip
     if not isinstance(encoded, da.Array):
-        return on_partitions(_decode_part, as_frame(encoded), encoder, substitutes)
+        frame = as_frame(encoded)
+        dtypes = _decoded_dtypes(make_meta(frame), encoder, substitutes)
+        return on_partitions(_decode_part, frame, encoder, substitutes, dtypes)
     whole_rows = encoded.rechunk({1: -1}) if encoded.ndim == 2 else encoded
     no_rows = np.empty((0, *encoded.shape[1:]), encoded.dtype)
-    meta = _decode_part(no_rows, encoder, substitutes)
+    dtypes = _decoded_dtypes(no_rows, encoder, substitutes)
+    meta = _decode_part(no_rows, encoder, substitutes, dtypes)
     decode = dask.delayed(_decode_part, pure=True)
     shared = dask.delayed(encoder, pure=True, traverse=False)
-    parts = [decode(block, shared, substitutes) for block in whole_rows.to_delayed().ravel()]
+    parts = [
+        decode(block, shared, substitutes, dtypes) for block in whole_rows.to_delayed().ravel()
+    ]
     with dask.config.set({"dataframe.convert-string": False}):  # objects stay objects
         return dd.from_delayed(parts, meta=meta, verify_meta=False)
 
 
-def _decode_part(part: Any, encoder: Encoder, substitutes: dict[str, Any]) -> pd.DataFrame:
-    """Return the decoded partition, with the dtypes that `inverse_transform` describes."""
-    decoded = encoder.inverse_transform(part, **substitutes)
-    frame = decoded if isinstance(decoded, pd.DataFrame) else pd.DataFrame(decoded)
-    is_frame = isinstance(part, pd.DataFrame)
-    no_rows = encoder.inverse_transform(part.iloc[:0], **substitutes) if is_frame else {}
+def _decode_part(
+    part: Any, encoder: Encoder, substitutes: dict[Special, Any], dtypes: dict[Any, Any]
+) -> pd.DataFrame:
+    """Return the decoded partition, with the dtypes that `_decoded_dtypes` returned."""
+    return _decoded_frame(part, encoder, substitutes).astype(dtypes)
+
+
+def _decoded_frame(part: Any, encoder: Encoder, substitutes: dict[Special, Any]) -> pd.DataFrame:
+    """Return a decoded table or matrix as a DataFrame, whose dtypes may depend on the rows."""
+    if isinstance(part, pd.DataFrame):
+        keywords = {special.value: value for special, value in substitutes.items()}
+        frame: pd.DataFrame = encoder.inverse_transform(part, **keywords)
+        return frame
+    table, parts = decoded_matrix(encoder.schema, part, substitutes)
+    matrix: pd.DataFrame = integration("pandas").wrap(table, parts)
+    return matrix
+
+
+def _decoded_dtypes(
+    no_rows: Any, encoder: Encoder, substitutes: dict[Special, Any]
+) -> dict[Any, Any]:
+    """Return the dtypes of the decoded columns, except those that only categories determine."""
+    empty = _decoded_frame(no_rows, encoder, substitutes)
     dtypes: dict[Any, Any] = {}
     for column in encoder.schema.columns:
-        in_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)][:1]
-        specials = [*in_zeros, *column.specials]  # special values that may be decoded
-        if not specials:
-            continue
-        dtypes[column.name] = object
-        is_null = all(substitutes[special.value] is None for special in specials)
-        if is_frame and is_null and any(name.startswith("pandas:") for name in column.types):
-            dtype = no_rows[column.name].dtype
-            dtypes[column.name] = dtype if _holds_null(dtype) else object
-    return frame.astype(dtypes)
-
-
-def _holds_null(dtype: Any) -> bool:
-    """Tell whether a pandas dtype can represent nulls."""
-    try:
-        return bool(pd.Series([None], dtype=object).astype(dtype).isna().all())
-    except (TypeError, ValueError):
-        return False
+        every = every_value(column, substitutes)
+        if any(name.startswith("pandas:") for name in column.types):
+            rows = read_table({column.name: every.positions})
+            fitted = integration("pandas").wrap(rows, [every])[column.name].dtype
+            dtypes[column.name] = fitted if fitted == empty[column.name].dtype else object
+        elif possible_specials(column):
+            dtypes[column.name] = object
+    return dtypes
 
 
 def count_rows(table: Any) -> int:

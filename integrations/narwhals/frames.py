@@ -94,6 +94,18 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
             if not frame.implementation.is_polars():
                 _check_texts(column, dtype)
             value = value.cast(nw.String)
+        if frame.implementation.is_pyarrow() and "string_view" in (
+            kind := _arrow_type(frame, name)
+        ):
+            if kind != "string_view":
+                raise TypeError(
+                    f"column {column.name!r} has the Arrow type {kind}, whose values pyarrow cannot"
+                    " compare: encode the frame with Encoder.transform, or cast the column to"
+                    " strings"
+                )
+            value = value.cast(nw.String)  # pyarrow cannot compare string views
+        if _has_foreign_zone(dtype) and _compares_zones(frame):
+            value = value.dt.convert_time_zone("UTC")  # the zone of the literals
         features = _Writer(column, value, dtype).features()
         found += [each.alias(name) for each, name in zip(features, column.names, strict=True)]
     return found
@@ -142,6 +154,21 @@ class _Writer(FeatureWriter[nw.Expr]):
         if not self.column.propagates_missing:
             return feature
         return nw.when(self.is_missing()).then(nw.lit(math.nan, self.element)).otherwise(feature)
+
+
+def _arrow_type(frame: Any, name: str) -> str:
+    """Return the Arrow type of a column of a frame over pyarrow, as text."""
+    return str(nw.to_native(frame).schema.field(name).type)
+
+
+def _compares_zones(frame: Any) -> bool:
+    """Tell whether a library rejects comparisons of times in different zones or units."""
+    return bool(frame.implementation.is_polars() or frame.implementation.is_pyarrow())
+
+
+def _has_foreign_zone(dtype: Any) -> bool:
+    """Tell whether a dtype has a time zone other than UTC."""
+    return isinstance(dtype, nw.Datetime) and dtype.time_zone not in (None, "UTC")
 
 
 def _check_texts(column: ColumnSchema, dtype: Any) -> None:

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain, pairwise
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
-from onehot_fast import Column, Encoder
-from onehot_fast.adapter import ColumnSchema, Schema, Strings, Table, check_choice, with_article
+from onehot_fast import Column, Encoder, Special
+from onehot_fast.adapter import (
+    ColumnSchema,
+    Schema,
+    Strings,
+    Table,
+    check_choice,
+    integration,
+    possible_specials,
+    with_article,
+)
 
 from ._workers import Output, element
 
+LIBRARY = "spark:"
 OUTPUTS: tuple[Output, ...] = get_args(Output)
 CODES = ("codes", "indices")
 LOCAL_OUTPUTS = "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars"
@@ -76,6 +87,10 @@ class SparkTable(Table):
             )
         return Column(np.full(self.n_rows, -1, np.int8), np.empty(0, object))
 
+    def type_of(self, position: int) -> str:
+        """Return the Spark type of a column, as SQL writes it, with the prefix ``spark:``."""
+        return f"{LIBRARY}{self._types[position].simpleString()}"
+
     def values(self, position: int) -> npt.NDArray[Any]:
         """Return an empty array, because no row was read."""
         return np.empty(0, object)
@@ -98,8 +113,63 @@ def spark_type(dtype: np.dtype[Any]) -> T.DataType:
     return from_arrow_type(pa.from_numpy_dtype(dtype))
 
 
+def decoded_type(column: ColumnSchema, substitutes: Mapping[Special, Any]) -> DecodedType:
+    """Return the type of a decoded column, which does not depend on rows.
+
+    It is the type that `fit` saw, if it can represent all categories, and all substitutes that may
+    be decoded. Otherwise, or if `fit` read a table of another library, it follows from the
+    categories. Raise TypeError if a substitute has another type.
+    """
+    arrow: Any = integration("arrow")
+    used = {special: substitutes[special] for special in possible_specials(column)}
+    fitted = _fitted_type(column)
+    if fitted is not None:
+        kind = _arrow_type(fitted)
+        has_room = all(arrow.scalar_array(value, kind) is not None for value in used.values())
+        if has_room and arrow.can_represent(kind, column.categories):
+            return DecodedType(fitted, kind)
+    kind = category_type(column)
+    name = from_arrow_type(kind).simpleString()
+    for special, value in used.items():
+        if arrow.scalar_array(value, kind) is None:
+            raise TypeError(
+                f"{special.value} must be of type {name} for column {column.name!r}, got {value!r}"
+            )
+    return DecodedType(from_arrow_type(kind), kind)
+
+
+def _fitted_type(column: ColumnSchema) -> T.DataType | None:
+    """Return the Spark type that a column had in `fit`, or None if it is unknown.
+
+    If the column had several types, the result is their common type in Arrow.
+    """
+    names = sorted(name for name in column.types if name.startswith(LIBRARY))
+    try:
+        types = [T.DataType.fromDDL(name.removeprefix(LIBRARY)) for name in names]
+    except PySparkException:  # a document of another version
+        return None
+    if any(type(each).__name__ not in ENCODABLE for each in types):
+        return None
+    if len(types) > 1:
+        common = integration("arrow").common_type([*map(_arrow_type, types)])
+        return None if common is None else from_arrow_type(common)
+    if types and type(types[0]).__name__ in ("CharType", "VarcharType"):  # tables alone have them
+        return T.StringType()
+    return types[0] if types else None
+
+
+def _arrow_type(kind: T.DataType) -> pa.DataType:
+    """Return the Arrow type of the values that Spark exchanges with Python workers."""
+    match type(kind).__name__:
+        case "TimestampType":
+            return pa.timestamp("us", "UTC")
+        case "CharType" | "VarcharType":
+            return pa.string()
+    return to_arrow_type(kind)
+
+
 def category_type(column: ColumnSchema) -> pa.DataType:
-    """Return the Arrow type of a decoded column, which depends only on the categories."""
+    """Return the Arrow type that can represent all categories of a column."""
     values = column.known.values
     if isinstance(values, Strings):
         return pa.string() if values.is_text else pa.binary()
@@ -116,6 +186,13 @@ def category_type(column: ColumnSchema) -> pa.DataType:
             f"column {column.name!r}: Spark has no type that can hold all categories ({error}):"
             " convert the column to one type before fit"
         ) from error
+
+
+class DecodedType(NamedTuple):
+    """The type of a decoded column in Spark, and in the Arrow batches of Python workers."""
+
+    spark: T.DataType
+    arrow: pa.DataType
 
 
 class PlannedSchema(T.StructType):

@@ -194,7 +194,9 @@ def decode_batch(
         name: batch.column(i).to_numpy(zero_copy_only=False)
         for name, i in zip(encoder.schema.names, inputs, strict=False)
     }
-    if is_joined:
+    if not encoder.n_features:  # a table without columns would have no number of rows
+        encoded = np.empty((batch.num_rows, 0), np.bool_)
+    elif is_joined:
         encoded = _matrix(batch.column(inputs[0]), encoder.n_features)
     decoded = encoder.inverse_transform(encoded, **substitutes)
     columns = zip(encoder.schema.columns, types, strict=True)

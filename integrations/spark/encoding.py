@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from pyspark.ml.functions import array_to_vector, vector_to_array
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import from_arrow_type
 
 from onehot_fast import Encoder, Special
 from onehot_fast.adapter import ColumnSchema, DecodedLayout, PassThrough, integration, with_article
@@ -24,9 +22,9 @@ from ._columns import (
     CODES,
     PlannedSchema,
     as_frame,
-    category_type,
     check_names,
     check_output,
+    decoded_type,
     encoded_in_one,
     new_fields,
     order_of,
@@ -175,15 +173,18 @@ def inverse_transform(
     """Return the decoded DataFrame; see `onehot_fast.adapter.Engine`.
 
     `encoded` has one column per feature, or one array or vector column whose metadata name the
-    features. If `missing`, `unknown` or `infrequent` is a `Special`, null is used instead.
+    features. If `missing`, `unknown` or `infrequent` is a `Special`, null is used instead. A
+    decoded column has the type that `fit` saw if it can represent all categories and these values,
+    otherwise the type of the categories.
     """
     frame, schema = as_frame(encoded), encoder.schema
-    substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
-    substitutes = {n: None if isinstance(v, Special) else v for n, v in substitutes.items()}
-    types, new = [category_type(column) for column in schema.columns], []
-    for column, kind in zip(schema.columns, types, strict=True):
-        _check_substitutes(column.name, kind, substitutes)
-        new.append(T.StructField(str(column.name), from_arrow_type(kind)))
+    given = {
+        Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
+    }  # fmt: skip
+    given = {name: None if isinstance(value, Special) else value for name, value in given.items()}
+    types = [decoded_type(column, given) for column in schema.columns]
+    pairs = zip(schema.columns, types, strict=True)
+    new = [T.StructField(str(column.name), kind.spark) for column, kind in pairs]
     in_one = encoded_in_one(frame, schema)
     if in_one is None:
         layout = DecodedLayout(schema, frame.columns)
@@ -194,8 +195,10 @@ def inverse_transform(
         new_positions = [~i for i in range(len(types))]
         order = [*range(in_one), *new_positions, *range(in_one + 1, len(frame.columns))]
     source, inputs, order, fields = _planned(frame, inputs, order, new)
+    kinds = [kind.arrow for kind in types]
+    substitutes = {special.value: value for special, value in given.items()}
     work = partial(
-        decode_batch, CachedEncoder(encoder), inputs, in_one is not None, types, substitutes
+        decode_batch, CachedEncoder(encoder), inputs, in_one is not None, kinds, substitutes
     )
     return _mapped(source, work, 8 * encoder.n_features, order, fields)
 
@@ -209,6 +212,8 @@ def _planned(
     """
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
     check_names(fields, new)
+    if not frame.columns:  # Arrow batches without columns would have no rows
+        frame = frame.withColumn("c0", F.lit(0))
     needed = sorted({i for i in [*inputs, *order] if i >= 0} or {0})
     place = {position: i for i, position in enumerate(needed)}
     selected = positional(frame, needed)
@@ -236,18 +241,6 @@ def _select(
     return frame.select(
         *(column.alias(each.name, metadata=each.metadata) for column, each in pairs)
     )
-
-
-def _check_substitutes(name: Hashable, kind: pa.DataType, substitutes: dict[str, Any]) -> None:
-    """Raise an error if the decoded column, of type `kind`, cannot hold a substitute."""
-    for option, value in substitutes.items():
-        try:
-            pa.scalar(value, kind)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise TypeError(
-                f"{option} must be of type {from_arrow_type(kind).simpleString()} for column"
-                f" {name!r}, got {value!r}"
-            ) from None
 
 
 def new_columns(

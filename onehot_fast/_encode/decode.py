@@ -18,7 +18,7 @@ from onehot_fast._categories.keys import as_array, is_missing, name_key, name_ke
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._schema.column_schema import ColumnSchema, Special
 from onehot_fast._schema.schema import Schema, categories_of_outputs
-from onehot_fast.table import Table, column_positions
+from onehot_fast.table import ArrayTable, Table, column_positions
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Classes: TypeAlias = npt.NDArray[np.int64]
@@ -35,7 +35,14 @@ NO_VALUE = -2  # the class of a row whose missing value was propagated
 def decode_matrix(
     schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
 ) -> dict[Hashable, AnyArray]:
-    """Return a dict of the decoded columns, and of the columns that were not encoded.
+    """Return a dict of the decoded columns, and of the columns that were not encoded."""
+    return decoded_mapping(*decoded_matrix(schema, encoded, substitutes))
+
+
+def decoded_matrix(
+    schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
+) -> tuple[Table, list[Part]]:
+    """Return the columns of a decoded matrix, and a table of the columns that were not encoded.
 
     The matrix is dense or sparse. It has all columns of `transform`, or only the features.
     `substitutes` contains the values to return for missing, unknown and infrequent values.
@@ -55,26 +62,27 @@ def decode_matrix(
     if others:
         width = np.arange(encoded.shape[1])
         features = encoded[:, np.delete(width, [output for _, output in others])]
-    columns: dict[Hashable, tuple[Hashable, AnyArray]] = {}  # by the key of the name
+    parts: dict[Hashable, Part] = {}  # by the key of the name
     for column, start in zip(schema.columns, schema.starts, strict=False):
         if hasattr(encoded, "tocsc"):
             classes = _sparse_classes(column, features, start)
         else:
             cells = features[:, start : start + column.n_outputs]
             classes = classes_of(column, cells, nan_is_null=False)
-        values = _numpy_values(_decoded(column, classes, substitutes))
-        columns[name_key(column.name)] = column.name, values
-    for name, output in others:
-        if name_key(name) in columns:
+        parts[name_key(column.name)] = _decoded(column, classes, substitutes)
+    arrays = []
+    for position, (name, output) in enumerate(others):
+        if name_key(name) in parts:
             raise ValueError(
                 f"two columns are named {name!r}, but the result is a dict with unique names: pass"
                 " only the features of the matrix, or decode a DataFrame"
             )
         values = encoded[:, [output]]
-        values = (values.toarray() if hasattr(values, "toarray") else values).ravel()
-        columns[name_key(name)] = name, values
-    order = name_keys(schema.fitted_names or ()) if others else columns
-    return dict(columns[key] for key in order)
+        arrays.append((values.toarray() if hasattr(values, "toarray") else values).ravel())
+        parts[name_key(name)] = PassThrough(name, position)
+    table = ArrayTable([name for name, _ in others], arrays, None, encoded.shape[0])
+    keys = name_keys(schema.fitted_names or ()) if others else parts
+    return table, [parts[key] for key in keys]
 
 
 def _others(schema: Schema) -> list[tuple[Hashable, int]]:
@@ -266,6 +274,20 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
             [substitutes[label] if isinstance(label, Special) else label for label in labels]
         )
     return Decoded(column.name, values, rank[shifted], column)
+
+
+def possible_specials(column: ColumnSchema) -> list[Special]:
+    """Return the special values that may be decoded, in any row of any encoded table."""
+    in_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)][:1]
+    propagated = [Special.MISSING] if column.propagates_missing else []
+    return list(dict.fromkeys([*propagated, *in_zeros, *column.specials]))
+
+
+def every_value(column: ColumnSchema, substitutes: Mapping[Special, Any]) -> Decoded:
+    """Return a decoded column that has each value that may be decoded, in any row, once."""
+    used = [substitutes[special] for special in possible_specials(column)]
+    values = as_array([*column.categories, *used]) if used else column.known.to_array()
+    return Decoded(column.name, values, np.arange(len(values)), column)
 
 
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:

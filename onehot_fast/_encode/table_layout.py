@@ -74,10 +74,10 @@ class Decoded(OneColumn):
 
     def holds(self, values: Iterable[Any]) -> bool:
         """Tell whether `values` equals `distinct`; missing values equal each other."""
-        return _identities(values) == _identities(self.distinct)
+        return identities(values) == identities(self.distinct)
 
 
-def _identities(values: Iterable[Any]) -> list[Hashable]:
+def identities(values: Iterable[Any]) -> list[Hashable]:
     """Return hashable keys by which values can be compared; a missing value becomes None."""
     return [None if is_missing(value) else key(plain(value)) for value in values]
 

@@ -8,21 +8,24 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from onehot_fast import Special
 from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, new_encoders
 from onehot_fast.cli.messages import CommandError, Exit, encoding, one_line
 from onehot_fast.cli.outputs import Output, new_output, place_for_encoder, resolved_output
+from onehot_fast.cli.places import Format
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import InputFiles, open_source
-from onehot_fast.cli.writers import Change
-from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_table
+from onehot_fast.cli.writers import Change, can_hold
+from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema, read_table
 
 # The estimated size of a decoded string and its code.
 TEXT_BYTES = 40
@@ -242,10 +245,10 @@ def learn(
     batches = source.batches(MAX_ROWS, columns, columns)
     with messages.showing("learning", is_quiet) as step, encoding(source.name, Exit.COLUMN):
         # Learn without rows first: files may be empty, and the encoder stores all columns' names.
-        encoders.learn(no_rows(source.schema))
+        encoders.learn(no_rows(source.schema), source.schema)
         with closing(ahead(batches)) as parts:
             for part in parts:
-                encoders.learn(part)
+                encoders.learn(part, source.schema)
                 n_rows += part.num_rows
                 step(source.share, n_rows)
                 if early_limit < math.inf:
@@ -413,7 +416,7 @@ def run_decode(
             source.keep_text([*old, *output.partition_by])
         else:
             source.decide()
-        change = _decoding(source, encoders, layout, old)
+        change = _decoding(source, encoders, layout, old, output.form)
         convert(source, change, output)
     rows = reports.number_of(source.n_rows or 0, "row")
     columns = reports.number_of(len(change.new), "decoded column")
@@ -453,15 +456,23 @@ def _encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> set
     return of_labels.union(of_values)
 
 
-def _decoding(source: InputFiles, encoders: Encoders, layout: Any, old: set[str]) -> Change:
-    """Return how decoding changes the columns of a file."""
+def _decoding(
+    source: InputFiles, encoders: Encoders, layout: Any, old: set[str], form: Format
+) -> Change:
+    """Return how decoding changes the columns of a file.
+
+    The decoded columns have the types that `encode` saw, as far as the output format has them.
+    """
+    fits = partial(can_hold, form)
+    nulls = dict.fromkeys(Special)
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        return map(encoders.without_features, decode(batches, encoders.values, layout=layout))
+        decoded = decode_for(batches, encoders.values, layout, nulls, fits)
+        return (encoders.without_features(batch, fits) for batch in decoded)
 
     try:
-        empty = decode(no_rows(source.schema), encoders.values, layout=layout)
-        after = encoders.without_features(no_rows(empty.schema)).schema
+        empty = decode_for(no_rows(source.schema), encoders.values, layout, nulls, fits)
+        after = encoders.without_features(no_rows(empty.schema), fits).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}

@@ -7,7 +7,7 @@ its own `Encoder`, for which each label is a row, so that every option also appl
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -21,7 +21,17 @@ from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
 from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
 from onehot_fast.cli.places import place_of
 from onehot_fast.encoder import Encoder
-from onehot_fast.integrations.arrow import encoded_schema, flattened, read_column
+from onehot_fast.integrations.arrow import (
+    cast_to,
+    encoded_schema,
+    fitted_type,
+    flattened,
+    plain_type,
+    read_column,
+    read_table,
+    rows_of,
+    taken,
+)
 
 Offsets: TypeAlias = npt.NDArray[np.int64]
 # The values that the user typed for each option of `Encoder`, and for ``sep``.
@@ -30,6 +40,7 @@ Typed: TypeAlias = Mapping[str, Sequence[str]]
 # The key of the encoder in the metadata of an encoded file.
 ENCODER_KEY = b"onehot_fast.encoder"
 FORMAT, VERSION = "onehot_fast.command", 1
+TEXTS = pa.string(), pa.large_string(), pa.string_view()
 
 
 def has_lists(kind: pa.DataType) -> bool:
@@ -41,7 +52,7 @@ def has_lists(kind: pa.DataType) -> bool:
 def is_text(kind: pa.DataType) -> bool:
     """Tell whether a column contains strings."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return kind in TEXTS
 
 
 @dataclass(frozen=True)
@@ -52,10 +63,10 @@ class LabelColumn:
     sep: str | None  # the separator of labels in a string; None: the rows are lists
     encoder: Encoder  # fitted to a table whose only column, `name`, contains the labels
 
-    def learn(self, column: Any) -> None:
-        """Fit the encoder to the labels of more rows."""
+    def learn(self, column: Any, types: pa.Schema) -> None:
+        """Fit the encoder to the labels of more rows; `types` has the type of the column."""
         _, labels = self._read(column)
-        self.encoder.partial_fit(pa.table({self.name: labels}))
+        self.encoder.partial_fit(read_table(pa.table({self.name: labels}), types))
 
     def encoded(self, column: Any) -> pa.RecordBatch:
         """Return the features of some rows as columns."""
@@ -105,13 +116,16 @@ class LabelColumn:
             )
         order = np.insert(np.arange(len(labels)), offsets[:-1][is_null], -1)
         offsets[1:] += np.cumsum(is_null)
-        return offsets, labels.take(pa.array(order, mask=order < 0))
+        return offsets, taken(labels, pa.array(order, mask=order < 0))
 
-    def decoded(self, features: pa.RecordBatch) -> pa.RecordBatch:
+    def decoded(
+        self, features: pa.RecordBatch, can_hold: Callable[[pa.Array], bool]
+    ) -> pa.RecordBatch:
         """Decode features to a column of labels; the labels are in the order of the features.
 
-        If there is a feature for missing values, null rows become null again. Otherwise, they
-        become rows without labels. Unknown and infrequent labels are lost.
+        The column has the type that `fit` saw, unless this is a type of fixed-size lists, or one
+        that the output cannot hold. If there is a feature for missing values, null rows become null
+        again. Otherwise, they become rows without labels. Unknown and infrequent labels are lost.
         """
         known = self.encoder.features
         columns = [features.column(name).to_numpy(zero_copy_only=False) for name in known["name"]]
@@ -125,18 +139,36 @@ class LabelColumn:
         row, label = np.nonzero(np.column_stack([labels, is_element]))
         categories = [*known["category"][is_label].tolist(), None]
         values = pa.array(categories, pa.string() if self.sep is not None else None)
-        values = values.take(pa.array(label))
         offsets = np.searchsorted(row, np.arange(features.num_rows + 1))
         starts = pa.array(offsets.astype(np.int32), mask=np.append(is_null, False))
-        lists = pa.ListArray.from_arrays(starts, values)
-        decoded = lists if self.sep is None else pc.binary_join(lists, self.sep)
-        return pa.record_batch([decoded], [self.name])
+        kind = fitted_type(self.encoder.schema.columns[0])
+        if self.sep is not None:
+            texts = pc.binary_join(pa.ListArray.from_arrays(starts, values.take(label)), self.sep)
+            kind = pa.string() if kind is None else plain_type(kind)
+            fitted = cast_to(texts, kind) if kind in TEXTS else texts
+            return pa.record_batch([fitted if can_hold(fitted[:1]) else texts], [self.name])
+        elements = [] if kind is None or not has_lists(kind) else [kind.value_type]
+        for element in [*elements, *map(plain_type, elements)]:
+            lists = _lists(starts, rows_of(values, element, label), pa.types.is_large_list(kind))
+            if can_hold(lists[:1]):
+                return pa.record_batch([lists], [self.name])
+        lists = pa.ListArray.from_arrays(starts, values.take(label))
+        return pa.record_batch([lists], [self.name])
+
+
+def _lists(starts: pa.Array, elements: pa.Array, is_large: bool) -> pa.Array:
+    """Return the lists of elements that begin at some positions."""
+    if not is_large:
+        return pa.ListArray.from_arrays(starts, elements)
+    return pa.LargeListArray.from_arrays(starts.cast(pa.int64()), elements)
 
 
 def _split(column: Any, sep: str) -> Any:
     """Split each string of a column into a list of labels."""
     if pa.types.is_dictionary(column.type):
         return _split(column.dictionary, sep).take(column.indices)
+    if pa.types.is_string_view(column.type):  # which pyarrow cannot split
+        column = column.cast(pa.large_string())
     return pc.split_pattern(column, sep)
 
 
@@ -167,11 +199,14 @@ class Encoders:
         """The number of features."""
         return sum(encoder.n_features for encoder in self.each)
 
-    def learn(self, rows: pa.RecordBatch) -> None:
-        """Fit all encoders to more rows."""
-        self.values.partial_fit(rows)
+    def learn(self, rows: pa.RecordBatch, types: pa.Schema) -> None:
+        """Fit all encoders to more rows; `types` is the schema of the file.
+
+        A reader may have converted columns of strings to dictionaries, which are faster.
+        """
+        self.values.partial_fit(read_table(rows, types))
         for column in self.labels:
-            column.learn(rows.column(column.name))
+            column.learn(rows.column(column.name), types)
 
     def estimate(self, n_rows: int) -> dict[str, int]:
         """Return the estimated bytes of `n_rows` rows in each output form, e.g. "csr".
@@ -224,8 +259,11 @@ class Encoders:
             batch = _replaced(batch, i, {i}, column.encoded(batch.column(i)))
         return batch
 
-    def without_features(self, batch: Any) -> Any:
-        """Return a batch after replacing the features of labels by the columns of labels."""
+    def without_features(self, batch: Any, can_hold: Callable[[pa.Array], bool]) -> Any:
+        """Return a batch after replacing the features of labels by the columns of labels.
+
+        `can_hold` tells whether the output can hold the values of an array.
+        """
         for column in self.labels:
             names = set(column.encoder.schema.names)
             places = {i for i, name in enumerate(batch.schema.names) if name in names}
@@ -235,7 +273,7 @@ class Encoders:
                 earlier = set(order[: order.index(column.name)])
                 found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
                 first = max(found, default=-1) + 1
-            batch = _replaced(batch, first, places, column.decoded(batch))
+            batch = _replaced(batch, first, places, column.decoded(batch, can_hold))
         return batch
 
 

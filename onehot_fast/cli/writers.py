@@ -39,9 +39,9 @@ DATE = (1980, 1, 1, 0, 0, 0)
 TEXT_ROWS = 1 << 13
 # The type of the fields of a text file, whatever their encoding.
 BYTES = pa.large_binary()
-# Types that pyarrow cannot write as text, and the types that replace them.
-VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *VIEWS)
+# Types that pyarrow cannot write as text, and the types that replace them; some types have no hash.
+VIEWS = (pa.string_view(), pa.large_string()), (pa.binary_view(), pa.large_binary())
+STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *dict(VIEWS))
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,28 @@ def _is_boolean(kind: pa.DataType) -> bool:
     return bool(pa.types.is_boolean(kind))
 
 
+def can_hold(form: Format, values: pa.Array) -> bool:
+    """Tell whether a format can hold decoded values, i.e. whether they can be written.
+
+    An Arrow file must also give the same type back; it has no dictionaries of extension types.
+    """
+    if not len(values):
+        values = pa.nulls(1, values.type)
+    table, file = pa.table({"x": pa.chunked_array([values, values])}), pa.BufferOutputStream()
+    try:
+        if form.kind == "parquet":
+            pq.write_table(table.unify_dictionaries(), file)
+            return True
+        if form.kind in ("csv", "tsv"):
+            text_format.write_csv(pa.table({"x": pa.array([], values.type)}), file)
+            return not isinstance(values, pa.DictionaryArray)
+        with pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write_table(table)
+        return bool(pa.ipc.open_stream(file.getvalue()).read_all().schema == table.schema)
+    except (pa.ArrowException, OSError):
+        return False
+
+
 class ArrowWriter(Writer):
     """An Arrow IPC file or stream."""
 
@@ -289,13 +311,18 @@ class TextWriter(Writer):
         self._file.write(lines.buffers()[2].slice(offsets[0], offsets[-1] - offsets[0]))
 
 
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type that pyarrow can write as text instead of a type of views."""
+    return next((plain for view, plain in VIEWS if kind == view), kind)
+
+
 def _require_text(schema: pa.Schema, form: Format) -> None:
     """Raise an error if a column cannot be written as text, or if there is no column."""
     if not len(schema):
         text = f"there is no column to write, and {form.kind} requires one; choose another format"
         raise pa.ArrowInvalid(text)
     for field in schema:
-        alone = pa.schema([("x", VIEWS.get(field.type, field.type))])
+        alone = pa.schema([("x", _without_views(field.type))])
         try:
             text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
         except pa.ArrowException as error:

@@ -167,3 +167,25 @@ def test_a_table_is_not_a_column(layout):
 
     with pytest.raises(TypeError, match=r"got a table with columns \['size', 'n'\]: pass"):
         one_hot(table, layout=layout)
+
+
+@pytest.mark.parametrize("values", [[], [None], [True, True], [False], [True, None, False]])
+@pytest.mark.parametrize("form", ["plain", "chunks", "runs"])
+def test_the_classes_of_booleans_are_those_that_occur(values, form):
+    """As for every other type; the classes can be given."""
+    array = pa.array(values, pa.bool_())
+    column = {
+        "plain": lambda: array,
+        "chunks": lambda: pa.chunked_array([array, array[:0]]),
+        "runs": lambda: pa.RunEndEncodedArray.from_arrays(
+            pa.array(range(1, len(values) + 1), pa.int32()), array
+        ),
+    }[form]()
+    classes = sorted({value for value in values if value is not None})
+    expected = [[value == one for one in classes] for value in values]
+
+    encoded = one_hot(column)
+
+    assert encoded.categories.tolist() == classes
+    assert np.asarray(encoded).tolist() == expected
+    assert one_hot(column, categories=[False, True]).shape == (len(values), 2)

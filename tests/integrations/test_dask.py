@@ -161,6 +161,51 @@ def test_decoded_columns_have_the_fitted_dtypes():
     assert encoder.inverse_transform(encoded, missing="none").dtypes.unique().tolist() == [object]
 
 
+@pytest.mark.parametrize("output", ["pandas", "numpy", "csr"])
+@pytest.mark.parametrize("missing", [None, 3, 300, "?"])
+def test_decoded_dtypes_follow_from_the_encoder_and_the_substitutes(output, missing):
+    """From frames and arrays alike, also if no row needs a substitute."""
+    rows = pd.DataFrame(
+        {
+            "int8": pd.array([1, 2, 1, None], "Int8"),
+            "category": pd.Categorical(["a", "b", "a", None], ["b", "a"]),
+            "str": pd.array(["a", "b", "a", None], "string"),
+            "complete": pd.array([1, 2, 1, 2], "int8"),
+        }
+    )
+    table = dd.from_pandas(rows, npartitions=2)
+    rules = {"handle_missing": {"complete": "error"}, "handle_unknown": "error"}
+    encoder = Encoder([*rows], **rules).fit(table)
+
+    decoded = encoder.inverse_transform(encoder.transform(table, output), missing=missing)
+    computed = decoded.compute().reset_index(drop=True)
+
+    assert decoded.dtypes.tolist() == computed.dtypes.tolist()
+    fits = {
+        "int8": missing in (None, 3),
+        "category": missing is None,
+        "str": missing in (None, "?"),
+    }
+    for name, is_fitting in fits.items():
+        assert computed[name].dtype == (rows[name].dtype if is_fitting else object)
+        expected = [missing if pd.isna(value) else value for value in rows[name]]
+        assert (
+            computed[name].astype(object).where(computed[name].notna(), None).tolist() == expected
+        )
+    assert computed["complete"].equals(rows["complete"])
+
+
+def test_a_dtype_never_changes_a_value():
+    """An encoder may have learned categories that the dtype of the frame cannot represent."""
+    table = dd.from_pandas(pd.DataFrame({"c": pd.array([1, 2], "int8")}), npartitions=1)
+    encoder = Encoder(["c"], handle_missing="error").fit(table)
+    encoder.partial_fit({"c": [300]})
+
+    for output in ("pandas", "numpy"):
+        encoded = encoder.transform(dd.from_pandas(pd.DataFrame({"c": [300, 1]})), output)
+        assert encoder.inverse_transform(encoded).compute()["c"].tolist() == [300, 1]
+
+
 NULLABLE = ["Int64", "UInt8", "boolean", "int64[pyarrow]", "bool[pyarrow]", "Float64"]
 
 

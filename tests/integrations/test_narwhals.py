@@ -96,6 +96,45 @@ def test_the_two_zeros_are_one_value(library):
     np.testing.assert_array_equal(found.to_numpy(), encoder.transform(frame, "numpy"))
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Tokyo", "Asia/Kathmandu"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize("library", ["polars", "lazy", "pyarrow", "pandas"])
+def test_times_of_every_zone(library, unit, zone):
+    """Before and after 1970, and the two times of a repeated hour."""
+    seconds = [0, -1, 1_729_990_800, 1_729_987_200, None]
+    times = pl.Series("t", seconds).cast(pl.Int64) * 1000
+    moments = times.cast(pl.Datetime("ms", "UTC")).dt.cast_time_unit(unit)
+    table = moments.dt.convert_time_zone(zone).to_frame()
+    encoder = Encoder(["t"], handle_unknown="ignore").fit(table[:3])
+    native = table
+    if library != "polars":
+        pytest.importorskip("pyarrow")
+        native = table.lazy() if library == "lazy" else table.to_arrow()
+    if library == "pandas":
+        pytest.importorskip("pandas")
+        native = native.to_pandas()
+    frame = nw.from_native(native)
+
+    found = frame.select(encoder.expressions(frame)).lazy().collect("polars").to_native()
+
+    np.testing.assert_array_equal(found.to_numpy(), encoder.transform(table, "numpy"))
+
+
+def test_string_views_of_pyarrow():
+    pa = pytest.importorskip("pyarrow")
+    values = pa.array(["a", "b", None, "other"], pa.string_view())
+    encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": ["a", "b"]})
+
+    frame = nw.from_native(pa.table({"c": values}))
+    found = frame.select(encoder.expressions(frame)).to_native()
+    assert found.to_pydict() == encoder.transform(pa.table({"c": values})).to_pydict()
+
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), values)
+    frame = nw.from_native(pa.table({"c": coded}))
+    with pytest.raises(TypeError, match=r"column 'c' .*dictionary<values=string_view.*transform"):
+        frame.select(encoder.expressions(frame))
+
+
 @pytest.mark.parametrize("texts", [["1", "2"], [1, 2]])
 def test_narwhals_encodes_categories_that_are_texts(texts):
     """Narwhals casts other categories to texts, so that no number would be found."""

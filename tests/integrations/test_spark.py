@@ -29,7 +29,7 @@ from pyspark.ml.linalg import DenseVector, SparseVector, VectorUDT
 from pyspark.sql.types import StructField, StructType
 
 from onehot_fast.integrations import spark as onehot_spark
-from onehot_fast.integrations.spark import _learn, _workers, encode
+from onehot_fast.integrations.spark import _columns, _learn, _workers, encode
 from onehot_fast.integrations.spark._columns import PlannedSchema
 from onehot_fast.integrations.sql import column_features
 
@@ -501,3 +501,97 @@ def test_the_batches_of_a_stage_warn_once():
                 batch = pa.record_batch({"p": [value]})
                 _workers.encode_batch(cached, [0], output, [[0]], 1, batch)
         assert [each.category for each in caught] == [UnknownValueWarning] * n_warnings
+
+
+EVERY_TYPE = (
+    "select * from values"
+    " (1Y, 1S, 1, 1L, 1.5F, 1.5D, true, 'a', X'00FF', 1.50BD, date'2024-02-29',"
+    " timestamp'2024-02-29 12:00:00', timestamp_ntz'2024-02-29 12:00:00', null,"
+    " interval '1' day, interval '1:30' hour to minute, cast('v' as varchar(3))),"
+    " (2Y, 2S, 2, 2L, 0.1F, 0.1D, false, 'b', X'01', -1.00BD, date'1969-01-01',"
+    " timestamp'1969-01-01 00:00:00', timestamp_ntz'1969-01-01 00:00:00', null,"
+    " interval '-1' day, interval '0:01' hour to minute, cast('w' as varchar(3))),"
+    " (null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,"
+    " null, null)"
+)
+
+
+def frame_of_every_type(spark):
+    """Return three rows of every type that can be encoded, with a wider decimal type."""
+    return spark.sql(EVERY_TYPE).selectExpr(
+        "* except (col10)", "cast(col10 as decimal(20, 2)) col10"
+    )
+
+
+def test_decoded_columns_have_the_types_that_fit_saw(spark):
+    """Also after JSON and merge, from columns and vectors; the schema is known before the rows."""
+    frame = frame_of_every_type(spark)
+    encoder = Encoder(frame.columns).fit(frame)
+    kinds = {type(field.dataType).__name__ for field in frame.schema}
+
+    for copied in (encoder, Encoder.from_json(encoder.to_json()), encoder.merge(encoder)):
+        for encoded in (copied.transform(frame), encode(frame, copied, output="vector")):
+            decoded = copied.inverse_transform(encoded)
+            assert {f.name: f.dataType for f in decoded.schema} == {
+                f.name: f.dataType for f in frame.schema
+            }
+        assert [row.asDict() for row in decoded.collect()] == [r.asDict() for r in frame.collect()]
+    encodable = {*_columns.ENCODABLE} - {"CharType", "VarcharType", "TimeType"}
+    assert kinds == encodable
+    assert decoded.unionByName(frame).count() == 2 * frame.count()
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "expected"),
+    [
+        ("tinyint", 3, "tinyint"),
+        ("tinyint", 300, "bigint"),
+        ("tinyint", "?", None),
+        ("decimal(20,2)", decimal.Decimal("9.99"), "decimal(20,2)"),
+        ("float", 0.1, "float"),
+        ("void", "?", "string"),
+        ("void", 3, None),
+    ],
+)
+def test_a_substitute_may_change_the_type(spark, name, missing, expected):
+    value = "null" if name == "void" else f"cast(1 as {name})"
+    frame = spark.sql(f"select {value} c, 0 kept union all select null, 1")
+    encoder = Encoder(["c"]).fit(frame)
+    encoded = encoder.transform(frame)
+
+    if expected is None:
+        with pytest.raises(TypeError, match=r"missing must be of type .* for column 'c'"):
+            encoder.inverse_transform(encoded, missing=missing)
+        return
+    decoded = encoder.inverse_transform(encoded, missing=missing)
+
+    assert decoded.schema["c"].dataType.simpleString() == expected
+    assert decoded.collect()[-1].c == pytest.approx(missing) or missing == "?"
+
+
+def test_an_encoder_of_another_library_gives_the_types_of_its_categories(spark):
+    encoder = Encoder(["c"]).fit(pa.table({"c": pa.array([1, 2], pa.int8())}))
+    encoded = encoder.transform(spark.createDataFrame([(1,), (2,)], "c tinyint"))
+
+    assert encoder.inverse_transform(encoded).schema.simpleString() == "struct<c:bigint>"
+
+
+def test_several_types_have_a_common_one(spark):
+    small, large = (
+        spark.createDataFrame([(i,)], f"c {t}") for i, t in [(1, "tinyint"), (2, "int")]
+    )
+    encoder = Encoder(["c"]).fit(small).merge(Encoder(["c"]).fit(large))
+
+    decoded = encoder.inverse_transform(encoder.transform(small))
+    assert decoded.schema.simpleString() == "struct<c:int>"
+
+
+@pytest.mark.parametrize("output", ["columns", "array", "vector"])
+def test_an_encoder_without_features_is_decoded(spark, output):
+    frame = spark.createDataFrame([(None, 1), (None, 2)], "c string, kept int")
+    encoder = Encoder(["c"]).fit(frame)
+    encoded = encode(frame, encoder, output=output)
+
+    decoded = encoder.inverse_transform(encoded)
+
+    assert [(row.c, row.kept) for row in decoded.collect()] == [(None, 1), (None, 2)]

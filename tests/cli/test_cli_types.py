@@ -1,0 +1,118 @@
+"""Decoded columns of a file have the types that `encode` saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import arrow_types
+import command_files as files
+import pytest
+from command_files import pa, parquet
+
+NO_JSON = ("month_day_nano_interval",)
+EVERY = [
+    (kind, values)
+    for kind, values in arrow_types.EVERY
+    if not any(name in str(kind) for name in NO_JSON)
+]
+
+
+def holds(suffix, kind, values):
+    """Tell whether pyarrow writes a type into a file, and reads the same type."""
+    table = arrow_types.table([(kind, values)])
+    path = Path(f"probe.{suffix}")
+    try:
+        files.write(table, path)
+        return files.read(path).schema.types == table.schema.types
+    except (pa.ArrowException, OSError):
+        return False
+
+
+@pytest.mark.parametrize("layout", ["columns", "dictionary"])
+@pytest.mark.parametrize("suffix", ["arrow", "arrows", "parquet"])
+def test_every_type_that_a_file_holds_comes_back(suffix, layout, done):
+    """The schema of the decoded file is that of the source, so one can be appended to the other."""
+    types = [pair for pair in EVERY if holds(suffix, *pair)]
+    if (suffix, layout) == ("parquet", "dictionary"):  # pyarrow reads durations as integers there
+        types = [(kind, values) for kind, values in types if not pa.types.is_duration(kind)]
+    table = arrow_types.table(types)
+    files.write(table, Path(f"in.{suffix}"))
+    columns = ",".join(table.column_names)
+
+    done(f"encode in.{suffix} -c {columns} --handle-missing ignore --layout {layout} -o m.{suffix}")
+    done(f"decode m.{suffix} -o out.{suffix}")
+
+    decoded = files.read(Path(f"out.{suffix}"))
+    assert decoded.schema.types == table.schema.types
+    assert len(types) > 40
+    again = files.read(Path(f"in.{suffix}"))
+    assert pa.concat_tables([again, decoded]).num_rows == 2 * table.num_rows
+    for i, (kind, _) in enumerate(types):
+        if kind in [plain for plain, _ in arrow_types.PLAIN]:
+            assert decoded.column(i).to_pylist() == table.column(i).to_pylist()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_types_that_the_output_lacks(suffix, done):
+    """Their values are written in the nearest type, never an error."""
+    kinds = [
+        (pa.run_end_encoded(pa.int16(), pa.int8()), [1, 2]),
+        (pa.dictionary(pa.int8(), pa.string_view()), ["a", "b"]),
+        (pa.dictionary(pa.int8(), pa.string()), ["a", "b"]),
+        (pa.string_view(), ["a", "b"]),
+        (pa.dictionary(pa.int8(), pa.decimal128(5, 2)), []),
+    ]
+    table = arrow_types.table(kinds)
+    files.write(table, Path("in.arrow"))
+
+    done("encode in.arrow -c 0,1,2,3,4 --save-encoder e.json -o m.arrow")
+    done(f"decode m.arrow --encoder e.json -o out.{suffix}")
+
+    decoded = files.read(Path(f"out.{suffix}")).to_pydict()
+    assert decoded["0"] == [1, 2, 1, None]
+    for i in "123":
+        assert [value or None for value in decoded[i]] == ["a", "b", "a", None]
+
+
+def test_a_dictionary_that_the_reader_made_is_a_string_again(done):
+    """Reading strings of Parquet as a dictionary is faster, but not their type."""
+    table = pa.table({"s": pa.array(["a", "b"] * 500, pa.large_string())})
+    parquet.write_table(table, "in.parquet")
+
+    done("encode in.parquet -c s -o m.parquet")
+    done("decode m.parquet -o out.parquet")
+
+    assert files.read(Path("out.parquet")).equals(table)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.list_(pa.int8()), pa.large_list(pa.large_string()), pa.list_(pa.decimal128(5, 2)),
+     pa.list_(pa.string_view()), pa.list_(pa.dictionary(pa.int8(), pa.string()))],
+    ids=str,
+)  # fmt: skip
+def test_lists_of_labels(kind, done):
+    element = kind.value_type
+    is_number = pa.types.is_integer(element) or pa.types.is_decimal(element)
+    labels = [1, 2, 2] if is_number else ["a", "b", "b"]
+    make = pa.LargeListArray if pa.types.is_large_list(kind) else pa.ListArray
+    lists = make.from_arrays([0, 2, None, 3, 3], arrow_types.column(element, labels))
+    files.write(pa.table({"c": lists}), Path("in.arrow"))
+
+    done("encode in.arrow -c c --handle-missing indicator -o m.arrow")
+    done("decode m.arrow -o out.arrow")
+
+    decoded = files.read(Path("out.arrow"))
+    assert decoded.schema.types == [lists.type]
+    assert decoded["c"].to_pylist() == lists.to_pylist()
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_strings_of_labels(kind, done):
+    table = pa.table({"c": pa.array(["a|b", "b", None], kind)})
+    files.write(table, Path("in.arrow"))
+
+    done("encode in.arrow --sep c=| --handle-missing indicator -o m.arrow")
+    done("decode m.arrow -o out.arrow")
+
+    assert files.read(Path("out.arrow")).equals(table)
