@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import is_array_like, is_container, unwrapped
 from onehot_fast._arguments.choices import did_you_mean, shown, with_article
 from onehot_fast._categories.keys import is_missing
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
@@ -210,7 +211,7 @@ def read_table(table: Any) -> Table:
 
 def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
     """Return the `Table` of a mapping from names to columns."""
-    columns = list(table.values())
+    columns = [_mapping_column(column) for column in table.values()]
     scalars = [name for name, column in table.items() if _is_scalar(column)]
     if scalars:
         name = scalars[0]
@@ -218,10 +219,20 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
             f"the values of {', '.join(map(repr, scalars))} are scalars, but the other values are"
             f" columns; for a table of one row, pass {name!r}: [{shown(table[name])}]"
         )
-    lengths = {name: len(column) for name, column in table.items()}
+    lengths = dict(zip(table, map(len, columns), strict=True))
     if len({*lengths.values()}) > 1:
         raise ValueError(f"all columns must have the same length, got {lengths!r}")
     return ArrayTable(list(table), columns, table)
+
+
+def _mapping_column(column: Any) -> Any:
+    """Return a column of a mapping, which may be any container, as one that has a length."""
+    column = unwrapped(column)
+    if isinstance(column, np.ndarray | list | tuple | Column | Values) or _is_scalar(column):
+        return column
+    if reader_of(column) is None:
+        return as_values(column)
+    return column if hasattr(column, "__len__") else read_values(column)
 
 
 def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
@@ -233,8 +244,12 @@ def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
 
 def _is_scalar(value: Any) -> bool:
     """Tell whether a value of a mapping is one value rather than a column."""
-    if isinstance(value, str | bytes):
+    if isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0:
         return True
+    if reader_of(value) is not None and is_container(value):
+        return isinstance(unwrapped(value), str | bytes | None)
+    if is_array_like(value):
+        return False
     try:
         len(value)
     except TypeError:

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import as_array
 from onehot_fast._arguments.choices import shown
-from onehot_fast._arguments.indices import as_array
 
 Dtype: TypeAlias = np.dtype[Any]
 Element: TypeAlias = npt.NDArray[Any]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import as_scalars
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import (
@@ -164,7 +165,7 @@ def _by_dictionary(values: AnyArray) -> Factorized:
     """Factorize objects with a Python dict."""
     order: defaultdict[Hashable, int] = defaultdict()
     order.default_factory = order.__len__
-    items = values.tolist()
+    items = as_scalars(values.tolist())
     kinds = set(map(type, items)) - {NoneType}
     scalars = [kind for kind in kinds if issubclass(kind, np.generic)]
     # Comparing some NumPy scalars with other types, e.g. Decimal, raises an error.

@@ -52,7 +52,11 @@ def is_missing(value: Any) -> bool:
         return bool(np.isnat(value))
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA and arrays have no truth value
+    except (
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ):  # pandas.NA, arrays and tensors have no truth value
         return type(value).__name__ == "NAType"
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
+from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.choices import (
     check_choice,
     check_text,
@@ -170,18 +171,18 @@ def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
 def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     """Return the declared categories in their order, or None for "auto"."""
     value = getattr(value, "categories", value)  # of a categorical, its dtype or a Column
-    value = value.to_pylist() if hasattr(value, "to_pylist") else value  # of Arrow arrays
     if isinstance(value, str):
         check_choice(value, where, ("auto",))
         return None
     # The order of a set differs between processes.
-    if not isinstance(value, Iterable) or isinstance(value, set | frozenset | Mapping):
+    is_text = isinstance(value, bytes)
+    if is_text or not is_container(value) or isinstance(value, set | frozenset | Mapping):
         hint = "; call fit first" if hasattr(value, "fit") else ""
         raise TypeError(
             f"{where} must be 'auto' or a sequence of categories, got {with_article(value)}:"
             f" {value!r}{hint}"
         )
-    items = tuple(map(plain, value))
+    items = tuple(map(plain, items_of(value, where)))
     if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
         return items
     seen: dict[Hashable, int] = {}
@@ -220,7 +221,8 @@ def _drop(value: Any, where: str) -> str | DropValue | None:
         return value
     is_list = isinstance(value, list | tuple) and len(value)
     if where != "drop":
-        return DropValue(plain(value[0] if type(value) is list and len(value) == 1 else value))
+        only = value[0] if type(value) is list and len(value) == 1 else value
+        return DropValue(plain(as_scalar(only, where)))
     hint = did_you_mean(value, DROP_RULES)
     raise (ValueError if isinstance(value, str) else TypeError)(
         f"drop must be one of {', '.join(map(repr, DROP_RULES))}, got {shown(value)};{hint} use"
