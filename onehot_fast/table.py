@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.arraylikes import is_array_like, is_container, unwrapped
+from onehot_fast._arguments.arraylikes import as_array, is_array_like, is_container, unwrapped
 from onehot_fast._arguments.choices import did_you_mean, shown, with_article
 from onehot_fast._categories.keys import is_missing
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
@@ -211,7 +211,7 @@ def read_table(table: Any) -> Table:
 
 def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
     """Return the `Table` of a mapping from names to columns."""
-    columns = [_mapping_column(column) for column in table.values()]
+    columns = [_mapping_column(*item) for item in table.items()]
     scalars = [name for name, column in table.items() if _is_scalar(column)]
     if scalars:
         name = scalars[0]
@@ -225,13 +225,14 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
     return ArrayTable(list(table), columns, table)
 
 
-def _mapping_column(column: Any) -> Any:
+def _mapping_column(name: Hashable, column: Any) -> Any:
     """Return a column of a mapping, which may be any container, as one that has a length."""
     column = unwrapped(column)
     if isinstance(column, np.ndarray | list | tuple | Column | Values) or _is_scalar(column):
         return column
     if reader_of(column) is None:
-        return as_values(column)
+        is_array = is_array_like(column)
+        return as_values(as_array(column, f"column {name!r}") if is_array else column)
     return column if hasattr(column, "__len__") else read_values(column)
 
 
@@ -315,10 +316,10 @@ class ArrayTable(Table):
         return column if isinstance(column, list | tuple) else None
 
     def type_of(self, position: int) -> str:
-        """Return the dtype of an array of numbers, Booleans or times, else ""."""
+        """Return the dtype of an array, or "" for objects, which need none."""
         column = self._columns[position]
-        is_native = isinstance(column, np.ndarray) and column.dtype.kind in "biufmM"
-        return f"numpy:{column.dtype.name}" if is_native else ""
+        is_typed = isinstance(column, np.ndarray) and column.dtype.kind in "biufcmMSUT"
+        return f"numpy:{_dtype_name(column.dtype)}" if is_typed else ""
 
     def numbers(self, position: int) -> AnyArray | None:
         """Return an array or list as numbers, or None if its values are not numbers."""
@@ -328,3 +329,11 @@ class ArrayTable(Table):
         values = self.values(position).tolist()
         found = np.array([math.nan if is_missing(value) else value for value in values])
         return found if found.dtype.kind in "biuf" else None
+
+
+def _dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return a name that `decode.dtype_of_name` reads."""
+    if dtype.kind == "T":
+        return repr(dtype)
+    # The name of a string dtype has its size in bits, and no name has a byte order.
+    return dtype.name if dtype.isnative and dtype.kind not in "SU" else dtype.str

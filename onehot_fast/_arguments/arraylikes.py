@@ -47,9 +47,10 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
             " length)"
         ) from error
     except TypeError as error:  # bfloat16 of torch, for example
+        kind = f" of dtype {source.dtype}" if hasattr(source, "dtype") else ""
         raise TypeError(
-            f"{name} cannot be converted to a NumPy array: {error}; pass a dtype that NumPy has,"
-            " e.g. tensor.float() or tensor.long()"
+            f"{name}{kind} cannot become a NumPy array: {error}; convert it to a dtype that"
+            " NumPy has, e.g. tensor.float()"
         ) from error
     if array.size == 0 and isinstance(source, list | tuple | range):
         # NumPy converts an empty sequence to float64.

@@ -42,6 +42,7 @@ MIN_SPAN = 1 << 10
 SPAN_PER_VALUE = 4
 MAX_SPAN = np.iinfo(np.int32).max - 1
 DOUBLE_BYTES = 8
+OF_ANOTHER_PACKAGE = 2  # `dtype.isbuiltin` of the dtypes of ml_dtypes
 # Type of all objects → kind of the `Dictionary`.
 KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
 # Equal values of one of these types have the same repr, except for 0.0 and -0.0.
@@ -96,6 +97,11 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
         signed[np.ma.getmaskarray(values)] = -1
         return Factorized(signed, categories, "masked")
     kind = values.dtype.kind
+    if values.dtype.isbuiltin == OF_ANOTHER_PACKAGE:
+        raise TypeError(
+            f"the dtype must be one of NumPy's own, got {values.dtype}: convert the values, e.g."
+            " values.astype('float32')"
+        )
     if kind == "b":
         return Factorized(values.astype(np.int8), np.array([False, True]), "bool")
     if kind in "iumMfc":

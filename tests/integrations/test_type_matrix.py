@@ -20,7 +20,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -757,6 +760,10 @@ JOINED: dict[str, tuple[Callable[[Sequence[TypeCase]], None], tuple[str, ...]]] 
 }
 
 
+# Operations that read no column: `fit` may reject the type, and they still accept it.
+WITHOUT_A_COLUMN = {"one_hot", "decode", "infer_shape", "torch functions"}
+
+
 def cells(operations: Any) -> list[Any]:
     """Return a parameter for each library and operation."""
     return [
@@ -770,8 +777,10 @@ def encodable(library: str) -> list[TypeCase]:
     return [case for case in CASES[library]() if not case.is_rejected]
 
 
-def attempt(case: TypeCase, operation: Operation) -> str | None:
+def attempt(case: TypeCase, name: str) -> str | None:
     """Return the error of a cell, or None if the cell is right or does not exist."""
+    is_accepted = name in SINGLE and (case.is_column or name in WITHOUT_A_COLUMN)
+    operation = SINGLE[name][0] if is_accepted else check_rejection
     try:
         operation(case)
     except NoCell:
@@ -787,23 +796,59 @@ PENDING_FILE = Path(library_types.__file__).with_name("pending_types.json")
 PENDING = json.loads(PENDING_FILE.read_text()) if PENDING_FILE.exists() else {}
 
 
+@dataclass(frozen=True)
+class Limit:
+    """An entry of the table of exceptions: a cell that another library makes impossible."""
+
+    library: str
+    type: str
+    operation: str
+    reason: str
+    line: str  # an expression without this package, which shows the limit
+    result: str  # the text of its value, or the name of the exception that it raises
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "types.md"
+
+
+@cache
+def limits() -> tuple[Limit, ...]:
+    """Return the entries of the table of exceptions in the documentation."""
+    heading = "| Library | Type | Operation |"
+    rows = PAGE.read_text().partition(heading)[2].splitlines()[2:]
+    found = []
+    for row in rows:
+        if not row.startswith("|"):
+            break
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+        found.append(Limit(*(cell.strip("`").replace(r"\|", "|") for cell in cells)))
+    return tuple(found)
+
+
 def report(library: str, operation: str, failures: dict[str, str]) -> None:
     """Fail unless exactly the cells that are exceptions are wrong."""
     if path := os.environ.get("RECORD_PENDING"):
         with open(path, "a") as file:
             file.write(f"{(library, operation, failures)!r}\n")
     pending = () if os.environ.get("NO_PENDING") else PENDING.get(f"{library} | {operation}", ())
-    wrong = {name: text for name, text in failures.items() if name not in pending}
+    names = {case.name for case in CASES[library]()}
+    known = {
+        limit.type
+        for limit in limits()
+        if (limit.library, limit.operation) == (library, operation) and limit.type in names
+    }
+    wrong = {n: text for n, text in failures.items() if n not in pending and n not in known}
     lines = "\n".join(f"  {name}: {text}" for name, text in sorted(wrong.items()))
     assert not wrong, f"{len(wrong)} types of {library} fail in {operation}:\n{lines}"
+    right = sorted(known - failures.keys())
+    assert not right, f"{operation} has become right: remove {right} from {PAGE.name}"
 
 
 @pytest.mark.parametrize(("library", "operation"), cells(SINGLE))
 def test_types(library, operation):
     """Each type alone."""
     pytest.importorskip(MODULES.get(library, library))
-    check = SINGLE[operation][0]
-    found = {case.name: attempt(case, check) for case in encodable(library)}
+    found = {case.name: attempt(case, operation) for case in encodable(library)}
     report(library, operation, {name: text for name, text in found.items() if text is not None})
 
 
@@ -827,5 +872,29 @@ def test_nested_types_are_rejected(library):
     """`fit` raises a TypeError for lists, structs, maps, unions and raw memory."""
     pytest.importorskip(MODULES.get(library, library))
     rejected = [case for case in CASES[library]() if case.is_rejected]
-    found = {case.name: attempt(case, check_rejection) for case in rejected}
+    found = {case.name: attempt(case, "rejection") for case in rejected}
     report(library, "rejection", {name: text for name, text in found.items() if text})
+
+
+def test_every_exception_shows_a_limit_of_another_library():
+    """The line of each entry has the stated result, or raises the stated exception."""
+    names = {"np": "numpy", "pa": "pyarrow", "pc": "pyarrow.compute", "pl": "polars"}
+    names |= {"pd": "pandas", "nw": "narwhals", "torch": "torch", "duckdb": "duckdb"}
+    found = {short: pytest.importorskip(module) for short, module in names.items()}
+    operations = {"Spark", *SINGLE, *JOINED}
+    for limit in limits():
+        assert limit.library in CASES
+        assert limit.operation in operations, limit
+        assert "onehot_fast" not in limit.line
+        try:
+            shown = repr(eval(limit.line, dict(found)))
+        except Exception as error:
+            shown = type(error).__name__
+        assert shown == limit.result, limit
+
+
+def test_rejected_types_are_documented():
+    """The page names each class of types that `fit` rejects."""
+    text = PAGE.read_text()
+    for name in ("list", "struct", "map", "union", "void", "ml_dtypes", "bfloat16", "multi_hot"):
+        assert name in text
