@@ -774,7 +774,7 @@ def _arrow_in_pandas() -> Iterator[TypeCase]:
         name = f"ArrowDtype({case.name})"
         yield TypeCase(
             "pandas", name, case.values, make, case.declared, case.has_missing,
-            case.is_rejected, pd.ArrowDtype(case.dtype),
+            case.is_rejected, dtype=pd.ArrowDtype(case.dtype),
         )  # fmt: skip
 
 
