@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
@@ -211,7 +212,8 @@ def _array(elements: Any) -> AnyArray:
         return elements
     items = as_scalars(list(elements), "a label")
     if set(map(type, items)) <= INTEGERS:
-        return int64_or_uint64(items, "labels")
+        with suppress(ValueError):  # `integers_of` raises it; as labels they need not fit
+            return int64_or_uint64(items, "labels")
     return as_objects(items)
 
 

@@ -176,9 +176,12 @@ def check_rejection(case: TypeCase) -> None:
     with pytest.raises(TypeError) as caught:
         fit(case)
     message = str(caught.value)
-    kind = str(getattr(case.dtype, "pyarrow_dtype", case.dtype))
+    dtype = getattr(case.dtype, "pyarrow_dtype", case.dtype)
+    kinds = {
+        re.split(r"[(<]", str(kind))[0] for kind in (dtype, getattr(dtype, "storage_type", dtype))
+    }
     assert "'c'" in message, message
-    assert kind.partition("(")[0].partition("<")[0].lower() in message.lower(), message
+    assert any(kind.lower() in message.lower() for kind in kinds), message
 
 
 def transform(case: TypeCase) -> None:
@@ -364,7 +367,7 @@ def decode(case: TypeCase) -> None:
 def multi_hot(case: TypeCase) -> None:
     """Flat elements with offsets, by Python categories and by categories of the type."""
     elements = [*case.values, *case.values[:1]]
-    offsets = [0, 1, len(elements)]
+    offsets = [0, min(1, len(elements)), len(elements)]
     rows = [elements[:1], elements[1:]]
     wanted = onehot_fast.multi_hot(rows, categories=list(case.values))
     flat = case.make(elements)
@@ -397,7 +400,9 @@ def multi_hot_of_lists(case: TypeCase) -> None:
             lists = pl.Series([case.make(row) for row in rows], dtype=pl.List(case.dtype))
         else:
             lists = [case.make(row) for row in rows]
-    except Exception as error:
+    except BaseException as error:  # polars panics, which is no Exception
+        if isinstance(error, KeyboardInterrupt):
+            raise
         raise NoCell from error
     found = onehot_fast.multi_hot(lists, categories=list(case.values))
     np.testing.assert_array_equal(found, wanted)
@@ -436,11 +441,26 @@ def torch_functions(case: TypeCase) -> None:
     assert onehot_torch.decode(encoded).tolist() == [1, 0]
 
 
+def expressions_of(encoder: Encoder, frame: Any) -> Any:
+    """Return expressions, or raise `NoCell` if they refuse a type, naming it and `transform`.
+
+    Expressions compare values in another engine. The types that it does not compare are listed in
+    the documentation; they are refused before anything is computed.
+    """
+    try:
+        return encoder.expressions(frame)
+    except TypeError as error:
+        message = str(error)
+        if "column 'c' has dtype" in message and "cast the column" in message:
+            raise NoCell from error
+        raise
+
+
 def polars_expressions(case: TypeCase) -> None:
     encoder, frame = fit(case)
     names, matrix = expected(case)
     lazy = frame.lazy()
-    found = lazy.select(encoder.expressions(lazy)).collect() if names else frame.select([])
+    found = lazy.select(expressions_of(encoder, lazy)).collect() if names else frame.select([])
     assert found.columns == names
     np.testing.assert_array_equal(found.to_numpy().reshape(matrix.shape), matrix)
 
@@ -464,7 +484,7 @@ def narwhals_expressions(case: TypeCase) -> None:
     names, matrix = expected(case)
     if not names:
         raise NoCell
-    found = frame.select(encoder.expressions(frame))
+    found = frame.select(expressions_of(encoder, frame))
     assert found.columns == names
     np.testing.assert_array_equal(found.to_numpy().astype(bool), matrix)
 
@@ -880,6 +900,7 @@ def test_every_exception_shows_a_limit_of_another_library():
     """The line of each entry has the stated result, or raises the stated exception."""
     names = {"np": "numpy", "pa": "pyarrow", "pc": "pyarrow.compute", "pl": "polars"}
     names |= {"pd": "pandas", "nw": "narwhals", "torch": "torch", "duckdb": "duckdb"}
+    names |= {"pickle": "pickle"}
     found = {short: pytest.importorskip(module) for short, module in names.items()}
     operations = {"Spark", *SINGLE, *JOINED}
     for limit in limits():
