@@ -332,7 +332,9 @@ class SeriesAccessor(Generic[Frame]):
         check_choice(form, "output", (self._library, "numpy", *FORMATS))
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         offsets, labels = self._labels(sep)
-        known = distinct_labels(labels, offsets=offsets) if categories is None else categories
+        known = distinct_labels(labels, offsets=offsets)
+        if categories is not None:
+            known = declared_categories(categories, "categories") or categories
         matrix = multi_hot(
             labels,
             categories=known,
@@ -344,7 +346,7 @@ class SeriesAccessor(Generic[Frame]):
         )
         if form != self._library:
             return matrix
-        return self._frame_of(matrix, list(getattr(known, "categories", known)))
+        return self._frame_of(matrix, list(known))
 
     def _matrix(
         self,

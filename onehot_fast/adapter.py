@@ -25,6 +25,7 @@ from typing import Any, Protocol, runtime_checkable
 from onehot_fast._accessor_series import SeriesAccessor
 from onehot_fast._accessor_table import TableAccessor, TableKeywords
 from onehot_fast._arguments import choices as checks
+from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.choices import (
     check_choice,
     check_options,
@@ -75,11 +76,12 @@ __all__ = [
     "ArrowBlock", "Categorical", "Categories", "CodedColumn", "ColumnKeywords", "ColumnSchema",
     "Decoded", "DecodedLayout", "EncodedLayout", "Engine", "FeatureWriter", "Integration",
     "Outputs", "Part", "PassThrough", "Rows", "Schema", "SeriesAccessor", "Strings", "Table",
-    "TableAccessor", "TableKeywords", "Values", "as_literal", "cached_property", "check_choice",
-    "check_options", "checks", "classes_of", "code_column", "columns_only", "decoded_matrix",
-    "every_value", "identities", "integration", "lookup", "map_columns", "name_key", "name_keys",
-    "number_dtype", "part_of_table", "possible_specials", "read_arrow", "read_table",
-    "read_values", "reader_of", "reports", "require", "with_article", "write",
+    "TableAccessor", "TableKeywords", "Values", "as_literal", "as_scalar", "cached_property",
+    "check_choice", "check_options", "checks", "classes_of", "code_column", "columns_only",
+    "decoded_matrix", "every_value", "identities", "integration", "is_container", "items_of",
+    "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
+    "possible_specials", "read_arrow", "read_table", "read_values", "reader_of", "reports",
+    "require", "with_article", "write",
 ]  # fmt: skip
 
 

@@ -6,17 +6,19 @@ them up in ``transform``. `encode` of both classes returns a `Column`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, KeysView, Sequence, ValuesView
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import as_array, is_array_like
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
+from onehot_fast._categories.keys import as_objects
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 from onehot_fast._runtime.utils import cached_property
@@ -144,6 +146,11 @@ class Column:
         """Return the rows at `positions`, with all categories."""
         codes = self.codes.take(positions)
         return Column.unchecked(codes, self.stored, self.ordered, self.source)
+
+    def tolist(self) -> list[Any]:
+        """Return the value of each row as a Python object or NumPy scalar; None if missing."""
+        labels = [*Categories(self.stored).tolist(), None]
+        return [labels[code if code >= 0 else -1] for code in self.codes.tolist()]
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -281,22 +288,29 @@ def read_values(column: Any) -> Column | Values:
     return Values((as_values(column),))
 
 
+def _array_of(column: Any) -> AnyArray:
+    """Return an array-like, a range or a view of a dict as an array."""
+    if is_array_like(column):
+        return as_array(column, "a column")
+    if isinstance(column, Sequence | ValuesView | KeysView) and not isinstance(column, str | bytes):
+        return as_values(list(column))
+    raise TypeError(
+        "a column must be an ndarray or another array-like, a list, a tuple, a Column, or a column"
+        f" of {', '.join(READERS)}; got {with_article(column)}"
+    )
+
+
 def as_values(column: Any) -> AnyArray:
     """Return a column as a one-dimensional array; Python sequences become object arrays."""
     if isinstance(column, Column):
-        # None is appended for missing codes.
-        labels = np.append(column.categories.astype(object), np.array([None], object))
-        return labels[np.where(column.codes < 0, len(labels) - 1, column.codes)]
+        return as_objects(column.tolist())
     if isinstance(column, list | tuple):
         # NumPy would convert [1, "x"] to strings, and nested lists to rows.
         values = np.empty(len(column), object)
         values[:] = column
         return values
     if not isinstance(column, np.ndarray):
-        raise TypeError(
-            "a column must be an ndarray, a list, a tuple, a Column, or a column of"
-            f" {', '.join(READERS)}; got {with_article(column)}"
-        )
+        column = _array_of(column)
     if column.ndim != 1:
         raise ValueError(f"a column must have one dimension, got shape {column.shape}")
     return column

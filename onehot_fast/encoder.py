@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overlo
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import as_scalar
 from onehot_fast._arguments.choices import (
     check_choice,
     columns_only,
@@ -101,7 +102,7 @@ class Encoder(SklearnProtocol):
         causes a warning. If the table has several columns, more than 1,000 features in a dense
         result, or more than 100,000 in any other result, cause an error. A column that you choose
         gets one feature for each distinct value, even a column of numbers or dates.
-    categories : "auto" or sequence of scalars, default "auto"
+    categories : "auto", or array_like or sequence of scalars, default "auto"
         The categories in order. "auto" takes all categories of a categorical dtype in their order,
         and for other columns the values that occur, sorted. The values of a list, an array, a
         Series or an Index, also a categorical one, are the categories, so they must be distinct. A
@@ -591,6 +592,7 @@ class Encoder(SklearnProtocol):
             or all features are 0 although no value is encoded as zeros.
         """
         schema = self.schema
+        missing, unknown, infrequent = map(as_scalar, (missing, unknown, infrequent))
         engine = engine_of(encoded)
         if engine is not None:
             return engine.inverse_transform(self, encoded, missing, unknown, infrequent)

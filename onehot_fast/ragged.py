@@ -12,7 +12,7 @@ from onehot_fast._arguments.indices import as_indices, resolve_depth
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized
 from onehot_fast._categories.keys import plain
-from onehot_fast._categories.lists import Rows
+from onehot_fast._categories.lists import Rows, integers_of
 from onehot_fast._encode import write
 from onehot_fast._encode.write import FORMATS, wrap_sparse
 from onehot_fast._schema.coded_column import CodedColumn
@@ -92,17 +92,20 @@ def multi_hot(
 
     Parameters
     ----------
-    rows : sequence of sequences, ndarray of shape (n_rows, width), strings, or flat elements
+    rows : sequence of sequences, array_like of shape (n_rows, width), strings, or flat elements
         The elements are integer classes or, if `categories` is passed, any scalars. None is a row
         without elements. Negative integers and missing scalars are skipped, so you can use
-        them to pad rows to the same length.
+        them to pad rows to the same length. Rows, flat elements, categories and offsets may be
+        arrays, tensors in the memory of the CPU, Series, Arrow arrays, and other containers.
     depth : int, optional
         The number of classes; by default 1 + the largest integer.
-    categories : sequence of scalars, optional
+    categories : array_like or sequence of scalars, optional
         The classes in order, instead of `depth`. `distinct_labels` returns the classes of `rows`.
     offsets : array_like of int, shape (n_rows + 1,), optional
         If given, `rows` is a flat array or a `Column`, and row ``i`` has the elements
-        ``rows[offsets[i]:offsets[i + 1]]``, as in an Arrow list array.
+        ``rows[offsets[i]:offsets[i + 1]]``, as in an Arrow list array. The offsets of
+        ``torch.nn.EmbeddingBag`` lack the last one: append ``len(rows)``. The codes of a `Column`,
+        or of a categorical column, are classes.
     sep : str, optional
         The separator of the labels in a string, if `rows` contains strings (or None) or is a string
         column of a library. Spaces are not stripped; empty labels are skipped.
@@ -179,17 +182,17 @@ def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
 def _classes(ragged: Rows, depth: Any) -> CodedColumn:
     """Return integer elements as a column for the kernels; each integer is its own class."""
     elements = ragged.elements
-    if isinstance(elements, Factorized):
-        elements = np.empty(0, object)  # strings, which raise the error below
     if isinstance(elements, Column):
         depth = elements.n_categories if depth is None else depth
         elements = elements.codes
-    if elements.dtype.kind not in "iu":
+    integers = integers_of(elements)
+    if integers is None:
+        kind = getattr(elements, "dtype", np.dtype(object))
         raise TypeError(
-            f"rows must contain integers, got elements of dtype {elements.dtype}: to encode other"
+            f"rows must contain integers, got elements of dtype {kind}: to encode other"
             " scalars, pass categories=onehot_fast.distinct_labels(rows)"
         )
-    codes = as_indices(elements)
+    codes = as_indices(integers)
     n_classes = resolve_depth(depth, codes, None)
     if n_classes > MAX_DEPTH:
         raise ValueError(f"depth must be at most {MAX_DEPTH}, got {n_classes}")
@@ -217,6 +220,8 @@ def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     row, place = ragged.row_of(position)
     elements = ragged.elements
     is_coded = isinstance(elements, Column | Factorized)
+    if isinstance(elements, Factorized) and coded.lut is None:
+        is_coded, elements = False, coded.codes  # integers, which are classes
     value = elements.categories[int(coded.codes[position])] if is_coded else elements[position]
     expected = f"in [0, {coded.n_outputs})" if coded.lut is None else "one of the categories"
     raise ValueError(f"rows[{row}][{place}] must be {expected}, got {plain(value)!r}")

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import as_array, is_array_like, is_container, unwrapped
 from onehot_fast._arguments.choices import did_you_mean, shown, with_article
 from onehot_fast._categories.keys import is_missing, name_keys
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
@@ -242,7 +243,7 @@ def read_table(table: Any) -> Table:
 
 def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
     """Return the `Table` of a mapping from names to columns."""
-    columns = list(table.values())
+    columns = [_mapping_column(*item) for item in table.items()]
     scalars = [name for name, column in table.items() if _is_scalar(column)]
     if scalars:
         name = scalars[0]
@@ -250,10 +251,21 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
             f"the values of {', '.join(map(repr, scalars))} are scalars, but the other values are"
             f" columns; for a table of one row, pass {name!r}: [{shown(table[name])}]"
         )
-    lengths = {name: len(column) for name, column in table.items()}
+    lengths = dict(zip(table, map(len, columns), strict=True))
     if len({*lengths.values()}) > 1:
         raise ValueError(f"all columns must have the same length, got {lengths!r}")
     return ArrayTable(list(table), columns, table)
+
+
+def _mapping_column(name: Hashable, column: Any) -> Any:
+    """Return a column of a mapping, which may be any container, as one that has a length."""
+    column = unwrapped(column)
+    if isinstance(column, np.ndarray | list | tuple | Column | Values) or _is_scalar(column):
+        return column
+    if reader_of(column) is None:
+        is_array = is_array_like(column)
+        return as_values(as_array(column, f"column {name!r}") if is_array else column)
+    return column if hasattr(column, "__len__") else read_values(column)
 
 
 def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
@@ -268,8 +280,12 @@ def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
 
 def _is_scalar(value: Any) -> bool:
     """Tell whether a value of a mapping is one value rather than a column."""
-    if isinstance(value, str | bytes):
+    if isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0:
         return True
+    if reader_of(value) is not None and is_container(value):
+        return isinstance(unwrapped(value), str | bytes | None)
+    if is_array_like(value):
+        return False
     try:
         len(value)
     except TypeError:
@@ -335,10 +351,10 @@ class ArrayTable(Table):
         return column if isinstance(column, list | tuple) else None
 
     def type_of(self, position: int) -> str:
-        """Return the dtype of an array of numbers, Booleans or times, else ""."""
+        """Return the dtype of an array, or "" for objects, which need none."""
         column = self._columns[position]
-        is_native = isinstance(column, np.ndarray) and column.dtype.kind in "biufmM"
-        return f"numpy:{column.dtype.name}" if is_native else ""
+        is_typed = isinstance(column, np.ndarray) and column.dtype.kind in "biufcmMSUT"
+        return f"numpy:{_dtype_name(column.dtype)}" if is_typed else ""
 
     def numbers(self, position: int) -> AnyArray | None:
         """Return an array or list as numbers, or None if its values are not numbers."""
@@ -367,3 +383,11 @@ class IncompleteRecords(ArrayTable):
                         f"record {index} lacks the key {name!r}; if the value is missing, pass"
                         f" None: {{{name!r}: None, ...}}"
                     )
+
+
+def _dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return a name that `decode.dtype_of_name` reads."""
+    if dtype.kind == "T":
+        return repr(dtype)
+    # The name of a string dtype has its size in bits, and no name has a byte order.
+    return dtype.name if dtype.isnative and dtype.kind not in "SU" else dtype.str

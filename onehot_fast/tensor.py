@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath, scatter
+from onehot_fast._arguments.arraylikes import as_array
 from onehot_fast._arguments.choices import check_choice, check_options, max_positional, with_article
 from onehot_fast._arguments.indices import (
-    as_array,
     as_contiguous,
     as_indices,
     as_integer,
@@ -135,7 +135,7 @@ def one_hot(
     out_of_range : {"ignore", "error"}, default "ignore"
         Whether an index >= `depth`, NaN or an infinity becomes a row of `off_value` or raises an
         error.
-    ignore_index : int or sequence of int, optional
+    ignore_index : int, or array_like or set of int, optional
         These indices become rows of `off_value`, before `negative_indices` and `out_of_range`
         apply. PyTorch's losses have an option of the same name.
     label_smoothing : float, default 0.0

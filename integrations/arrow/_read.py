@@ -69,7 +69,30 @@ def as_table(table: Any) -> pa.Table:
         )
         for chunk in stream
     ]
-    return pa.Table.from_batches(batches, schema)
+    whole = pa.Table.from_batches(batches, schema)
+    is_relation = type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb")
+    return _with_enums(whole, table) if is_relation else whole
+
+
+def _with_enums(table: pa.Table, relation: Any) -> pa.Table:
+    """Return a table of a DuckDB relation with its ENUMs as ordered dictionaries of all values.
+
+    DuckDB exports an ENUM as an unordered dictionary, although its values have an order.
+    """
+    for i, kind in enumerate(relation.types):
+        if str(kind.id) != "enum":
+            continue
+        [(_, values)] = kind.children
+        field, position_of = table.schema.field(i), {value: i for i, value in enumerate(values)}
+        ordered = pa.dictionary(field.type.index_type, field.type.value_type, ordered=True)
+        known = pa.array(values).cast(field.type.value_type)
+        indices = [pa.array([], field.type.index_type)]  # without rows, there is no chunk
+        for chunk in table.column(i).chunks:
+            positions = [position_of[value] for value in chunk.dictionary.to_pylist()]
+            indices.append(pa.array(positions, field.type.index_type).take(chunk.indices))
+        chunks = [pa.DictionaryArray.from_arrays(each, known, ordered=True) for each in indices]
+        table = table.set_column(i, field.with_type(ordered), pa.chunked_array(chunks, ordered))
+    return table
 
 
 def as_rows(table: Any) -> pa.Table | pa.RecordBatchReader:

@@ -58,7 +58,7 @@ def one_hot(
     ----------
     array : Array, ChunkedArray, or an object with the Arrow PyCapsule interface, of n_rows
         The column. Null and NaN are missing values.
-    categories : sequence of scalars, or Array, optional
+    categories : array_like or sequence of scalars, optional
         The classes in order. The default is the values of the dictionary, or the sorted distinct
         values. A Boolean array of only True has one class; pass [False, True] for two.
     depth : int, optional

@@ -146,7 +146,9 @@ def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:
     Integers are class indices if `has_indices` is true, otherwise labels like other values.
     """
     offsets, elements = _flatten(rows)
-    if has_indices and elements.dtype.is_integer():
+    # As labels, integers of 128 bits need not fit into int64.
+    are_labels = elements.dtype in WIDE_INTEGERS and not _fit_int64(elements)
+    if has_indices and elements.dtype.is_integer() and not are_labels:
         return Rows(offsets, _integers(elements, rows.name))
     return Rows(offsets, read_column(elements.alias(rows.name)).encode())
 
@@ -199,6 +201,11 @@ def _check_times(counts: AnyArray, dtype: Any, is_zoned: bool, name: str) -> Non
             f"Series {name!r} of {dtype} has years outside 1 to 9999, which Python dates cannot"
             " represent: remove such values, or encode a Datetime without a zone"
         )
+
+
+def _fit_int64(elements: pl.Series) -> bool:
+    """Tell whether int64 can hold all integers of a Series."""
+    return elements.cast(pl.Int64, strict=False).null_count() == elements.null_count()
 
 
 def _integers(elements: pl.Series, name: str) -> AnyArray:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, ParamSpec
 
+import numpy as np
 import torch
 
-from onehot_fast.adapter import check_choice, check_options, with_article
+from onehot_fast.adapter import (
+    as_scalar,
+    check_choice,
+    check_options,
+    is_container,
+    items_of,
+    with_article,
+)
 
 from ._composition import FLOAT8, INT64, argmax, read_labels
 from ._composition import decode as decode_by_torch
@@ -55,7 +63,7 @@ def one_hot(
     *,
     dtype: torch.dtype | None = None,
     axis: int = -1,
-    ignore_index: int | Sequence[int] | None = None,
+    ignore_index: int | Iterable[int] | None = None,
     negative_indices: Literal["ignore", "normalize", "error"] = "error",
     out_of_range: Literal["ignore", "error"] = "error",
     label_smoothing: float = 0.0,
@@ -82,7 +90,7 @@ def one_hot(
     axis : int, default -1
         The position of the class dimension in the result. With 1, labels of shape (N, H, W) become
         (N, C, H, W).
-    ignore_index : int or sequence of int, optional
+    ignore_index : int, or array_like or set of int, optional
         These labels become rows of zeros and never raise an error.
     negative_indices : {"ignore", "normalize", "error"}, default "error"
         A negative label becomes a row of zeros ("ignore"), counts from the last class
@@ -307,16 +315,27 @@ def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
 
     If `dtype` is uint64, each label becomes the int64 with the same bits.
     """
-    several = [*ignore_index] if isinstance(ignore_index, Sequence) else [ignore_index]
+    several = ignore_index if isinstance(ignore_index, list | tuple) else [ignore_index]
+    if not all(i is None or isinstance(i, int | torch.SymInt) for i in several):
+        several = _items(ignore_index)
     indices = [_whole(index, "ignore_index") for index in several if index is not None]
     if dtype == torch.uint64:
         return [i - 2**64 if i >= 2**63 else i for i in indices if 0 <= i < 2**64]
     return [index for index in indices if -(2**63) <= index < 2**63]
 
 
+def _items(ignore_index: Any) -> list[Any]:
+    """Return the labels in any container, or the only one; `torch.compile` does not trace this."""
+    if isinstance(ignore_index, set | frozenset):
+        return list(ignore_index)
+    if isinstance(ignore_index, str | bytes) or not is_container(ignore_index):
+        return [as_scalar(ignore_index, "ignore_index")]
+    return items_of(ignore_index, "ignore_index")
+
+
 def _smoothing(value: Any, dtype: torch.dtype) -> float:
     """Return the label smoothing as a float; raise an error if the value or `dtype` is invalid."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)):
         raise TypeError(f"label_smoothing must be a float, got {value!r}")
     if not 0 <= value < 1:
         raise ValueError(f"label_smoothing must be in [0, 1), got {value}")

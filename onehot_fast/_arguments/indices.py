@@ -5,60 +5,20 @@ strides, float16) is copied; all other arrays are used without a copy.
 """
 
 import operator
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import shown, with_article
+from onehot_fast._arguments.arraylikes import as_array, as_scalar, is_container, items_of
+from onehot_fast._arguments.choices import shown
 from onehot_fast._runtime import dispatch
 
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
 _IGNORED = "an integer, several integers or None"
 _INT64 = np.iinfo(np.int64)
-# The DLPack device types that the CPU can read: CPU memory and pinned memory of CUDA and ROCm.
-_HOST_DEVICES = (1, 3, 11)
 _MAX_DEPTH = int(_INT64.max)
-
-
-def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
-    """Return `source` as a plain ndarray of any dtype, without a copy if possible."""
-    if type(source) is np.ndarray:
-        return source
-    if isinstance(source, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} must not be a masked array: pass array.filled(value), and for indices also"
-            " ignore_index=value"
-        )
-    if hasattr(source, "__dlpack_device__"):
-        _check_device(source, name)
-    if hasattr(source, "__dlpack__") and not hasattr(source, "__array__"):
-        return np.from_dlpack(source)
-    try:
-        array = np.asarray(source)
-    except ValueError as error:  # nested sequences of different lengths
-        raise ValueError(
-            f"{name} cannot be converted to an array: {error} (multi_hot accepts rows of any"
-            " length)"
-        ) from error
-    if array.size == 0 and isinstance(source, list | tuple | range):
-        # NumPy converts an empty sequence to float64.
-        return array.astype(np.int64) if array.dtype == np.float64 else array
-    return array
-
-
-def _check_device(source: Any, name: str) -> None:
-    """Raise an error for an array that is not in CPU memory."""
-    kind, number = source.__dlpack_device__()
-    if kind not in _HOST_DEVICES:
-        device = getattr(source, "device", f"DLPack device {int(kind), int(number)}")
-        raise ValueError(
-            f"{name} must be in the memory of the CPU, got {with_article(source)} on {device}: copy"
-            " it with tensor.cpu(), cupy.asnumpy(array) or jax.device_get(array), or use"
-            " onehot_fast.integrations.torch, which encodes tensors on their device"
-        )
 
 
 def as_indices(indices: object) -> npt.NDArray[Any]:
@@ -126,11 +86,8 @@ def mark_ignored(
     """
     if ignore_index is None:
         return indices, None
-    if not isinstance(ignore_index, Iterable) or getattr(ignore_index, "ndim", 1) == 0:
-        return indices, _reachable(ignore_index, indices.dtype)
-    if isinstance(ignore_index, str | bytes):
-        raise TypeError(f"ignore_index must be {_IGNORED}, got {ignore_index!r}")
-    reachable = {_reachable(each, indices.dtype) for each in ignore_index} - {None}
+    ignored = integers_of(ignore_index, "ignore_index", _IGNORED)
+    reachable = {_reachable(each, indices.dtype) for each in ignored} - {None}
     if len(reachable) < 2:
         return indices, next(iter(reachable), None)
     whole = np.trunc(indices) if indices.dtype.kind == "f" else indices
@@ -148,9 +105,17 @@ def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
     return operator.index(value)
 
 
-def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
-    """Return `ignore_index` as int, or None if an index of this dtype cannot equal it."""
-    number = as_integer(ignore_index, "ignore_index", _IGNORED)
+def integers_of(value: object, name: str, accepted: str) -> list[int]:
+    """Return one integer, or the integers of an array-like or a set, as a list."""
+    if isinstance(value, set | frozenset):
+        value = list(value)
+    if isinstance(value, int | str | bytes) or not is_container(value):
+        return [as_integer(as_scalar(value, name), name, accepted)]
+    return [as_integer(each, name, accepted) for each in items_of(value, name)]
+
+
+def _reachable(number: int, dtype: np.dtype[Any]) -> int | None:
+    """Return the index to ignore, or None if an index of this dtype cannot equal it."""
     # Float indices are truncated to int64 before they are compared.
     limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
     # A float dtype cannot represent every integer.

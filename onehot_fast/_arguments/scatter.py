@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import as_array
 from onehot_fast._arguments.choices import with_article
-from onehot_fast._arguments.indices import as_array
 from onehot_fast._arguments.values import significant_bytes
 from onehot_fast._runtime import dispatch, parallel
 

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import as_array
 from onehot_fast._arguments.choices import shown
-from onehot_fast._arguments.indices import as_array
 
 Dtype: TypeAlias = np.dtype[Any]
 Element: TypeAlias = npt.NDArray[Any]
@@ -205,7 +205,9 @@ def significant_bytes(cells: Element) -> npt.NDArray[np.uint8] | None:
     x86 stores its 80-bit float in 12 or 16 bytes, and all but ten of them are padding. The shape of
     the result is (*cells.shape, n_parts, 10). A complex number has two parts, a real number one.
     """
-    if cells.dtype.char not in "gG" or np.finfo(np.longdouble).nmant != BITS_OF_X87:
+    # Not by the type character, which other packages use for their own dtypes.
+    is_extended = cells.dtype.type in (np.longdouble, np.clongdouble)
+    if not is_extended or np.finfo(np.longdouble).nmant != BITS_OF_X87:
         return None
     size = np.dtype(np.longdouble).itemsize
     raw = np.ascontiguousarray(cells).reshape(-1).view(np.uint8)

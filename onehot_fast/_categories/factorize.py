@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import as_scalars
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import (
@@ -41,6 +42,7 @@ MIN_SPAN = 1 << 10
 SPAN_PER_VALUE = 4
 MAX_SPAN = np.iinfo(np.int32).max - 1
 DOUBLE_BYTES = 8
+OF_ANOTHER_PACKAGE = 2  # `dtype.isbuiltin` of the dtypes of ml_dtypes
 # Type of all objects → kind of the `Dictionary`.
 KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
 # Equal values of one of these types have the same repr, except for 0.0 and -0.0.
@@ -95,6 +97,11 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
         signed[np.ma.getmaskarray(values)] = -1
         return Factorized(signed, categories, "masked")
     kind = values.dtype.kind
+    if values.dtype.isbuiltin == OF_ANOTHER_PACKAGE:
+        raise TypeError(
+            f"the dtype must be one of NumPy's own, got {values.dtype}: convert the values, e.g."
+            " values.astype('float32')"
+        )
     if kind == "b":
         return Factorized(values.astype(np.int8), np.array([False, True]), "bool")
     if kind in "iumMfc":
@@ -164,7 +171,7 @@ def _by_dictionary(values: AnyArray) -> Factorized:
     """Factorize objects with a Python dict."""
     order: defaultdict[Hashable, int] = defaultdict()
     order.default_factory = order.__len__
-    items = values.tolist()
+    items = as_scalars(values.tolist())
     kinds = set(map(type, items)) - {NoneType}
     scalars = [kind for kind in kinds if issubclass(kind, np.generic)]
     # Comparing some NumPy scalars with other types, e.g. Decimal, raises an error.

@@ -100,7 +100,7 @@ def is_missing(value: Any) -> bool:
         return bool(np.isnat(value))
     try:
         return bool(value != value) or isinstance(value, MissingName)
-    except (TypeError, ValueError):  # pandas.NA and arrays have no truth value
+    except (TypeError, ValueError, RuntimeError):  # pandas.NA, arrays and tensors have no truth
         return type(value).__name__ == "NAType"
 
 

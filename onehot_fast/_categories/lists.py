@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.arraylikes import (
+    as_array,
+    as_scalars,
+    integer_array,
+    is_array_like,
+    is_container,
+    items_of,
+    unwrapped,
+)
 from onehot_fast._arguments.choices import check_text, with_article
 from onehot_fast._arguments.indices import int64_or_uint64
 from onehot_fast._arrow.array import Array
@@ -21,6 +31,8 @@ from onehot_fast._runtime.registry import integration, reader_of
 AnyArray: TypeAlias = npt.NDArray[Any]
 Offsets: TypeAlias = npt.NDArray[np.int64]
 
+# The sources of columns whose codes the library stores, see `Column.source`.
+CODED_SOURCES = frozenset({"category", "enum", "dictionary"})
 INTEGERS = frozenset({int, *(np.dtype(code).type for code in "bhilqBHILQ")})
 
 
@@ -28,7 +40,8 @@ class Rows(NamedTuple):
     """Ragged rows: row i has the elements ``offsets[i]:offsets[i + 1]``."""
 
     offsets: Offsets
-    elements: Any  # an ndarray of codes or labels, a Column, or Factorized
+    # An ndarray of classes or labels; a Column, whose codes are classes; or Factorized labels.
+    elements: Any
 
     @classmethod
     def read(cls, rows: Any, offsets: Any = None, sep: str | None = None) -> Rows:
@@ -37,12 +50,12 @@ class Rows(NamedTuple):
             return _flat(rows, offsets)
         library = reader_of(rows)
         if library is not None and hasattr(integration(library), "read_lists") and sep is None:
-            return cls(*integration(library).read_lists(rows))
+            starts, elements = integration(library).read_lists(rows)
+            return cls(starts, _without_own_codes(elements))
         if sep is not None:
             return _separated(rows, sep)
-        if isinstance(rows, np.ndarray) and rows.ndim == 2:
-            n_rows, width = rows.shape
-            return cls(np.arange(n_rows + 1, dtype=np.int64) * width, rows.reshape(-1))
+        if is_array_like(rows):
+            return _matrix(rows)
         if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
             raise TypeError(
                 "rows must be a sequence of sequences, a two-dimensional array, strings with sep=,"
@@ -81,16 +94,93 @@ class Rows(NamedTuple):
         return row, position - int(self.offsets[row])
 
 
+def _matrix(rows: Any) -> Rows:
+    """Return the rows of an array: of a matrix of labels, or of a 1-D array of sequences."""
+    array = as_array(rows, "rows")
+    if array.ndim == 2:
+        n_rows, width = array.shape
+        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, array.reshape(-1))
+    if array.ndim == 1:
+        return _lists(list(array))
+    raise ValueError(f"rows must have two dimensions, got shape {array.shape}")
+
+
 def _flat(elements: Any, offsets: Any) -> Rows:
     """Return rows of flat elements. The values of the offsets are not checked here."""
-    starts = np.asarray(offsets)
+    starts = integer_array(offsets, "offsets")
     if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
         raise ValueError(
             "offsets must be a one-dimensional array of n_rows + 1 integers, got dtype"
             f" {starts.dtype} and shape {starts.shape}"
         )
-    values = elements if hasattr(elements, "codes") else _array(elements)
-    return Rows(np.array(starts, np.int64), values)  # a copy that callers cannot change
+    return Rows(
+        np.array(starts, np.int64), _elements(elements)
+    )  # a copy that callers cannot change
+
+
+def _elements(elements: Any) -> Any:
+    """Return flat elements of any container as the `elements` of `Rows`."""
+    elements = unwrapped(elements)
+    library = reader_of(elements)
+    if library is not None:
+        return _without_own_codes(integration(library).read_column(elements))
+    if hasattr(elements, "codes") or isinstance(elements, np.ma.MaskedArray):
+        return elements
+    if is_array_like(elements):
+        elements = as_array(elements, "rows")
+        if elements.ndim != 1:
+            raise ValueError(
+                f"rows must have one dimension if offsets= is passed, got shape {elements.shape}"
+            )
+    elif isinstance(elements, str | bytes) or not is_container(elements):
+        raise TypeError(f"rows must be flat elements, got {with_article(elements)}")
+    return _array(elements)
+
+
+def _without_own_codes(column: Any) -> Any:
+    """Return a column of a library with its integers or labels, unless it stores codes itself.
+
+    The codes of a categorical column are classes. Those that a hash table has made are not.
+    """
+    if isinstance(column, np.ndarray):
+        return column
+    numbers = column.numbers() if hasattr(column, "numbers") else None
+    if numbers is not None and numbers.dtype.kind in "iu":
+        return numbers
+    column = column.encode()
+    if column.source in CODED_SOURCES:
+        return column
+    return Factorized(column.codes, column.stored, column.source)
+
+
+def integers_of(elements: Any) -> AnyArray | None:
+    """Return elements of `Rows` as integers, or None if one of them is another value.
+
+    A missing value becomes -1, which is no class.
+    """
+    if isinstance(elements, Factorized):
+        stored = elements.categories
+        if isinstance(stored, Strings):
+            known = None if len(stored) else np.empty(0, np.int64)
+        else:
+            known = integers_of(stored) if len(stored) else np.empty(0, np.int64)
+        if known is None:
+            return None
+        # Integers beyond int64 stay out of range, as no depth is as large.
+        known = np.append(np.minimum(known, np.iinfo(np.int64).max).astype(np.int64), -1)
+        return known.take(np.where(elements.codes < 0, len(known) - 1, elements.codes))
+    if elements.dtype.kind != "O":
+        return elements if elements.dtype.kind in "iu" else None
+    is_absent = np.fromiter(map(is_missing, elements), np.bool_, len(elements))
+    present = elements[~is_absent].tolist()
+    if not set(map(type, present)) <= INTEGERS:
+        return None
+    numbers = int64_or_uint64(present, "labels") if present else np.empty(0, np.int64)
+    if is_absent.any():
+        found = np.full(len(elements), -1, np.int64)
+        found[~is_absent] = numbers
+        return found
+    return numbers
 
 
 def _lists(rows: list[Any]) -> Rows:
@@ -102,23 +192,28 @@ def _lists(rows: list[Any]) -> Rows:
 
 
 def _sequence(position: int, row: Any) -> Sequence[Any]:
-    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+    """Return a row, which may be any container, as a sequence; a missing row has no labels."""
+    row = unwrapped(row)
+    if isinstance(row, set | frozenset | Mapping):  # labels need no order
+        return list(row)
+    if isinstance(row, str | bytes) or not is_container(row):
         if is_missing(row):
             return ()
         raise TypeError(
             f"rows[{position}] must be a sequence of labels, or a str if you pass sep=, got"
             f" {with_article(row)}: {row!r}"
         )
-    return row if isinstance(row, Sequence) else list(row)
+    return items_of(row, f"rows[{position}]")
 
 
 def _array(elements: Any) -> AnyArray:
     """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects."""
     if isinstance(elements, np.ndarray):
         return elements
-    items = list(elements)
+    items = as_scalars(list(elements), "a label")
     if set(map(type, items)) <= INTEGERS:
-        return int64_or_uint64(items, "labels")
+        with suppress(ValueError):  # `integers_of` raises it; as labels they need not fit
+            return int64_or_uint64(items, "labels")
     return as_objects(items)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -29,6 +28,16 @@ SMALL_CELLS = 1 << 20
 NUMBERS = "biufcOV"
 ZERO_ROW = -1  # the class of a row without a 1
 SOME_VALUES = 6  # the maximum number of categories in an error message
+# The missing value of each kind of dtype that has one.
+ABSENT: dict[str, Any] = {"f": np.nan, "c": np.nan, "m": "NaT", "M": "NaT"}
+STRING_DTYPES: dict[str, np.dtype[Any]] = {
+    repr(dtype): dtype
+    for dtype in (
+        np.dtypes.StringDType(),
+        np.dtypes.StringDType(na_object=None),
+        np.dtypes.StringDType(na_object=np.nan),
+    )
+}
 NO_VALUE = -2  # the class of a row whose missing value was propagated
 
 
@@ -391,9 +400,46 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
 def _numpy_values(part: Decoded) -> AnyArray:
     """Return the values as an array, with the column's dtype in `fit` if it can hold them all."""
     distinct = part.distinct
-    with contextlib.suppress(TypeError, ValueError):  # dtypes without a common dtype
-        dtypes = [np.dtype(name) for name in part.types_in("numpy")]
-        if dtypes and distinct.dtype != object:
-            cast = distinct.astype(np.result_type(*dtypes))
-            distinct = cast if part.holds(cast) else distinct
+    fitted = _common_dtype(part.types_in("numpy"))
+    if fitted is not None and fitted != distinct.dtype:
+        cast = _as_dtype(distinct, fitted)
+        distinct = cast if cast is not None and part.holds(cast) else distinct
     return distinct[part.positions]
+
+
+def _common_dtype(names: Sequence[str]) -> np.dtype[Any] | None:
+    """Return the common dtype of the arrays that `fit` read, or None if there is none."""
+    try:
+        dtypes = [*map(dtype_of_name, names)]
+        # `result_type` loses the byte order.
+        return np.result_type(*dtypes) if len(dtypes) > 1 else dtypes[0] if dtypes else None
+    except TypeError:  # e.g. of texts and times, or a name of a newer NumPy
+        return None
+
+
+def dtype_of_name(name: str) -> np.dtype[Any]:
+    """Return the dtype that `Table.type_of` names; raise TypeError for an unknown name."""
+    dtype = STRING_DTYPES.get(name)
+    return np.dtype(name) if dtype is None else dtype
+
+
+def _as_dtype(values: AnyArray, dtype: np.dtype[Any]) -> AnyArray | None:
+    """Return values in a dtype, with its own missing value, or None if it cannot hold them."""
+    if values.dtype != object:
+        try:
+            return values.astype(dtype)
+        except (TypeError, ValueError):
+            return None
+    is_absent = np.array([is_missing(value) for value in values], np.bool_)
+    absent = getattr(dtype, "na_object", None) if dtype.kind == "T" else ABSENT.get(dtype.kind)
+    has_absent = dtype.kind in ABSENT or hasattr(dtype, "na_object")
+    if is_absent.any() and not has_absent:
+        return None
+    found = np.empty(len(values), dtype)
+    try:
+        found[~is_absent] = np.array(values[~is_absent].tolist(), dtype)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if is_absent.any():
+        found[is_absent] = absent
+    return found

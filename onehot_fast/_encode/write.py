@@ -207,7 +207,8 @@ def sparse_array(
 def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
     """Return the ``scipy.sparse`` container of canonical ``(data, indices, indptr)``."""
     dtype = parts[0].dtype
-    if dtype.char not in SCIPY_DTYPES:
+    # Other packages give their dtypes type characters of NumPy's.
+    if dtype.isbuiltin == 2 or dtype.char not in SCIPY_DTYPES:
         raise ValueError(
             "dtype must be bool, an integer, float32, float64 or complex for scipy.sparse, got"
             f" {dtype.name!r}"

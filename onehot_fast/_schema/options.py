@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
+from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.choices import (
     check_choice,
     check_text,
@@ -216,18 +217,18 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     # A dtype or a Column declares its categories. Of an array, a Series or an Index, also a
     # categorical one, the values are the categories, so that all containers mean the same.
     value = value if isinstance(value, Iterable) else getattr(value, "categories", value)
-    value = value.to_pylist() if hasattr(value, "to_pylist") else value  # of Arrow arrays
     if isinstance(value, str):
         check_choice(value, where, ("auto",))
         return None
     # The order of a set differs between processes.
-    if not isinstance(value, Iterable) or isinstance(value, set | frozenset | Mapping):
+    is_text = isinstance(value, bytes)
+    if is_text or not is_container(value) or isinstance(value, set | frozenset | Mapping):
         hint = "; call fit first" if hasattr(value, "fit") else ""
         raise TypeError(
             f"{where} must be 'auto' or a sequence of categories, got {with_article(value)}:"
             f" {value!r}{hint}"
         )
-    items = tuple(map(plain, value))
+    items = tuple(map(plain, items_of(value, where)))
     if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
         return items
     seen: dict[Hashable, int] = {}
@@ -266,7 +267,8 @@ def _drop(value: Any, where: str) -> str | DropValue | None:
         return value
     is_list = isinstance(value, list | tuple) and len(value)
     if where != "drop":
-        return DropValue(plain(value[0] if type(value) is list and len(value) == 1 else value))
+        only = value[0] if type(value) is list and len(value) == 1 else value
+        return DropValue(plain(as_scalar(only, where)))
     rules = ", ".join(map(repr, DROP_RULES))
     if isinstance(value, bool):  # as for drop_first= of pandas
         meant = "first" if value else None

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast import tensor
-from onehot_fast._arguments.indices import as_array, as_integer
+from onehot_fast._arguments.arraylikes import as_array
+from onehot_fast._arguments.indices import as_integer
 
 __all__ = ["one_hot"]
 

@@ -45,6 +45,9 @@ class TypeCase:
     has_missing: bool = True
     # Lists, structs, maps, unions and so on, which `fit` rejects by design.
     is_rejected: bool = False
+    # False for the numbers of other packages that NumPy lacks: they are elements of a result and
+    # labels, but `fit` rejects a column of them.
+    is_column: bool = True
     dtype: Any = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -496,6 +499,11 @@ def _polars_cases() -> Iterator[TypeCase]:
 REJECTED_NUMPY = ("V4", [("x", "i1"), ("y", "U1")])
 
 
+def midnight(moment: datetime.datetime) -> datetime.datetime:
+    """Return the instant at which a day begins, which a datetime64 of days stands for."""
+    return datetime.datetime(moment.year, moment.month, moment.day)
+
+
 def _numpy_types() -> dict[str, list[tuple[Any, list[Any]]]]:
     """Return the dtypes of NumPy with their values, by type character."""
     table: dict[str, list[tuple[Any, list[Any]]]] = {
@@ -510,7 +518,7 @@ def _numpy_types() -> dict[str, list[tuple[Any, list[Any]]]]:
         ],
         "M": [
             *((f"M8[{unit}]", [NOON, EARLY]) for unit in ("s", "ms", "us", "ns")),
-            *((f"M8[{unit}]", [DAY, EARLY.date()]) for unit in ("D",)),
+            ("M8[D]", [midnight(NOON), midnight(EARLY)]),
         ],
         "m": [(f"m8[{unit}]", [HOUR, -HOUR]) for unit in ("h", "m", "s", "ms", "us", "ns")],
         **{char: [(char, HALVES)] for char in "efdg"},
@@ -586,8 +594,10 @@ def _numpy_cases() -> Iterator[TypeCase]:
         import ml_dtypes
 
         dtype = np.dtype(getattr(ml_dtypes, name))
-        yield TypeCase("numpy", name, _ml_values(dtype), numpy_array(dtype), None, False,
-                       dtype=dtype)  # fmt: skip
+        yield TypeCase(
+            "numpy", name, _ml_values(dtype), numpy_array(dtype), None, False,
+            is_column=False, dtype=dtype,
+        )  # fmt: skip
 
 
 def _ml_values(dtype: np.dtype[Any]) -> list[Any]:
@@ -764,7 +774,7 @@ def _arrow_in_pandas() -> Iterator[TypeCase]:
         name = f"ArrowDtype({case.name})"
         yield TypeCase(
             "pandas", name, case.values, make, case.declared, case.has_missing,
-            case.is_rejected, pd.ArrowDtype(case.dtype),
+            case.is_rejected, dtype=pd.ArrowDtype(case.dtype),
         )  # fmt: skip
 
 
@@ -826,7 +836,15 @@ def torch_cases() -> tuple[TypeCase, ...]:
         return lambda rows: torch.tensor(rows, dtype=dtype)
 
     return tuple(
-        TypeCase("torch", str(dtype), values, maker(dtype), has_missing=False, dtype=dtype)
+        TypeCase(
+            "torch",
+            str(dtype),
+            values,
+            maker(dtype),
+            has_missing=False,
+            dtype=dtype,
+            is_column=hasattr(np, str(dtype).removeprefix("torch.")),
+        )
         for dtype, values in _torch_values(torch).items()
     )
 

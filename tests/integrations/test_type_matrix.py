@@ -1,0 +1,921 @@
+"""Every type of every library comes back from every operation, or is an exception that is listed.
+
+`library_types` reads the types from the libraries. Each operation below takes one case, or several
+cases as the columns of one table. A cell of the matrix is one type and one operation. It is right
+if
+
+- decoded values and their *type* equal those of the column, and
+- features equal those of the same values as Python objects in a mapping, or
+- the type is nested, and the operation raises a TypeError that names the type, or
+- the table of exceptions in ``docs/types.md`` has an entry for the cell. The test runs the line of
+  the entry, which shows the limit of the other library, and fails if the cell has become right.
+
+A cell does not exist if the other library has no such column: a table that Parquet cannot store, a
+type that Spark, DuckDB or Dask does not read. Their own functions, called without this package,
+decide this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import library_types
+import numpy as np
+import pytest
+from library_types import CASES, TypeCase, is_newer, unknown_types
+
+import onehot_fast
+from onehot_fast import Encoder
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:ComplexHalf:UserWarning"),
+]
+
+LIBRARIES = ("arrow", "polars", "pandas", "numpy", "torch")
+MODULES = {"arrow": "pyarrow"}
+
+
+class NoCell(Exception):
+    """The other library has no column of this type, so there is nothing to test."""
+
+
+# --- the tables of cases ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", [*LIBRARIES, "ml_dtypes"])
+def test_every_type_that_a_library_defines_has_a_case(library):
+    """A new type of a newer library is listed in the summary of `make test`, and fails in CI."""
+    pytest.importorskip(MODULES.get(library, library))
+    if library == "ml_dtypes":
+        cases = {case.name for case in CASES["numpy"]()}
+        unknown = sorted({*library_types.ml_names()} - cases)
+    else:
+        unknown = unknown_types(library)
+    if unknown and is_newer(library) and not os.environ.get("CI"):
+        version = library_types.defined(library)[1]
+        pytest.skip(f"{library} {version} has types without a case: {', '.join(unknown)}")
+    assert unknown == []
+
+
+# --- what a cell is compared with -------------------------------------------------------------
+
+
+def table_of(case: TypeCase, column: Any = None) -> Any:
+    """Return a table of the case's library with one column, "c"."""
+    column = case.column() if column is None else column
+    if case.library == "arrow":
+        import pyarrow as pa
+
+        return pa.table({"c": column})
+    if case.library == "polars":
+        return column.alias("c").to_frame()
+    if case.library == "pandas":
+        return column.rename("c").to_frame()
+    return {"c": column}
+
+
+def reference(case: TypeCase, declared: Sequence[Any] | None = None, **options: Any) -> Encoder:
+    """Return an encoder of the same Python values; declared categories are passed as such."""
+    declared = case.declared if declared is None else declared
+    categories = "auto" if declared is None else {"c": list(declared)}
+    return Encoder(["c"], categories=categories, **options).fit({"c": case.rows})
+
+
+def expected(case: TypeCase, declared: Sequence[Any] | None = None) -> tuple[list[str], Any]:
+    """Return the names and the matrix of the same Python values in a mapping."""
+    encoder = reference(case, declared)
+    matrix = encoder.transform({"c": case.rows}, "numpy")
+    return encoder.get_feature_names_out().tolist(), matrix
+
+
+def assert_encoded(encoder: Encoder, table: Any, case: TypeCase) -> None:
+    """Compare the features of an encoder with those of the same Python values."""
+    names, matrix = expected(case)
+    assert encoder.get_feature_names_out().tolist() == names
+    np.testing.assert_array_equal(encoder.transform(table, "numpy"), matrix)
+
+
+def items(column: Any, library: str) -> list[Any]:
+    """Return a column as Python objects; every missing value is None."""
+    if library == "arrow":
+        values = column.to_pylist()
+    elif library == "polars":
+        values = column.to_list()
+    else:
+        values = column.tolist()
+    return [None if _is_missing(value) else value for value in values]
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return False
+
+
+def type_of(column: Any, library: str) -> Any:
+    """Return what must be equal of the types of two columns."""
+    if library == "arrow":
+        return column.type
+    dtype = column.dtype
+    if type(dtype).__name__ == "StringDtype":
+        return dtype, dtype.storage, repr(dtype.na_value)
+    if type(dtype).__name__ == "CategoricalDtype":
+        values = dtype.categories.dtype
+        return bool(dtype.ordered), type_of(dtype.categories, library), str(values)
+    return dtype
+
+
+def assert_same(found: Any, wanted: Any, library: str) -> None:
+    """Compare the type and the values of two columns of a library."""
+    kinds = type_of(found, library), type_of(wanted, library)
+    assert kinds[0] == kinds[1], f"type {kinds[0]}, expected {kinds[1]}"
+    assert items(found, library) == items(wanted, library)
+
+
+def assert_decoded(encoder: Encoder, encoded: Any, case: TypeCase) -> None:
+    """Decode and compare with the column; a mapping gives arrays back for tensors too."""
+    wanted = case.column()
+    if case.library == "torch":
+        wanted = wanted.numpy()
+    library = "numpy" if case.library == "torch" else case.library
+    assert_same(encoder.inverse_transform(encoded)["c"], wanted, library)
+
+
+def assert_rejected(call: Callable[[], Any], case: TypeCase) -> None:
+    """Check that a nested type raises a TypeError."""
+    try:
+        call()
+    except TypeError:
+        return
+    raise AssertionError(f"{case} is not rejected")
+
+
+# --- operations on one case -------------------------------------------------------------------
+
+
+def fit(case: TypeCase) -> tuple[Encoder, Any]:
+    table = table_of(case)
+    return Encoder(["c"]).fit(table), table
+
+
+def check_rejection(case: TypeCase) -> None:
+    """`fit` of a nested type raises a TypeError that names the column and the type."""
+    with pytest.raises(TypeError) as caught:
+        fit(case)
+    message = str(caught.value)
+    dtype = getattr(case.dtype, "pyarrow_dtype", case.dtype)
+    kinds = {
+        re.split(r"[(<]", str(kind))[0] for kind in (dtype, getattr(dtype, "storage_type", dtype))
+    }
+    assert "'c'" in message, message
+    assert any(kind.lower() in message.lower() for kind in kinds), message
+
+
+def transform(case: TypeCase) -> None:
+    encoder, table = fit(case)
+    assert_encoded(encoder, table, case)
+
+
+def inverse_transform(case: TypeCase) -> None:
+    encoder, table = fit(case)
+    assert_decoded(encoder, encoder.transform(table), case)
+
+
+def inverse_transform_of_a_matrix(case: TypeCase) -> None:
+    """A matrix has no library; its columns are arrays with the values of the categories."""
+    encoder, table = fit(case)
+    decoded = encoder.inverse_transform(encoder.transform(table, "numpy"))["c"]
+    twice = Encoder(["c"], categories={"c": encoder.categories["c"]}).fit({"c": decoded})
+    np.testing.assert_array_equal(
+        twice.transform({"c": decoded}, "numpy"), encoder.transform(table, "numpy")
+    )
+
+
+def partial_fit_and_merge(case: TypeCase) -> None:
+    whole, table = fit(case)
+    column, cut = case.column(), len(case.rows) // 2
+    parts = [table_of(case, column[:cut]), table_of(case, column[cut:])]
+    if case.library == "pandas":
+        parts[1] = parts[1].reset_index(drop=True)
+    streamed = Encoder(["c"]).partial_fit(parts[0]).partial_fit(parts[1])
+    merged = Encoder(["c"]).fit(parts[0]).merge(Encoder(["c"]).fit(parts[1]))
+    for encoder in (streamed, merged):
+        assert encoder == whole
+        assert_encoded(encoder, table, case)
+        assert_decoded(encoder, encoder.transform(table), case)
+
+
+def json_and_pickle(case: TypeCase) -> None:
+    encoder, table = fit(case)
+    for other in (Encoder.from_json(encoder.to_json()), pickle.loads(pickle.dumps(encoder))):
+        assert other == encoder
+        assert_encoded(other, table, case)
+        assert_decoded(other, other.transform(table), case)
+
+
+def categories_of_the_type(case: TypeCase) -> None:
+    """The column itself, without missing and repeated values, declares the categories."""
+    distinct = case.make(list(case.values))
+    encoder = Encoder(["c"], categories={"c": distinct}).fit(table_of(case))
+    declared = case.declared or case.values
+    if case.library == "pandas" and case.declared is None:
+        declared = case.values
+    if type(case.dtype).__name__ == "CategoricalDtype":
+        declared = case.declared
+    elif case.library in ("polars", "arrow"):
+        declared = case.values  # the values of the Series, not the categories of its dtype
+    names, matrix = expected(case, declared)
+    assert encoder.get_feature_names_out().tolist() == names
+    np.testing.assert_array_equal(encoder.transform(table_of(case), "numpy"), matrix)
+
+
+def series_onehot(case: TypeCase) -> None:
+    declared = case.declared
+    if case.library == "pandas" and _is_dictionary(case.dtype):
+        declared = case.values  # `get_dummies` keeps the order of every dictionary
+    names, matrix = expected(case, declared)
+    frame = case.column().onehot()
+    np.testing.assert_array_equal(frame.to_numpy().reshape(matrix.shape), matrix)
+    if case.library == "polars":
+        assert frame.columns == names
+    np.testing.assert_array_equal(case.column().onehot.to_numpy().astype(bool), matrix)
+
+
+def _is_dictionary(dtype: Any) -> bool:
+    return hasattr(getattr(dtype, "pyarrow_dtype", None), "index_type")
+
+
+def frame_onehot(case: TypeCase) -> None:
+    names, matrix = expected(case)
+    frame = table_of(case).onehot(["c"])
+    assert [*frame.columns] == names
+    np.testing.assert_array_equal(frame.to_numpy().reshape(matrix.shape), matrix)
+
+
+def arrow_encode_and_decode(case: TypeCase) -> None:
+    from onehot_fast.integrations import arrow
+
+    encoder, table = fit(case)
+    names, matrix = expected(case)
+    encoded = arrow.encode(table, encoder)
+    assert encoded.column_names == names
+    found = [column.to_pylist() for column in encoded.columns]
+    assert np.array_equal(np.array(found, bool).reshape(len(names), len(table)), matrix.T)
+    for layout in ("columns", "struct", "array", "tensor", "dictionary"):
+        if not names and layout != "dictionary":
+            continue
+        decoded = arrow.decode(arrow.encode(table, encoder, layout=layout), encoder, layout=layout)[
+            "c"
+        ]
+        if case.library == "arrow":
+            assert_same(decoded, table["c"], "arrow")
+        else:  # the types of Arrow differ from those of the library, the values do not
+            back = Encoder(["c"], categories={"c": encoder.categories["c"]}).fit({"c": []})
+            again = back.transform({"c": decoded.to_pylist()}, "numpy")
+            np.testing.assert_array_equal(again, encoder.transform(table, "numpy"))
+
+
+def arrow_one_hot(case: TypeCase) -> None:
+    from onehot_fast.integrations import arrow
+
+    declared = case.declared
+    if case.library == "arrow" and hasattr(case.dtype, "index_type"):
+        declared = case.values
+    _, matrix = expected(case, declared)
+    result = arrow.one_hot(case.column())
+    np.testing.assert_array_equal(np.asarray(result).astype(bool), matrix)
+    known = arrow.one_hot(case.column(), categories=list(case.values))
+    np.testing.assert_array_equal(np.asarray(known).astype(bool), expected(case, case.values)[1])
+
+
+def _labels(case: TypeCase) -> list[Any]:
+    """Return values that are classes: 0, 1 or 0.0; or all values, if none is a class."""
+    labels = [value for value in case.values if type(value) in (int, float) and value in (0, 1)]
+    return labels or list(case.values)
+
+
+def _are_classes(case: TypeCase) -> bool:
+    """Whether `one_hot` takes elements of this type, by the types of NumPy."""
+    return _labels(case) != list(case.values) and not _is_foreign(case)
+
+
+def _is_foreign(case: TypeCase) -> bool:
+    """Whether NumPy has no such numbers: those of ml_dtypes, bfloat16, long doubles."""
+    dtype = case.dtype
+    if case.library == "numpy":
+        return dtype.isbuiltin == 2 or dtype.char == "g"
+    return case.library == "torch" and not hasattr(np, str(dtype).removeprefix("torch."))
+
+
+def one_hot(case: TypeCase) -> None:
+    labels = _labels(case)
+    column = case.make(labels)
+    if not case.is_rejected and case.is_integer and not _is_foreign(case):
+        wanted = onehot_fast.one_hot(np.array(labels, np.int64), 3)
+        np.testing.assert_array_equal(onehot_fast.one_hot(column, 3), wanted)
+        return
+    try:
+        found = onehot_fast.one_hot(column, 3)
+    except (TypeError, ValueError):
+        return
+    wanted = onehot_fast.one_hot(np.array(labels, np.float64), 3)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def decode(case: TypeCase) -> None:
+    """Two values of the type are the elements of a matrix; or 1 and 0 are, in a frame."""
+    if case.library == "numpy":
+        if len(case.values) < 2 or case.dtype.kind == "T":
+            raise NoCell
+        on, off = case.make(list(case.values[:2]))
+        matrix = onehot_fast.one_hot([1, 0, 1], 2, on_value=on, off_value=off, dtype=case.dtype)
+        assert matrix.dtype == case.dtype
+        np.testing.assert_array_equal(onehot_fast.decode(matrix, on_value=on), [1, 0, 1])
+        return
+    if not {0, 1} <= {value for value in case.values if type(value) in (int, float)}:
+        raise NoCell
+    zero, one = (next(v for v in case.values if v == label) for label in (0, 1))
+    columns = [case.make([zero, one, zero]), case.make([one, zero, one])]
+    if case.library == "arrow":
+        import pyarrow as pa
+
+        frame: Any = pa.table(columns, ["x", "y"])
+    elif case.library == "polars":
+        import polars as pl
+
+        frame = pl.DataFrame({"x": columns[0], "y": columns[1]})
+    else:
+        import pandas as pd
+
+        frame = pd.DataFrame({"x": columns[0], "y": columns[1]})
+    np.testing.assert_array_equal(onehot_fast.decode(frame), [1, 0, 1])
+
+
+def multi_hot(case: TypeCase) -> None:
+    """Flat elements with offsets, by Python categories and by categories of the type."""
+    elements = [*case.values, *case.values[:1]]
+    offsets = [0, min(1, len(elements)), len(elements)]
+    rows = [elements[:1], elements[1:]]
+    wanted = onehot_fast.multi_hot(rows, categories=list(case.values))
+    flat = case.make(elements)
+    for categories in (list(case.values), case.make(list(case.values))):
+        if type(case.dtype).__name__ in ("CategoricalDtype", "Enum"):
+            categories = list(case.values)
+        found = onehot_fast.multi_hot(flat, offsets=offsets, categories=categories)
+        np.testing.assert_array_equal(found, wanted)
+    labels = onehot_fast.distinct_labels(flat, offsets=offsets)
+    found = onehot_fast.multi_hot(flat, offsets=offsets, categories=labels)
+    order = onehot_fast.distinct_labels(rows)
+    np.testing.assert_array_equal(found, onehot_fast.multi_hot(rows, categories=order))
+
+
+def multi_hot_of_lists(case: TypeCase) -> None:
+    """Lists of the type in each row, as the library has them."""
+    elements = [*case.values, *case.values[:1]]
+    rows = [elements[:1], [], elements[1:]]
+    wanted = onehot_fast.multi_hot(rows, categories=list(case.values))
+    offsets = [0, 1, 1, len(elements)]
+    lists: Any
+    try:
+        if case.library == "arrow":
+            import pyarrow as pa
+
+            lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), case.make(elements))
+        elif case.library == "polars":
+            import polars as pl
+
+            lists = pl.Series([case.make(row) for row in rows], dtype=pl.List(case.dtype))
+        else:
+            lists = [case.make(row) for row in rows]
+    except BaseException as error:  # polars panics, which is no Exception
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise NoCell from error
+    found = onehot_fast.multi_hot(lists, categories=list(case.values))
+    np.testing.assert_array_equal(found, wanted)
+
+
+def infer_shape(case: TypeCase) -> None:
+    """The shape of a column of any type, and a depth that is an element of the type."""
+    column = case.column()
+    assert onehot_fast.infer_shape(np.shape(column), 3) == (len(case.rows), 3)
+    if _are_classes(case):
+        depth = case.make(_labels(case)[:1])[0]
+        assert onehot_fast.infer_shape((2,), depth) == (2, int(_labels(case)[0]))
+
+
+def torch_functions(case: TypeCase) -> None:
+    """Labels of a dtype, and results of it; a dtype that cannot be one raises a TypeError."""
+    import torch
+
+    from onehot_fast.integrations import torch as onehot_torch
+
+    dtype, labels = case.dtype, torch.tensor([1, 0])
+    classes = np.dtype(str(dtype).removeprefix("torch.")) if not _is_foreign(case) else None
+    if classes is not None and classes.kind in "iuf":
+        encoded = onehot_torch.one_hot(labels.to(dtype), 2)
+        assert encoded.tolist() == [[0, 1], [1, 0]]
+    else:
+        with pytest.raises(TypeError, match=str(dtype)):
+            onehot_torch.one_hot(labels.to(dtype), 2)
+    if dtype == getattr(torch, "float8_e8m0fnu", None):  # it has no zero
+        with pytest.raises(TypeError, match="can represent 0 and 1"):
+            onehot_torch.one_hot(labels, 2, dtype=dtype)
+        return
+    encoded = onehot_torch.one_hot(labels, 2, dtype=dtype)
+    assert encoded.dtype == dtype
+    assert encoded.to(torch.complex128).real.tolist() == [[0, 1], [1, 0]]
+    assert onehot_torch.decode(encoded).tolist() == [1, 0]
+
+
+def expressions_of(encoder: Encoder, frame: Any) -> Any:
+    """Return expressions, or raise `NoCell` if they refuse a type, naming it and `transform`.
+
+    Expressions compare values in another engine. The types that it does not compare are listed in
+    the documentation; they are refused before anything is computed.
+    """
+    try:
+        return encoder.expressions(frame)
+    except TypeError as error:
+        message = str(error)
+        if "column 'c' has dtype" in message and "cast the column" in message:
+            raise NoCell from error
+        raise
+
+
+def polars_expressions(case: TypeCase) -> None:
+    encoder, frame = fit(case)
+    names, matrix = expected(case)
+    lazy = frame.lazy()
+    found = lazy.select(expressions_of(encoder, lazy)).collect() if names else frame.select([])
+    assert found.columns == names
+    np.testing.assert_array_equal(found.to_numpy().reshape(matrix.shape), matrix)
+
+
+def narwhals_frame(case: TypeCase) -> None:
+    """A frame of narwhals is encoded and decoded as the one that it wraps."""
+    nw = pytest.importorskip("narwhals")
+
+    frame = nw.from_native(table_of(case), eager_only=True)
+    encoder = Encoder(["c"]).fit(frame)
+    assert_encoded(encoder, frame, case)
+    decoded = nw.to_native(encoder.inverse_transform(encoder.transform(frame)))
+    assert_same(decoded["c"], case.column(), case.library)
+
+
+def narwhals_expressions(case: TypeCase) -> None:
+    nw = pytest.importorskip("narwhals")
+
+    frame = nw.from_native(table_of(case), eager_only=True)
+    encoder = Encoder(["c"], handle_unknown="ignore").fit(frame)
+    names, matrix = expected(case)
+    if not names:
+        raise NoCell
+    found = frame.select(expressions_of(encoder, frame))
+    assert found.columns == names
+    np.testing.assert_array_equal(found.to_numpy().astype(bool), matrix)
+
+
+def get_dummies(case: TypeCase) -> None:
+    """Our function equals that of pandas; where pandas raises an error, it may return a result."""
+    import pandas as pd
+
+    from onehot_fast.integrations.pandas import get_dummies as fast
+
+    for data, options in ((table_of(case), {"columns": ["c"]}), (case.column(), {})):
+        try:
+            wanted = pd.get_dummies(data, **options)
+        except Exception:
+            continue
+        pd.testing.assert_frame_equal(fast(data, **options), wanted)
+
+
+def sklearn_encoder(case: TypeCase) -> None:
+    """Our class equals that of scikit-learn; where it raises an error, ours may return a result."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    from onehot_fast.integrations.sklearn import OneHotEncoder as Fast
+
+    data = table_of(case)
+    if case.library in ("numpy", "torch"):
+        data = case.column().reshape(-1, 1)
+    try:
+        original = OneHotEncoder(sparse_output=False).fit(data)
+        wanted = original.transform(data)
+        names = original.get_feature_names_out().tolist()
+        values = original.inverse_transform(wanted)
+    except Exception:
+        return
+    ours = Fast(sparse_output=False).fit(data)
+    np.testing.assert_array_equal(ours.transform(data), wanted)
+    assert ours.get_feature_names_out().tolist() == names
+    found = ours.inverse_transform(wanted)
+    assert found.dtype == values.dtype
+    assert items(found[:, 0], "numpy") == items(values[:, 0], "numpy")
+
+
+def dask_frame(case: TypeCase) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    import dask
+
+    whole = table_of(case)
+    with dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False}):
+        try:
+            frame = dd.from_pandas(whole, npartitions=2, sort=False)
+            assert type_of(frame.compute()["c"], "pandas") == type_of(whole["c"], "pandas")
+        except Exception as error:
+            raise NoCell from error
+        encoder = Encoder(["c"]).fit(frame)
+        assert_encoded(encoder, whole, case)
+        encoded = encoder.transform(frame)
+        np.testing.assert_array_equal(encoded.compute().to_numpy(), expected(case)[1])
+        decoded = encoder.inverse_transform(encoded)
+        assert_same(decoded.compute()["c"], whole["c"], "pandas")
+        assert type_of(decoded._meta["c"], "pandas") == type_of(whole["c"], "pandas")
+        array = encoder.transform(frame, "numpy")
+        assert_same(encoder.inverse_transform(array).compute()["c"], whole["c"], "pandas")
+
+
+# --- operations on several cases, as the columns of one table ---------------------------------
+
+
+def together(cases: Sequence[TypeCase], check: Callable[[Any], None]) -> dict[str, str]:
+    """Return the error of each case that fails; all are tried at once, then halves of them."""
+    if not cases:
+        return {}
+    try:
+        check(cases)
+    except NoCell:
+        if len(cases) == 1:
+            return {}
+    except Exception as error:
+        if len(cases) == 1:
+            return {cases[0].name: _described(error)}
+    else:
+        return {}
+    half = len(cases) // 2
+    return together(cases[:half], check) | together(cases[half:], check)
+
+
+def _described(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:200]}"
+
+
+def in_one_table(cases: Sequence[TypeCase]) -> Any:
+    """Return an Arrow table with a column for each case, c0, c1, ..., all of the same length."""
+    import pyarrow as pa
+
+    return pa.table({f"c{i}": case.make(padded(case)) for i, case in enumerate(cases)})
+
+
+N_ROWS = 8
+
+
+def padded(case: TypeCase) -> list[Any]:
+    """Return `N_ROWS` rows of a case."""
+    rows = case.rows
+    return (rows * N_ROWS)[:N_ROWS] if rows else [None] * N_ROWS
+
+
+def assert_columns(
+    cases: Sequence[TypeCase], encoder: Encoder, matrix: Any, *, declares: bool = True
+) -> None:
+    """Compare the features of several columns with those of the same Python values."""
+    names: list[str] = []
+    blocks: list[Any] = []
+    for i, case in enumerate(cases):
+        rows = {f"c{i}": padded(case)}
+        declared = case.declared if declares else None
+        categories = "auto" if declared is None else {f"c{i}": list(declared)}
+        one = Encoder([f"c{i}"], categories=categories).fit(rows)
+        names += one.get_feature_names_out().tolist()
+        blocks.append(one.transform(rows, "numpy"))
+    assert encoder.get_feature_names_out().tolist() == names
+    np.testing.assert_array_equal(np.asarray(matrix, bool), np.hstack(blocks))
+
+
+def duckdb_sql(cases: Sequence[TypeCase]) -> None:
+    duckdb = pytest.importorskip("duckdb")
+
+    table = in_one_table(cases)
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.register("t", table)
+        try:
+            connection.execute("SELECT * FROM t").fetchall()
+        except Exception as error:
+            raise NoCell from error
+        encoder = Encoder(table.column_names).fit(table)
+        if not encoder.n_features:
+            raise NoCell
+        names = encoder.get_feature_names_out().tolist()
+        result = connection.execute(encoder.to_sql("duckdb", table="t"))
+        assert [column[0] for column in result.description] == names
+        assert_columns(cases, encoder, result.fetchall())
+
+
+def duckdb_relation(cases: Sequence[TypeCase]) -> None:
+    """A relation is read as a table; its own types are those of DuckDB."""
+    duckdb = pytest.importorskip("duckdb")
+
+    table = in_one_table(cases)
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.register("t", table)
+        try:
+            relation = connection.sql("SELECT * FROM t")
+            back = relation.to_arrow_table()
+        except Exception as error:
+            raise NoCell from error
+        encoder = Encoder(table.column_names).fit(relation)
+        wanted = Encoder(table.column_names).fit(back)
+        assert_columns(cases, encoder, encoder.transform(relation, "numpy"), declares=False)
+        decoded = encoder.inverse_transform(encoder.transform(relation))
+        for name in table.column_names:
+            assert_same(decoded[name], back[name], "arrow")
+        assert wanted.get_feature_names_out().tolist() == encoder.get_feature_names_out().tolist()
+
+
+def file_of(suffix: str) -> Callable[[Sequence[TypeCase]], None]:
+    """Return a function that encodes and decodes a file with the command."""
+
+    def check(cases: Sequence[TypeCase]) -> None:
+        import pyarrow as pa
+
+        from onehot_fast.cli import main
+
+        for path in Path().glob("*.*"):
+            path.unlink()
+        try:
+            write_file(cases, suffix)
+            source = read_file(f"in.{suffix}")
+        except (pa.ArrowException, NotImplementedError, TypeError, ValueError, OSError) as error:
+            raise NoCell from error
+        columns = [part for name in source.column_names for part in ("-c", name)]
+        layouts = ["columns", "dictionary"]
+        for layout in layouts:
+            line = ["encode", f"in.{suffix}", *columns, "--layout", layout, "--overwrite", "-q"]
+            assert main([*line, "-o", f"middle.{suffix}"]) == 0
+            line = ["decode", f"middle.{suffix}", "--overwrite", "-q", "-o", f"out.{suffix}"]
+            assert main(line) == 0
+            decoded = read_file(f"out.{suffix}")
+            for name in source.column_names:
+                assert_same(decoded[name], source[name], "arrow")
+            if layout == "columns":
+                encoded = read_file(f"middle.{suffix}")
+                matrix = [column.to_pylist() for column in encoded.columns]
+                encoder = Encoder(source.column_names).fit(source)
+                assert encoded.column_names == encoder.get_feature_names_out().tolist()
+                matrix = np.array(matrix, bool).reshape(len(encoded.columns), N_ROWS).T
+                assert_columns(cases, encoder, matrix, declares=suffix == "arrow")
+
+    return check
+
+
+def write_file(cases: Sequence[TypeCase], suffix: str) -> None:
+    """Write a file with the functions of the library."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    library = cases[0].library
+    if library == "polars":
+        import polars as pl
+
+        frame = pl.DataFrame({f"c{i}": case.make(padded(case)) for i, case in enumerate(cases)})
+        frame.write_parquet("in.parquet") if suffix == "parquet" else frame.write_ipc("in.arrow")
+        return
+    if library == "pandas":
+        import pandas as pd
+
+        frame = pd.DataFrame({f"c{i}": case.make(padded(case)) for i, case in enumerate(cases)})
+        table = pa.Table.from_pandas(frame)
+    else:
+        table = in_one_table(cases)
+    if suffix == "parquet":
+        pq.write_table(table, "in.parquet")
+    else:
+        with pa.ipc.new_file("in.arrow", table.schema) as writer:
+            writer.write_table(table)
+
+
+def read_file(name: str) -> Any:
+    """Return a file as a table, by pyarrow alone."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if name.endswith("parquet"):
+        return pq.read_table(name)
+    with pa.OSFile(name) as file, pa.ipc.open_file(file) as reader:
+        return reader.read_all()
+
+
+def spark_frame(spark: Any) -> Callable[[Sequence[TypeCase]], None]:
+    """Return a function that encodes and decodes a Spark DataFrame."""
+
+    def check(cases: Sequence[TypeCase]) -> None:
+        table = in_one_table(cases)
+        try:
+            frame = spark.createDataFrame(table).coalesce(1)
+            frame.collect()
+        except Exception as error:
+            raise NoCell from error
+        encoder = Encoder(table.column_names).fit(frame)
+        encoded = encoder.transform(frame)
+        rows = [list(row) for row in encoded.collect()]
+        assert_columns(cases, encoder, rows, declares=False)
+        decoded = encoder.inverse_transform(encoded)
+        assert decoded.dtypes == frame.dtypes
+        assert decoded.collect() == frame.collect()
+
+    return check
+
+
+# --- the matrix -------------------------------------------------------------------------------
+
+Operation = Callable[[TypeCase], None]
+FRAMES = ("arrow", "polars", "pandas")
+SINGLE: dict[str, tuple[Operation, tuple[str, ...]]] = {
+    "transform": (transform, LIBRARIES),
+    "inverse_transform": (inverse_transform, LIBRARIES),
+    "inverse_transform of a matrix": (inverse_transform_of_a_matrix, LIBRARIES),
+    "partial_fit and merge": (partial_fit_and_merge, LIBRARIES),
+    "JSON and pickle": (json_and_pickle, LIBRARIES),
+    "categories=": (categories_of_the_type, LIBRARIES),
+    "Series.onehot": (series_onehot, ("polars", "pandas")),
+    "DataFrame.onehot": (frame_onehot, ("polars", "pandas")),
+    "arrow.encode and decode": (arrow_encode_and_decode, ("arrow", "polars")),
+    "arrow.one_hot": (arrow_one_hot, ("arrow", "polars")),
+    "one_hot": (one_hot, LIBRARIES),
+    "decode": (decode, (*FRAMES, "numpy")),
+    "multi_hot": (multi_hot, LIBRARIES),
+    "multi_hot of lists": (multi_hot_of_lists, LIBRARIES),
+    "infer_shape": (infer_shape, LIBRARIES),
+    "torch functions": (torch_functions, ("torch",)),
+    "expressions": (polars_expressions, ("polars",)),
+    "narwhals": (narwhals_frame, FRAMES),
+    "narwhals expressions": (narwhals_expressions, FRAMES),
+    "get_dummies": (get_dummies, ("pandas",)),
+    "sklearn.OneHotEncoder": (sklearn_encoder, ("pandas", "polars", "numpy")),
+    "Dask": (dask_frame, ("pandas",)),
+}
+JOINED: dict[str, tuple[Callable[[Sequence[TypeCase]], None], tuple[str, ...]]] = {
+    "SQL in DuckDB": (duckdb_sql, ("arrow",)),
+    "DuckDB relation": (duckdb_relation, ("arrow",)),
+    "command with Parquet": (file_of("parquet"), FRAMES),
+    "command with Arrow": (file_of("arrow"), FRAMES),
+}
+
+
+# Operations that read no column: `fit` may reject the type, and they still accept it.
+WITHOUT_A_COLUMN = {"one_hot", "decode", "infer_shape", "torch functions"}
+
+
+def cells(operations: Any) -> list[Any]:
+    """Return a parameter for each library and operation."""
+    return [
+        pytest.param(library, name, id=f"{library}-{name.replace(' ', '_')}")
+        for name, (_, libraries) in operations.items()
+        for library in libraries
+    ]
+
+
+def encodable(library: str) -> list[TypeCase]:
+    return [case for case in CASES[library]() if not case.is_rejected]
+
+
+def attempt(case: TypeCase, name: str) -> str | None:
+    """Return the error of a cell, or None if the cell is right or does not exist."""
+    is_accepted = name in SINGLE and (case.is_column or name in WITHOUT_A_COLUMN)
+    operation = SINGLE[name][0] if is_accepted else check_rejection
+    try:
+        operation(case)
+    except NoCell:
+        return None
+    except Exception as error:
+        return _described(error)
+    return None
+
+
+# TEMPORARY: the cells that are being fixed. Delete the file, this line and its use in `report`
+# when the last of them is right; `NO_PENDING=1` shows them.
+PENDING_FILE = Path(library_types.__file__).with_name("pending_types.json")
+PENDING = json.loads(PENDING_FILE.read_text()) if PENDING_FILE.exists() else {}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """An entry of the table of exceptions: a cell that another library makes impossible."""
+
+    library: str
+    type: str
+    operation: str
+    reason: str
+    line: str  # an expression without this package, which shows the limit
+    result: str  # the text of its value, or the name of the exception that it raises
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "types.md"
+
+
+@cache
+def limits() -> tuple[Limit, ...]:
+    """Return the entries of the table of exceptions in the documentation."""
+    heading = "| Library | Type | Operation |"
+    rows = PAGE.read_text().partition(heading)[2].splitlines()[2:]
+    found = []
+    for row in rows:
+        if not row.startswith("|"):
+            break
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+        found.append(Limit(*(cell.strip("`").replace(r"\|", "|") for cell in cells)))
+    return tuple(found)
+
+
+def report(library: str, operation: str, failures: dict[str, str]) -> None:
+    """Fail unless exactly the cells that are exceptions are wrong."""
+    if path := os.environ.get("RECORD_PENDING"):
+        with open(path, "a") as file:
+            file.write(f"{(library, operation, failures)!r}\n")
+    pending = () if os.environ.get("NO_PENDING") else PENDING.get(f"{library} | {operation}", ())
+    names = {case.name for case in CASES[library]()}
+    known = {
+        limit.type
+        for limit in limits()
+        if (limit.library, limit.operation) == (library, operation) and limit.type in names
+    }
+    wrong = {n: text for n, text in failures.items() if n not in pending and n not in known}
+    lines = "\n".join(f"  {name}: {text}" for name, text in sorted(wrong.items()))
+    assert not wrong, f"{len(wrong)} types of {library} fail in {operation}:\n{lines}"
+    right = sorted(known - failures.keys())
+    assert not right, f"{operation} has become right: remove {right} from {PAGE.name}"
+
+
+@pytest.mark.parametrize(("library", "operation"), cells(SINGLE))
+def test_types(library, operation):
+    """Each type alone."""
+    pytest.importorskip(MODULES.get(library, library))
+    found = {case.name: attempt(case, operation) for case in encodable(library)}
+    report(library, operation, {name: text for name, text in found.items() if text is not None})
+
+
+@pytest.mark.parametrize(("library", "operation"), cells(JOINED))
+def test_types_in_one_table(library, operation, tmp_path, monkeypatch):
+    """All types as columns of one table; if it fails, halves of it find the type."""
+    pytest.importorskip(MODULES.get(library, library))
+    monkeypatch.chdir(tmp_path)
+    report(library, operation, together(encodable(library), JOINED[operation][0]))
+
+
+@pytest.mark.spark
+def test_types_in_spark(spark):
+    """A Spark DataFrame of all types of Arrow that Spark reads."""
+    pytest.importorskip("pyarrow")
+    report("arrow", "Spark", together(encodable("arrow"), spark_frame(spark)))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_nested_types_are_rejected(library):
+    """`fit` raises a TypeError for lists, structs, maps, unions and raw memory."""
+    pytest.importorskip(MODULES.get(library, library))
+    rejected = [case for case in CASES[library]() if case.is_rejected]
+    found = {case.name: attempt(case, "rejection") for case in rejected}
+    report(library, "rejection", {name: text for name, text in found.items() if text})
+
+
+def test_every_exception_shows_a_limit_of_another_library():
+    """The line of each entry has the stated result, or raises the stated exception."""
+    names = {"np": "numpy", "pa": "pyarrow", "pc": "pyarrow.compute", "pl": "polars"}
+    names |= {"pd": "pandas", "nw": "narwhals", "torch": "torch", "duckdb": "duckdb"}
+    names |= {"pickle": "pickle"}
+    found = {short: pytest.importorskip(module) for short, module in names.items()}
+    operations = {"Spark", *SINGLE, *JOINED}
+    for limit in limits():
+        assert limit.library in CASES
+        assert limit.operation in operations, limit
+        assert "onehot_fast" not in limit.line
+        try:
+            shown = repr(eval(limit.line, dict(found)))
+        except Exception as error:
+            shown = type(error).__name__
+        assert shown == limit.result, limit
+
+
+def test_rejected_types_are_documented():
+    """The page names each class of types that `fit` rejects."""
+    text = PAGE.read_text()
+    for name in ("list", "struct", "map", "union", "void", "ml_dtypes", "bfloat16", "multi_hot"):
+        assert name in text
