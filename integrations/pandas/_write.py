@@ -136,7 +136,7 @@ def _column_labels(
         names = [name for part in parts for name in part.names]
         has_levels = columns.nlevels > 1 or any(isinstance(part, Decoded) for part in parts)
         all_tuples = has_levels and _are_tuples(names)
-        memo["pandas"] = pd.Index(names, tupleize_cols=all_tuples)  # may be a MultiIndex
+        memo["pandas"] = _labels(names, all_tuples)  # may be a MultiIndex
     # A view, so that renaming the labels changes one frame only.
     labels: pd.Index[Any] = memo["pandas"].view()
     name = columns.name if columns.nlevels == 1 else tuple(columns.names)

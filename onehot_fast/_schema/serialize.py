@@ -41,7 +41,7 @@ MAX_QUOTED = 300
 MAX_NAME_LETTERS = 10_000
 # The maximum length of the name of a type, which may contain names that the user chose. Libraries
 # parse some names in quadratic time.
-MAX_TYPE_LETTERS = 1_000
+MAX_TYPE_LETTERS = 4_000
 PREFIXES = ("prefix", "prefix_sep")
 
 
