@@ -178,7 +178,8 @@ def integers_of(elements: Any) -> AnyArray | None:
     numbers = int64_or_uint64(present, "labels") if present else np.empty(0, np.int64)
     if is_absent.any():
         found = np.full(len(elements), -1, np.int64)
-        found[~is_absent] = numbers
+        # Integers beyond int64 stay out of range, as no depth is as large.
+        found[~is_absent] = np.minimum(numbers, np.iinfo(np.int64).max)
         return found
     return numbers
 

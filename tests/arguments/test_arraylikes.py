@@ -381,3 +381,14 @@ def test_an_array_is_no_value(make):
     ):
         with pytest.raises((TypeError, ValueError), match=r"scalar|hashable|integer"):
             call()
+
+
+def test_integers_beyond_int64_beside_missing_labels():
+    """They are out of range, and never wrap to a class or to a label that is skipped."""
+    for rows in ([[2**63, None]], [[2**63]]):
+        with pytest.raises(ValueError, match="depth must be"):
+            multi_hot(rows)
+        with pytest.raises(ValueError, match=r"rows\[0\]\[0\] must be in \[0, 3\)"):
+            multi_hot(rows, 3, out_of_range="error")
+        assert multi_hot(rows, 3).tolist() == [[0, 0, 0]]
+        assert multi_hot(rows, categories=[2**63]).tolist() == [[1]]

@@ -253,7 +253,7 @@ def test_wide_integers_of_polars(library, dtype):
 
     assert read_lists(library, column).elements.tolist() == [3, -1, 1]
     assert read_lists(library, column.list.drop_nulls()).elements.tolist() == [3, 1]
-    with pytest.raises(ValueError, match=r"int64"):
+    with pytest.raises(ValueError, match=r"depth must be|int64 cannot hold"):
         onehot_fast.multi_hot(far)
     if dtype == pl.Int128:  # as labels, they need not fit
         assert onehot_fast.multi_hot(far, categories=[2**63]).tolist() == [[1]]
