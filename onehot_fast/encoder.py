@@ -810,7 +810,7 @@ class Encoder(SklearnProtocol):
         Warns
         -----
         UserWarning
-            The name of a column's type has more than 1,000 letters. Only this type is lost.
+            The name of a column's type has more than 4,000 letters. Only this type is lost.
         """
         chosen = self._params["columns"]
         columns = None if chosen is None else self._columns or self.columns
