@@ -30,6 +30,7 @@ from onehot_fast._arguments.choices import (
     check_options,
     columns_only,
     number_dtype,
+    shown,
     with_article,
 )
 from onehot_fast._arrow.array import ArrowBlock
@@ -72,7 +73,7 @@ __all__ = [
     "check_options", "checks", "classes_of", "code_column", "columns_only", "integration",
     "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
     "read_arrow", "read_table", "read_values", "reader_of", "reports", "require",
-    "with_article", "write",
+    "shown", "with_article", "write",
 ]  # fmt: skip
 
 
