@@ -250,7 +250,9 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
             f"the values of {', '.join(map(repr, scalars))} are scalars, but the other values are"
             f" columns; for a table of one row, pass {name!r}: [{shown(table[name])}]"
         )
-    lengths = {name: len(column) for name, column in table.items()}
+    # Arrays of other libraries that have no length are converted, once.
+    columns = [each if hasattr(each, "__len__") else np.asarray(each) for each in columns]
+    lengths = {name: len(column) for name, column in zip(table, columns, strict=True)}
     if len({*lengths.values()}) > 1:
         raise ValueError(f"all columns must have the same length, got {lengths!r}")
     return ArrayTable(list(table), columns, table)
@@ -273,7 +275,8 @@ def _is_scalar(value: Any) -> bool:
     try:
         len(value)
     except TypeError:
-        return True
+        # Some arrays of other libraries have no length.
+        return not hasattr(value, "__array__") or np.ndim(value) == 0
     return False
 
 
