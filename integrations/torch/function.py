@@ -360,8 +360,8 @@ def _is_in_range(value: float, dtype: torch.dtype) -> bool:
     limits = torch.finfo(dtype)
     # Half of the distance to the next number, which would be infinite, is rounded down.
     if dtype in (torch.float64, torch.complex128):
-        return abs(value) <= limits.max
-    return abs(value) < limits.max * (1 + limits.eps / 4)
+        return bool(abs(value) <= limits.max)
+    return bool(abs(value) < limits.max * (1 + limits.eps / 4))
 
 
 def _num_classes(value: Any, tensor: torch.Tensor, ignored: list[int], negative: str) -> int:
