@@ -31,6 +31,7 @@ from onehot_fast._arguments.choices import (
     check_options,
     columns_only,
     number_dtype,
+    shown,
     with_article,
 )
 from onehot_fast._arrow.array import ArrowBlock
@@ -81,7 +82,7 @@ __all__ = [
     "decoded_matrix", "every_value", "identities", "integration", "is_container", "items_of",
     "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
     "possible_specials", "read_arrow", "read_table", "read_values", "reader_of", "reports",
-    "require", "with_article", "write",
+    "require", "shown", "with_article", "write",
 ]  # fmt: skip
 
 

@@ -251,6 +251,8 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
             f"the values of {', '.join(map(repr, scalars))} are scalars, but the other values are"
             f" columns; for a table of one row, pass {name!r}: [{shown(table[name])}]"
         )
+    # Arrays of other libraries that have no length are converted, once.
+    columns = [each if hasattr(each, "__len__") else np.asarray(each) for each in columns]
     lengths = dict(zip(table, map(len, columns), strict=True))
     if len({*lengths.values()}) > 1:
         raise ValueError(f"all columns must have the same length, got {lengths!r}")
@@ -289,7 +291,8 @@ def _is_scalar(value: Any) -> bool:
     try:
         len(value)
     except TypeError:
-        return True
+        # Some arrays of other libraries have no length.
+        return not hasattr(value, "__array__") or np.ndim(value) == 0
     return False
 
 

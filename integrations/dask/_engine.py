@@ -218,7 +218,8 @@ def inverse_transform(
         decode(block, shared, substitutes, dtypes) for block in whole_rows.to_delayed().ravel()
     ]
     with dask.config.set({"dataframe.convert-string": False}):  # objects stay objects
-        return dd.from_delayed(parts, meta=meta, verify_meta=False)
+        # Without the check, Dask cannot make an array of such a frame ("Missing dependency").
+        return dd.from_delayed(parts, meta=meta)
 
 
 def _decode_part(

@@ -105,8 +105,8 @@ class ExprNamespace:
         --------
         >>> frame = pl.LazyFrame({"size": ["S", None, "L"]})
         >>> encoded = frame.select(pl.col("size").onehot(["S", "M", "L"]))
-        >>> encoded.collect_schema()
-        Schema([('size', Array(UInt8, shape=(3,)))])
+        >>> encoded.collect_schema()["size"]
+        Array(UInt8, shape=(3,))
         >>> encoded.collect().to_series().to_list()
         [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
         """

@@ -21,16 +21,18 @@ from ._composition import FLOAT8, INTEGER_OF_SIZE, decode, encode_into, scalar, 
 POLICIES = (
     "int axis, int[] ignore_index, str negative_indices, str out_of_range, float label_smoothing"
 )
-# The dtypes that NumPy lacks, and dtypes that hold all of their values.
-NOT_IN_NUMPY = {torch.complex32: torch.complex64} | dict.fromkeys(
-    (torch.bfloat16, *FLOAT8), torch.float32
-)
+# The dtypes that NumPy lacks. `_widened` returns their values in another dtype.
+NOT_IN_NUMPY = (torch.bfloat16, *FLOAT8, torch.complex32)
+QUIET_NAN = 0x7FC00000  # of float32; its lowest 22 bits are free
 
 
 @cache
-def _element(dtype: torch.dtype, value: float) -> npt.NDArray[Any]:
-    """Return a value of `dtype` as a 0-D array; see `_as_numpy` for its NumPy dtype."""
-    return _as_numpy(scalar(value, dtype))
+def _one_and_zero(dtype: torch.dtype) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return 1 and 0 of `dtype` as 0-D arrays; see `_as_numpy` for their NumPy dtype.
+
+    Other values are not cached: their number has no bound, and 0.0 and -0.0 are equal keys.
+    """
+    return _as_numpy(scalar(1, dtype)), _as_numpy(scalar(0, dtype))
 
 
 def _as_numpy(tensor: torch.Tensor) -> npt.NDArray[Any]:
@@ -40,19 +42,43 @@ def _as_numpy(tensor: torch.Tensor) -> npt.NDArray[Any]:
     return np.asarray(tensor.numpy())
 
 
+def _widened(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the elements in a dtype of NumPy; elements of different bits keep different bits."""
+    if tensor.dtype not in NOT_IN_NUMPY:
+        return tensor
+    if tensor.dtype.is_complex:
+        return torch.view_as_complex(_widened_floats(torch.view_as_real(tensor)))
+    return _widened_floats(tensor)
+
+
+def _widened_floats(tensor: torch.Tensor) -> torch.Tensor:
+    """Return floats of one or two bytes as float32, with their bits in the payload of a NaN."""
+    floats = tensor.to(torch.float32)
+    is_nan = floats.isnan()
+    if bool(is_nan.any()):  # the conversion can make two different NaNs equal
+        size = tensor.dtype.itemsize
+        bits = tensor.view(INTEGER_OF_SIZE[size]).to(torch.int32) & (256**size - 1)
+        floats = torch.where(is_nan, (bits | QUIET_NAN).view(torch.float32), floats)
+    return floats
+
+
 def _encode(
     tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any, out: Any = None
 ) -> npt.NDArray[Any]:
     """Encode a CPU tensor with the kernels of the package, and return the NumPy array."""
     axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
-    hot, cold = smoothed_values(label_smoothing, num_classes)
+    if label_smoothing:
+        values = smoothed_values(label_smoothing, num_classes)
+        hot, cold = (_as_numpy(scalar(value, dtype)) for value in values)
+    else:
+        hot, cold = _one_and_zero(dtype)
     if tensor.dtype == torch.uint64:
         ignore_index = [index % 2**64 for index in ignore_index]
     return onehot_fast.one_hot(
         np.from_dlpack(tensor.detach()),
         num_classes,
-        on_value=_element(dtype, hot),
-        off_value=_element(dtype, cold),
+        on_value=hot,
+        off_value=cold,
         axis=axis,
         negative_indices=negative_indices,
         out_of_range=out_of_range,
@@ -109,12 +135,12 @@ def _fill_batched(info: Any, in_dims: Any, tensor: Any, *arguments: Any) -> Any:
 def _decode_by_kernel(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: Any
 ) -> torch.Tensor:
-    if tensor.dtype in NOT_IN_NUMPY:
-        tensor = tensor.to(NOT_IN_NUMPY[tensor.dtype])
+    # First to the dtype of the tensor: 0.9 is another number in bfloat16 than in float32.
+    hot = scalar(on_value, tensor.dtype)
     classes = onehot_fast.decode(
-        tensor.detach().numpy(),
+        _widened(tensor.detach()).numpy(),
         axis,
-        on_value=_element(tensor.dtype, on_value),
+        on_value=_widened(hot).numpy(),
         default="error" if default is None else default,
         multiple=multiple,
     )

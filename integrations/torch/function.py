@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, ParamSpec
@@ -17,6 +18,7 @@ from onehot_fast.adapter import (
     check_options,
     is_container,
     items_of,
+    shown,
     with_article,
 )
 
@@ -256,6 +258,10 @@ def decode(
         filler = None
     else:
         filler = _whole(default, "default")
+        if isinstance(filler, int) and not -(2**63) <= filler < 2**63:
+            raise ValueError(
+                f"default must be in [-2**63, 2**63), the range of the int64 result, got {filler}"
+            )
     is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
     labels: Callable[..., torch.Tensor] = decode_by_torch if is_traced else DECODING
     return labels(tensor, axis, on_value, filler, multiple)
@@ -284,6 +290,11 @@ def _check_tensor(tensor: Any, name: str) -> None:
         raise TypeError(
             f"{name} must be a torch.Tensor, got {with_article(tensor)}; for arrays, use"
             " onehot_fast.one_hot or onehot_fast.decode"
+        )
+    if tensor.is_nested:
+        raise ValueError(
+            f"{name} must not be nested: pass {name}.to_padded_tensor(-1), or call the function"
+            f" for each tensor of {name}.unbind()"
         )
     if tensor.layout != torch.strided:
         raise ValueError(f"{name} must be strided, got {tensor.layout}: pass {name}.to_dense()")
@@ -343,7 +354,7 @@ def _smoothing(value: Any, dtype: torch.dtype) -> float:
         raise TypeError(
             f"dtype must be float16, bfloat16, float32 or float64 with label_smoothing, got {dtype}"
         )
-    return float(value)
+    return float(value) + 0.0  # -0.0 becomes 0.0, and does not reach the elements
 
 
 def _check_on_value(value: Any, dtype: torch.dtype) -> None:
@@ -351,10 +362,26 @@ def _check_on_value(value: Any, dtype: torch.dtype) -> None:
     if not isinstance(value, (int, float)):
         raise TypeError(f"on_value must be an int or a float, got {value!r}")
     if dtype.is_floating_point or dtype.is_complex:
+        if not _is_in_range(value, dtype):
+            raise ValueError(
+                f"on_value must be representable as {dtype}, whose largest value is"
+                f" {torch.finfo(dtype).max}, got {shown(value)}"
+            )
         return
     limits = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
     if not (limits[0] <= value <= limits[1] and value == int(value)):
-        raise ValueError(f"on_value must be representable as {dtype}, got {value!r}")
+        raise ValueError(f"on_value must be representable as {dtype}, got {shown(value)}")
+
+
+def _is_in_range(value: float, dtype: torch.dtype) -> bool:
+    """Tell whether a float dtype rounds a finite number to a finite number."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return True
+    limits = torch.finfo(dtype)
+    # Half of the distance to the next number, which would be infinite, is rounded down.
+    if dtype in (torch.float64, torch.complex128):
+        return bool(abs(value) <= limits.max)
+    return bool(abs(value) < limits.max * (1 + limits.eps / 4))
 
 
 def _num_classes(value: Any, tensor: torch.Tensor, ignored: list[int], negative: str) -> int:

@@ -13,6 +13,9 @@ from onehot_fast._runtime import dispatch, parallel
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
+# A schema keeps at most this number of look-up tables that are derived from each of its own.
+MAX_DERIVED_LUTS = 64
+
 
 @dataclass(eq=False, slots=True)  # creating a frozen instance takes four times as long
 class CodedColumn:
@@ -35,19 +38,28 @@ class CodedColumn:
             return lut
         if first == 0:
             return self.lut
-        if first not in self.derived_luts:
-            self.derived_luts[first] = np.where(self.lut < 0, self.lut, self.lut + first)
-        return self.derived_luts[first]
+        try:
+            return self.derived_luts[first]
+        except KeyError:
+            return self._kept(first, np.where(self.lut < 0, self.lut, self.lut + first))
 
     def digit_lut(self, scale: int) -> Lut:
         """Return the look-up table of the digits of `JointLayout`, multiplied by `scale`."""
         key = "digit", scale
-        if key not in self.derived_luts:
+        try:
+            return self.derived_luts[key]
+        except KeyError:
             lut = self.lut_from(0).copy()
             lut[lut < 0] = self.n_outputs
             lut[-1] += self.nan_where_missing and self.n_outputs > 0
-            self.derived_luts[key] = lut * np.int32(scale)
-        return self.derived_luts[key]
+            return self._kept(key, lut * np.int32(scale))
+
+    def _kept(self, key: Any, lut: Lut) -> Lut:
+        """Return a look-up table, and keep it; another thread may empty the cache meanwhile."""
+        if len(self.derived_luts) >= MAX_DERIVED_LUTS:
+            self.derived_luts.clear()
+        self.derived_luts[key] = lut
+        return lut
 
     def outputs(self, num_threads: int | None = None) -> AnyArray:
         """Return the output column of each row; a negative number means no column."""

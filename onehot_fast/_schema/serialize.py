@@ -103,8 +103,12 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
+        # Each version of Python has its own words for a RecursionError.
+        is_deep = isinstance(error, RecursionError)
+        reason = "it is nested too deeply" if is_deep else error
         raise NotJSONError(
-            f"the text must be JSON ({error}), got {text[:40]!r}; use Encoder.load(path) for a file"
+            f"the text must be JSON ({reason}), got {text[:40]!r};"
+            " use Encoder.load(path) for a file"
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         is_command = isinstance(document, dict) and document.get("format") == COMMAND_FORMAT

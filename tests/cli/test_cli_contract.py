@@ -341,6 +341,8 @@ def windows(monkeypatch):
         monkeypatch.delattr(os, name)
     monkeypatch.delattr(signal, "SIGHUP")
     monkeypatch.setattr(shutil, "_use_fd_functions", False)
+    # Since Python 3.13, shutil reads the flag at its import only.
+    monkeypatch.setattr(shutil, "_rmtree_impl", shutil._rmtree_unsafe, raising=False)
 
 
 @pytest.mark.usefixtures("windows")

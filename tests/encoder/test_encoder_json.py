@@ -249,7 +249,7 @@ UNREADABLE = [
     ("{}", r"must be a result of Encoder.to_json, .* 'onehot_fast.Encoder', got '\{\}'$"),
     ('{"format": "onehot_fast.command"}', "only the onehot-fast command reads .* several labels"),
     ("nothing", "must be JSON .Expecting value"),
-    ("[" * 200_000, "must be JSON .maximum recursion"),
+    ("[" * 200_000, "must be JSON .it is nested too deeply"),
     ("encoder.json", r"Encoder.load\(path\) for a file"),
     (HEAD + '"version": 9, "written by": "onehot_fast 8.1"}', NEWER),
     (HEAD + '"version": "2"}', "got '2', written by an unknown release"),

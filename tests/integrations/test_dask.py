@@ -92,6 +92,29 @@ def test_arrays_are_blocks_of_rows(frame, output):
         assert plain_columns(decoded) == plain_columns(frame.compute())
 
 
+@pytest.mark.filterwarnings("ignore:Dask currently has limited support:UserWarning")
+@pytest.mark.parametrize("is_persisted", [False, True])
+@pytest.mark.parametrize("output", ["numpy", "csr", "csc", None])
+def test_decoded_frames_are_ordinary_frames(frame, output, is_persisted):
+    """They become arrays, are encoded again in each form, and are selected and joined."""
+    encoder = Encoder(["a", "c"], dtype="float32", remainder="drop").fit(frame)
+    decoded = encoder.inverse_transform(encoder.transform(frame, output))
+    if is_persisted:
+        decoded = decoded.persist()
+    rows = decoded.compute()
+
+    assert decoded["a"].values.compute().tolist() == rows["a"].tolist()
+    assert (
+        decoded[["c", "a"]].to_dask_array().compute().tolist() == rows[["c", "a"]].values.tolist()
+    )
+    assert decoded.to_dask_array(lengths=True).shape == rows.shape
+    assert decoded.partitions[1].values.compute().tolist() == rows.values[2:4].tolist()
+    assert decoded["a"].value_counts().compute().to_dict() == rows["a"].value_counts().to_dict()
+    for form in ("numpy", "csr", "codes"):
+        again = encoder.transform(decoded, form)
+        assert dense(again.compute()).tolist() == dense(encoder.transform(rows, form)).tolist()
+
+
 def test_columns_have_the_order_of_fit(frame):
     """Columns that fit did not see are last in a frame, and not in a matrix."""
     encoder = Encoder(["a", "c"], dtype="float32").fit(frame)

@@ -525,6 +525,7 @@ def test_skops_asks_for_the_public_class_only(fitted):
 def test_inputs_are_neither_changed_nor_kept():
     """Nothing of the rows lives on in a fitted encoder."""
     value = "a text of its own " + str(len(TEXTS))
+    alone = sys.getrefcount(value)  # 1 or 2: newer versions of Python pass borrowed references
     rows = np.array([[value], [None], ["b"]] * 3, object)
     categories = np.array(["b", value, None], object)
     before = rows.tolist()
@@ -545,7 +546,7 @@ def test_inputs_are_neither_changed_nor_kept():
     assert not any(np.shares_memory(numbers, c) for c in number_encoder.categories_)
     del encoders, encoder, rows, before, categories
     gc.collect()
-    assert sys.getrefcount(value) == 2
+    assert sys.getrefcount(value) == alone
 
 
 @pytest.mark.parametrize("n_rows", [1, 200])

@@ -2,6 +2,7 @@
 
 import datetime
 import sqlite3
+from contextlib import closing
 from decimal import Decimal
 
 import numpy as np
@@ -124,13 +125,13 @@ def test_infinite_decimals_are_not_in_the_list_of_decimals(dialect, double):
 def test_features_whose_names_differ_only_by_case(duck):
     """A view can give them other names."""
     encoder = Encoder(["c"], dtype="int8", handle_unknown="ignore").fit({"c": ["a", "A"]})
-    memory = sqlite3.connect(":memory:")
-    for dialect, execute in [("duckdb", duck.execute), ("sqlite", memory.execute)]:
-        execute("CREATE TEMPORARY TABLE letters AS SELECT 'a' AS c")
-        statement = encoder.to_sql(dialect, table="letters")
-        assert execute(statement).fetchall() == [(0, 1)]
-        execute(f"CREATE TEMPORARY VIEW cased (upper_a, lower_a) AS {statement}")
-        assert execute("SELECT lower_a, upper_a FROM cased").fetchall() == [(1, 0)]
+    with closing(sqlite3.connect(":memory:")) as memory:
+        for dialect, execute in [("duckdb", duck.execute), ("sqlite", memory.execute)]:
+            execute("CREATE TEMPORARY TABLE letters AS SELECT 'a' AS c")
+            statement = encoder.to_sql(dialect, table="letters")
+            assert execute(statement).fetchall() == [(0, 1)]
+            execute(f"CREATE TEMPORARY VIEW cased (upper_a, lower_a) AS {statement}")
+            assert execute("SELECT lower_a, upper_a FROM cased").fetchall() == [(1, 0)]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

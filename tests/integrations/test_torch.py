@@ -11,7 +11,7 @@ import onehot_fast
 
 torch = pytest.importorskip("torch")
 
-from onehot_fast.integrations.torch import _composition, decode, one_hot  # noqa: E402
+from onehot_fast.integrations.torch import _composition, _operators, decode, one_hot  # noqa: E402
 from onehot_fast.integrations.torch._operators import ALLOCATING, DECODING, FILLING  # noqa: E402
 from onehot_fast.integrations.torch.function import INDICES, SMOOTHED, VALUES, _ignored  # noqa: E402
 
@@ -149,6 +149,104 @@ def test_tensors_are_decoded_like_arrays(values, dtype, axis, on_value, default,
     np.testing.assert_array_equal(_composition.decode(tensor, *rules), expected)
 
 
+DTYPES = sorted({each for each in vars(torch).values() if isinstance(each, torch.dtype)}, key=str)
+OFTEN_CONFUSED = [
+    0.0,
+    -0.0,
+    0,
+    False,
+    1,
+    True,
+    nan,
+    float(np.uint64(0x7FF8_0000_0000_0123).view(float)),
+]
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values:UserWarning")
+def test_every_dtype_of_torch_that_holds_zero_and_one_is_encoded():
+    """The list of dtypes is torch's own."""
+    for dtype in DTYPES:
+        try:
+            kept = torch.tensor([0.0, 1.0]).to(dtype).to(torch.float32).tolist()
+        except (RuntimeError, TypeError, NotImplementedError):
+            kept = []
+        assert (dtype in VALUES) == (kept == [0, 1]), dtype
+
+
+def patterns(dtype):
+    """Return a tensor of all elements of one and two bytes; of wider ones, those of all kinds."""
+    if dtype == torch.bool:
+        return torch.tensor([False, True])
+    size = dtype.itemsize
+    if dtype == torch.complex32:
+        return torch.view_as_complex(patterns(torch.float16)[:, None].repeat(1, 2))
+    if size > 2 and (dtype.is_floating_point or dtype.is_complex):
+        values = [0.0, -0.0, 0.9, 0.1, 1.0, -1.0, nan, -nan, float("inf"), -float("inf"), 1e-40]
+        return torch.tensor(values).to(dtype)
+    bits = np.arange(256 ** min(size, 2))
+    return torch.from_numpy(bits.astype(f"u{size}").view(np.uint8)).view(dtype)
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+@pytest.mark.parametrize("on_value", [*OFTEN_CONFUSED, -nan, 0.9, 0.1, 3])
+def test_the_cpu_finds_the_same_elements_as_other_devices(dtype, on_value):
+    """For every element and a value of every kind, which is rounded to the dtype of the tensor."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        is_whole = on_value == on_value and on_value == int(on_value)
+        if not is_whole or (dtype == torch.bool and on_value > 1):
+            with pytest.raises(ValueError, match="on_value must be representable"):
+                decode(torch.zeros(1, 1, dtype=dtype), on_value=on_value)
+            return
+    element = _composition.scalar(on_value, dtype)
+    elements = torch.cat([patterns(dtype), element[None]])
+    rows = elements[:, None].expand(-1, 2)
+
+    expected = _composition.decode(rows, 1, on_value, -1, "first")
+    assert torch.equal(decode(rows, on_value=on_value, multiple="first"), expected)
+    assert expected[-1] == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float16])
+def test_the_value_of_a_hot_element_is_rounded_to_the_dtype(dtype):
+    """0.9 is another number in each of them, and none of them holds 0.9 itself."""
+    tensor = torch.tensor([[0.1, 0.9], [0.9, 0.1]]).to(dtype)
+
+    assert decode(tensor, on_value=0.9).tolist() == [1, 0]
+    assert decode(tensor, on_value=0.1).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float8_e5m2])
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_a_result_does_not_depend_on_earlier_calls(dtype, is_reversed):
+    """No call takes a value for another one that is equal to it or has the same hash."""
+    values = OFTEN_CONFUSED[::-1] if is_reversed else OFTEN_CONFUSED
+    encoded = stored(one_hot(torch.tensor([0, 1]), 2, dtype=dtype))
+    for value in values:
+        element = _composition.scalar(value, dtype)
+        rows = torch.stack([element, torch.tensor(3.0).to(dtype)])[None]
+        other = torch.tensor([[3.0, 3.0]]).to(dtype)
+
+        assert decode(rows, on_value=value).tolist() == [0]
+        assert decode(other, on_value=value).tolist() == [-1]
+        assert stored(one_hot(torch.tensor([0, 1]), 2, dtype=dtype)) == encoded
+    twins = torch.tensor([[0.0, -0.0]]).to(dtype)
+    assert decode(twins, on_value=-0.0).tolist() == [1]
+    assert decode(twins, on_value=0.0).tolist() == [0]
+    assert encoded == stored(torch.tensor([[1.0, 0.0], [0.0, 1.0]]).to(dtype))
+
+
+def test_smoothing_keeps_nothing():
+    """A smoothing that changes in every step must not fill the memory."""
+    labels = torch.tensor([0, 1])
+    _operators._one_and_zero.cache_clear()
+    for step in range(50):
+        one_hot(labels, 3, label_smoothing=step / 100)
+        decode(torch.tensor([[float(step), -1.0]]), on_value=step)
+
+    assert _operators._one_and_zero.cache_info().currsize == 1  # those of float32
+    assert stored(one_hot(labels, 2, label_smoothing=-0.0)) == stored(one_hot(labels, 2))
+
+
 @pytest.mark.parametrize("dtype", [dtype for dtype in VALUES if not dtype.is_complex])
 def test_the_largest_element_is_the_class(dtype):
     """For scores of every real dtype; NaN counts as the largest."""
@@ -242,6 +340,15 @@ INVALID_ENCODED = [
     (torch.eye(2), {"axis": 2}, ValueError, r"axis must be in \[-2, 2\), got 2"),
     (torch.eye(2), {"on_value": "1"}, TypeError, "on_value must be an int or a float"),
     (torch.eye(2).bool(), {"on_value": 2}, ValueError, "representable as torch.bool, got 2"),
+    (torch.eye(2), {"on_value": 10**400}, ValueError, "on_value must be representable as torch.fl"),
+    (torch.eye(2).bfloat16(), {"on_value": 1e39}, ValueError, "largest value is 3.38"),
+    (
+        torch.eye(2).half(),
+        {"on_value": -65520},
+        ValueError,
+        r"largest value is 65504.0, got -65520",
+    ),
+    (torch.eye(2), {"default": 2**63}, ValueError, r"default must be in \[-2\*\*63, 2\*\*63\)"),
     (torch.eye(2), {"default": "first"}, ValueError, "got 'first'"),
     (torch.eye(2), {"rule": "argmax", "default": 3}, TypeError, "do not apply"),
     (torch.eye(2, dtype=torch.complex64), {"rule": "argmax"}, TypeError, "must be real"),
@@ -256,6 +363,18 @@ INVALID_ENCODED = [
 def test_invalid_arguments_raise_errors(call, arguments, options, error, message):
     with pytest.raises(error, match=message):
         call(*arguments, **options)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_nested_tensors_are_rejected_with_the_way_to_pad_them(layout):
+    nested = torch.nested.nested_tensor([torch.arange(2), torch.arange(3)], layout=layout)
+
+    for call in (one_hot, decode):
+        with pytest.raises(ValueError, match=r"not be nested: pass tensor.to_padded_tensor\(-1\)"):
+            call(nested)
+    padded = nested.to_padded_tensor(-1)
+    assert one_hot(padded, 3, ignore_index=-1).sum(-1).tolist() == [[1, 1, 0], [1, 1, 1]]
 
 
 def test_whole_numbers_of_any_type_are_accepted():
