@@ -6,9 +6,11 @@ and handle Ctrl-C while the libraries are imported, which takes a while.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -19,11 +21,12 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments`, by default those of the process; return its exit code."""
+    _open_standard_error()
     missing = [name for name in ("click", "rich", "pyarrow") if find_spec(name) is None]
     if missing:
         names = ", ".join(missing)
         text = f"{names} must be installed; type pip install 'onehot-fast[cli]'"
-        print(f"onehot-fast: {text}", file=sys.stderr)
+        _print(text)
         return 1
     with raising_signals(is_last=arguments is None):
         try:
@@ -35,5 +38,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
             code = 128 + signum
             message = "interrupted" if signum == signal.SIGINT else f"ended by signal {signum}"
         if message:
-            print(f"onehot-fast: {message}", file=sys.stderr)
+            _print(message)
     return int(code)
+
+
+def _open_standard_error() -> None:
+    """Discard messages if standard error is closed, as by ``2>&-``.
+
+    Otherwise, the next file that is opened would take its number, and would contain the messages.
+    """
+    if sys.stderr is not None:
+        return
+    sys.stderr = open(os.devnull, "w")  # noqa: SIM115  until the process ends
+    try:
+        os.fstat(2)
+    except OSError:
+        os.dup2(sys.stderr.fileno(), 2)
+
+
+def _print(message: str) -> None:
+    """Print a message on standard error; if nobody reads it, the exit code says enough."""
+    with suppress(OSError, ValueError):
+        print(f"onehot-fast: {message}", file=sys.stderr)

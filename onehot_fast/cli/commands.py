@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import os
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, get_args
@@ -94,8 +96,14 @@ input is never overwritten.
 
 \b
 Text: From CSV to CSV, columns that are not encoded keep their text. In other
-formats, the type of the first rows is used: number, date or string.
+formats, the type of the first values is used: number, date, string etc.
 Digits that are not a number (007, +4930123456, over 64 bits) become strings.
+
+\b
+Missing values in CSV: In a column of strings, only the empty, unquoted field.
+In other columns also "" and, quoted or not, #N/A, #N/A N/A, #NA, -1.#IND,
+-1.#QNAN, -NaN, -nan, 1.#IND, 1.#QNAN, <NA>, N/A, NA, NULL, NaN, None, n/a,
+nan, null. In a file of one column also "" and an empty line. --null adds marks.
 
 \b
 Exit codes; an error also prints one line on standard error:
@@ -136,6 +144,16 @@ def _delimiter(text: str) -> str:
     return delimiter
 
 
+def _names(text: str) -> list[str]:
+    """Parse the value of --names, a line of CSV."""
+    names = next(csv.reader([text]), [])
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if not names or repeated or "" in names:
+        wrong = repr(repeated[0]) + " twice" if repeated else "an empty name"
+        raise click.BadParameter(f"must be different names, e.g. a,b,c; got {wrong}")
+    return names
+
+
 def _encoding(text: str) -> str:
     """Parse the value of --encoding, the name of an encoding."""
     try:
@@ -165,12 +183,23 @@ INPUT = (
             help="The encoding of a CSV input, e.g. cp1252 or utf-16; outputs are UTF-8."),
     Option(["--decimal"], type=click.Choice([".", ","]), default=".", show_default=True,
             help="The decimal point of numbers in a CSV input."),
-    Option(["--null", "nulls"], multiple=True,
-            help="A string that marks a missing value in CSV; repeatable."),
-    Option(["--text", "is_text"], is_flag=True, help="Read all columns of a CSV input as text."),
+    Option(["--null", "nulls"], metavar="TEXT", multiple=True,
+            help="A string that marks a missing value in CSV, besides the empty field; '' is the"
+            " quoted empty field; repeatable."),
+    Option(["--keep-empty"], is_flag=True,
+            help="Read the empty, unquoted field of a CSV column of text as a string, not as"
+            " missing."),
+    Option(["--text", "is_text"], is_flag=True,
+            help="Read all columns of a CSV input as text, also marks such as NA."),
     Option(["--text-column", "text_columns"], metavar="COLUMN", multiple=True,
             help="Read a column of a CSV input as text; repeatable. Columns with leading zeros,"
             " e.g. 007, are text anyway."),
+    Option(["--no-header"], is_flag=True,
+            help="The first row of a CSV input is data; the columns are column0, column1 etc."),
+    Option(["--names"], type=_names, metavar="A,B,...",
+            help="The names of all columns of a CSV input whose first row is data."),
+    Option(["--fill-rows"], is_flag=True,
+            help="Fill the rows of a CSV input that have too few fields with missing values."),
 )  # fmt: skip
 OUTPUT = (
     Option(["--overwrite", "may_replace"], is_flag=True,

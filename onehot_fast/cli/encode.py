@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from datetime import date
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from onehot_fast.adapter import reports
+from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, new_encoders
@@ -25,6 +26,8 @@ from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_
 
 # The estimated size of a decoded string and its code.
 TEXT_BYTES = 40
+# A named column with more categories may be an identifier.
+MAX_KEYS = 10_000
 # The layouts that these formats can contain.
 LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", "dictionary"]}
 
@@ -46,6 +49,7 @@ def run_encode(
     """
     with open_source(spec) as source:
         output = resolved_output(source, spec, encoder_file, **options)
+        note_reading(source, spec, output.is_quiet)
         layout = _layout(layout, output)
         if save_encoder is not None:
             place_for_encoder(save_encoder, source, output)
@@ -53,15 +57,22 @@ def run_encode(
             encoders = _loaded_encoders(source, encoder_file, columns)
         else:
             limit = math.inf if columns or layout == "dictionary" else max_features
-            encoders = _learned_encoders(source, columns, typed, limit, output)
+            encoders = _learned_encoders(source, columns, typed, limit, output, layout)
+        if encoder_file is None:
+            note_marks(source, encoders.columns, output.is_quiet)
         if output.form.is_text:
             source.keep_text([*encoders.columns, *output.partition_by])
-        change = _encoding(source, encoders, layout, encoder_file is not None)
+        elif output.form.kind != "npz":
+            source.decide()
         with messages.noting_warnings(source.name, output.is_quiet):
+            change = _encoding(source, encoders, layout, encoder_file is not None)
             convert(source, change, output)
             for encoder in encoders.each if encoder_file is None else ():
                 reports.check_rows_exist(encoder.schema)
                 reports.check_features_exist(encoder.schema)
+        # The marks in new columns of features are those of the encoded columns.
+        learned = encoders.columns if encoder_file is None else ()
+        note_marks(source, {*source.schema.names} - {*learned}, output.is_quiet)
         if save_encoder is not None:
             with new_output(save_encoder, output.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")
@@ -71,6 +82,24 @@ def run_encode(
     if output.form.is_text and save_encoder is None and encoder_file is None:
         text = f"{output.form.kind} files cannot store the encoder; pass --save-encoder FILE to"
         messages.tell(f"{text} keep it for decode and for later files", output.is_quiet)
+
+
+def note_reading(source: InputFiles, spec: Input, is_quiet: bool) -> None:
+    """Print the notes on how the files are read."""
+    for text in source.notes():
+        messages.note(text, is_quiet)
+    if spec.nulls and source.format.is_text:
+        text = (
+            "--null adds to the empty field. Before, it replaced the usual marks (NA, null, ...),"
+        )
+        text += " and --null '' made the empty field a category, as --keep-empty does now"
+        messages.note(text, is_quiet)
+
+
+def note_marks(source: InputFiles, columns: Collection[str], is_quiet: bool) -> None:
+    """Print a note for each mark of a missing value in columns that have been read."""
+    for text in source.notes_on_marks(columns):
+        messages.note(text, is_quiet)
 
 
 def _layout(chosen: str | None, output: Output) -> str:
@@ -95,6 +124,7 @@ def _learned_encoders(
     typed: dict[str, Sequence[str]],
     limit: float,
     output: Output,
+    layout: str,
 ) -> Encoders:
     """Learn encoders from the source; raise an error for more than `limit` features."""
     columns = chosen_columns(source, named, output.keys)
@@ -105,6 +135,8 @@ def _learned_encoders(
     learn(source, encoders, output.is_quiet, limit, early_limit)
     if limit < math.inf:
         note_suspects(source, encoders, output.is_quiet)
+    elif layout in ("columns", "struct", "array", "tensor"):
+        _note_identifiers(source, encoders, layout, output.is_quiet)
     return encoders
 
 
@@ -116,11 +148,17 @@ def _loaded_encoders(source: InputFiles, path: str, named: Sequence[str]) -> Enc
     if named and set(chosen_columns(source, named)) != set(columns):
         text = f"-c must name exactly the columns of the encoder: {', '.join(columns)}; omit -c to"
         raise CommandError(Exit.SCHEMA, f"{path}: {text} encode them")
-    # Codes such as 007 are strings in one file and look like integers in another.
-    texts = [one.name for one in encoders.labels if one.sep is not None]
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
-    texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
-    source.set_types(dict.fromkeys(texts, pa.string()))
+    kinds = {name: _fitted_kind(known[name].tolist()) for name in columns}
+    kinds |= {one.name: pa.string() for one in encoders.labels if one.sep is not None}
+    source.set_types(
+        {
+            name: kind
+            for name, kind in kinds.items()
+            if kind is not None and _may_become(source.schema.field(name).type, kind)
+        }
+    )
+    source.decide(columns)
     with encoding(source.name, Exit.SCHEMA):
         encoders.with_labels(no_rows(source.schema))
     for name, categories in known.items():
@@ -133,6 +171,24 @@ def _loaded_encoders(source: InputFiles, path: str, named: Sequence[str]) -> Enc
                 f" such as {categories.tolist()[0]!r}; convert the column, or omit --encoder",
             )
     return encoders
+
+
+def _fitted_kind(categories: Sequence[Any]) -> pa.DataType | None:
+    """Return the type of a CSV column with these categories; None if it depends on the file."""
+    first = next(iter(categories), None)
+    kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+    return kinds.get(type(first), pa.date32() if type(first) is date else None)
+
+
+def _may_become(kind: pa.DataType, fitted: pa.DataType) -> bool:
+    """Tell whether a CSV column that looks like one type is read as the type of an encoder.
+
+    Codes such as 007 are strings in one file and look like integers in another; so do 0 and 1 if
+    they are Booleans. A column without values has any type.
+    """
+    if pa.types.is_string(fitted) or pa.types.is_null(kind):
+        return True
+    return pa.types.is_integer(kind) and fitted in (pa.float64(), pa.bool_())
 
 
 def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
@@ -157,7 +213,9 @@ def chosen_columns(source: InputFiles, named: Sequence[str], but: Sequence[str] 
         split = [[name] if name in names else name.split(",") for name in named]
         wanted = [name for parts in split for name in parts]
         source.require(wanted)
+        source.decide(wanted)
         return [name for name in names if name in wanted]
+    source.decide()
     table = read_table(no_rows(source.schema))
     pairs = zip(table.names, table.encodable, strict=True)
     found = [str(name) for name, is_encodable in pairs if is_encodable and name not in but]
@@ -228,6 +286,25 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
         messages.note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
 
 
+def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, is_quiet: bool) -> None:
+    """Print a note for each named column that may be an identifier, with the size of its features.
+
+    A result of this size takes long and may exceed the memory, so say it before it is written.
+    """
+    n_rows = source.n_rows or 0
+    for column in encoders.values.schema.columns:
+        if len(column.known) <= MAX_KEYS or not reports.is_like_identifier(column, n_rows):
+            continue
+        bits = 1 if layout in ("columns", "struct") and column.options.dtype.kind == "b" else 8
+        n_bytes = n_rows * column.n_outputs * column.options.dtype.itemsize * bits // 8
+        messages.note(
+            f"{source.name}: {reports.described(column, n_rows)}, and may be an identifier; its"
+            f" features take {checks.human_size(n_bytes)}; pass --max-categories or --min-frequency"
+            " for fewer, or -o FILE.npz for a sparse matrix",
+            is_quiet,
+        )
+
+
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
     """Return how encoding changes the columns of a file."""
     with encoding(source.name, Exit.USAGE):
@@ -245,7 +322,8 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
     row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
-    return Change(after, encoders.columns, new, apply, row_bytes, is_loaded)
+    are_features = layout == "columns"
+    return Change(after, encoders.columns, new, apply, row_bytes, is_loaded, are_features)
 
 
 def _schema_after(
@@ -316,6 +394,7 @@ def run_decode(
     """Decode a file with the encoder in `encoder_file`, or else with the one in the file."""
     with open_source(spec) as source:
         output = resolved_output(source, spec, encoder_file, **options)
+        note_reading(source, spec, output.is_quiet)
         if output.form.kind == "npz":
             text = "npz files contain only features; choose another format for decoded columns"
             raise CommandError(Exit.USAGE, text)
@@ -326,8 +405,14 @@ def run_decode(
         kind = pa.float64() if layout == "columns" else pa.string()
         nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
         source.set_types(dict.fromkeys(old.intersection(nulls), kind))
+        if layout == "dictionary":  # texts of CSV that look like numbers may be categories
+            known = {str(name): one for name, one in encoders.values.categories.items()}
+            kinds = {name: _fitted_kind(known[name].tolist()) for name in old.intersection(known)}
+            source.set_types({name: kind for name, kind in kinds.items() if kind is not None})
         if output.form.is_text:
             source.keep_text([*old, *output.partition_by])
+        else:
+            source.decide()
         change = _decoding(source, encoders, layout, old)
         convert(source, change, output)
     rows = reports.number_of(source.n_rows or 0, "row")

@@ -19,7 +19,13 @@ import pyarrow.compute as pc
 
 from onehot_fast.adapter import ColumnSchema, checks, reports
 from onehot_fast.cli.conversion import ahead, batch_rows
-from onehot_fast.cli.encode import chosen_columns, learn, note_suspects
+from onehot_fast.cli.encode import (
+    chosen_columns,
+    learn,
+    note_marks,
+    note_reading,
+    note_suspects,
+)
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders
 from onehot_fast.cli.messages import CommandError, printable, reading, showing
 from onehot_fast.cli.readers import Input
@@ -64,10 +70,14 @@ def run_inspect(
 ) -> None:
     """Print a report on a file; count up to `limit` distinct values, and show `top` categories."""
     with open_source(spec) as source:
+        note_reading(source, spec, is_quiet)
+        source.decide()
         chosen: list[str] = []
         with suppress(*([] if columns else [CommandError])):  # no column contains strings
             chosen = chosen_columns(source, columns)
         n_rows, facts = _facts(source, limit, is_quiet)
+        is_other = {f.name for f in source.schema if not pa.types.is_string(f.type)}
+        note_marks(source, is_other.union(chosen), is_quiet)
         pairs = list(zip(source.schema, facts, strict=True))
         # Categories of large columns are not shown. The labels of lists have not been counted.
         shown = [

@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
@@ -163,7 +163,9 @@ def tell(text: str, is_quiet: bool) -> None:
 def note(text: str, is_quiet: bool) -> None:
     """Print a line, even if standard error is not a terminal."""
     if not is_quiet:
-        print(f"onehot-fast: {printable(text)}", file=sys.stderr)
+        # Where standard error cannot be written to, notes are lost, and the work goes on.
+        with suppress(OSError, ValueError):
+            print(f"onehot-fast: {printable(text)}", file=sys.stderr)
 
 
 @contextmanager

@@ -68,7 +68,8 @@ def resolved_output(
     partition_by = tuple(dict.fromkeys(partition_by))
     is_divided = file_rows is not None or bool(partition_by)
     is_many = source.folder is not None or is_divided
-    is_folder = _is_folder(path, is_many)
+    with writing(path):  # the name may be too long
+        is_folder = _is_folder(path, is_many)
     if is_divided and not is_folder:
         option = "--partition-by" if partition_by else "--rows-per-file"
         text = f"{path}: {option} writes a folder; end its name with a slash, e.g. -o parts/"
@@ -148,11 +149,13 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
                 raise CommandError(Exit.OUTPUT, text)
         return
     place = place_of(path)
-    is_folder = place.kind == fs.FileType.Directory
+    with writing(path):  # the name may be too long
+        kind = place.kind
+    is_folder = kind == fs.FileType.Directory
     if place.local is not None and not place.local.parent.is_dir():
         text = f"{path}: the folder {str(place.local.parent)!r} does not exist; create it first"
         raise CommandError(Exit.OUTPUT, text)
-    if not is_folder and place.kind != fs.FileType.File:
+    if not is_folder and kind != fs.FileType.File:
         return
     files = place.files()
     for file in files:
@@ -197,7 +200,7 @@ def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.
 @contextmanager
 def written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
     """Open an empty local file for writing, e.g. in a folder that `new_output` yielded."""
-    with pa.OSFile(str(path), "wb") as raw, _packed(raw, form) as file:
+    with pa.OSFile(os.fsencode(path), "wb") as raw, _packed(raw, form) as file:
         yield file
 
 

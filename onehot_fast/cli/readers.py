@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
 import itertools
 import os
-import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from onehot_fast.cli.messages import one_line
 from onehot_fast.cli.places import Format, Place
 
 Batches: TypeAlias = Generator[pa.RecordBatch, None, None]
@@ -43,17 +39,6 @@ MAX_READ_BYTES = 64 << 20
 # stream.
 MAGIC_BYTES = 8
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
-# The size of the blocks that are parsed; the first block determines the types of the columns.
-BLOCK_BYTES = 4 << 20
-DELIMITERS = ",;\t|"
-HEADER_BYTES = 1 << 16
-LONG_DIGITS = 18
-# Patterns of digits that are not numbers, for each type that pyarrow would infer: postal codes,
-# telephone numbers, and integers that a float cannot represent.
-CODES = {
-    pa.int64(): r"^\s*-?0[0-9]",
-    pa.float64(): r"^\s*(-?0[0-9]|\+[0-9]{7,}\s*$|-?[0-9]{19,}\s*$)",
-}
 
 
 @dataclass(frozen=True)
@@ -64,11 +49,20 @@ class Input:
     input_format: Format | None = None  # None: the format of the name, or that of the content
     # For CSV:
     delimiter: str | None = None  # None: the delimiter of the format
-    nulls: Sequence[str] = ()  # marks of a missing value; if empty, pyarrow's defaults
+    nulls: Sequence[str] = ()  # marks of a missing value, besides the empty field
+    keep_empty: bool = False  # whether the empty field of a column of text is a string
     is_text: bool = False  # whether all columns are read as strings
     text_columns: Sequence[str] = ()  # the columns that are read as strings
     encoding: str = "utf8"
     decimal: str = "."
+    no_header: bool = False  # whether the first row is data
+    names: Sequence[str] | None = None  # the names of the columns, if the first row is data
+    fill_rows: bool = False  # whether short rows are filled with missing values
+
+    @property
+    def has_header(self) -> bool:
+        """Whether the first row of a CSV file contains the names of the columns."""
+        return not self.no_header and self.names is None
 
 
 class Reader(ABC):
@@ -84,13 +78,14 @@ class Reader(ABC):
     # The columns whose strings repeat so often that they are read and written as dictionaries.
     repeated: Collection[str] = ()
     share: float = 0.0  # how much of the file has been read
+    notes: Sequence[str] = ()  # on how the file is read
 
     def __init__(self, place: Place, name: str, form: Format, spec: Input) -> None:
         self.place: Place = place
         self.name: str = name
         self.format: Format = form
         self.spec: Input = spec
-        self.n_bytes: int = place.system.get_file_info(place.path).size or 0
+        self.n_bytes: int = place.system.get_file_info(place.raw).size or 0
         # The columns in the names of the file's folders, as in year=2013/, and their values.
         self.keys: dict[str, str | None] = {}
         self._describe()
@@ -114,8 +109,23 @@ class Reader(ABC):
     def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; see `InputFiles.batches`."""
 
-    def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files have fixed types
+    # For CSV files; the columns of other files have fixed types, names and missing values.
+
+    def set_types(self, schema: pa.Schema) -> None:  # noqa: B027
         """Read the columns of a CSV file as the types of `schema`."""
+
+    def decide(self, names: Names) -> dict[str, pa.DataType]:
+        """Return the types of columns that have no type yet, as far as the file contains values."""
+        return {}
+
+    @property
+    def marked(self) -> Names:
+        """The columns without a type that contain a mark of a missing value."""
+        return ()
+
+    def marks(self, name: str) -> Counter[str]:
+        """Return how often a column contains each usual mark of a missing value."""
+        return Counter()
 
 
 class ParquetReader(Reader):
@@ -209,7 +219,7 @@ class ArrowReader(Reader):
 
     def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows."""
-        opened = pa.memory_map(str(self.place.local)) if self._is_mapped else self.place.open()
+        opened = pa.memory_map(self.place.raw) if self._is_mapped else self.place.open()
         with opened as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
             for i in range(reader.num_record_batches):
@@ -231,7 +241,7 @@ class ArrowReader(Reader):
 
 def _largest_batch(path: Path, n_batches: int) -> int:
     """Return the bytes of the largest batch of an Arrow file, without reading the batches."""
-    with pa.memory_map(str(path)) as file:
+    with pa.memory_map(os.fsencode(path)) as file:
         file.seek(MAGIC_BYTES)
         messages = pa.ipc.MessageReader.open_stream(file)
         sizes = (message.body.size for message in messages if message.type == "record batch")
@@ -305,156 +315,3 @@ def _longest_of(columns: Iterable[pa.Array]) -> Iterator[int]:
             yield from _longest_of(column.field(i) for i in range(kind.num_fields))
         elif pa.types.is_nested(kind):
             yield from _longest_of((column.values,))
-
-
-class TextReader(Reader):
-    """A CSV file, which may be compressed."""
-
-    def _describe(self) -> None:
-        self._nulls = list(self.spec.nulls) or csv.ConvertOptions().null_values
-        self._types: dict[str, pa.DataType] = {}
-        self._check_start()
-        with _explained():
-            self.set_types(self._infer())
-
-    def _check_start(self) -> None:
-        """Raise an error if the file seems to be UTF-16, or to have another delimiter."""
-        with self.place.open() as file:
-            start = bytes(unpacked(file, self.format).read(HEADER_BYTES))
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
-            self.spec.encoding == "utf8"
-        ):
-            raise ValueError("the file begins like UTF-16; pass --encoding utf-16")
-        if self.spec.delimiter is not None:
-            return
-        header = start.decode(self.spec.encoding, "replace").splitlines()[:1]
-        unquoted = re.sub('"[^"]*"', "", "".join(header))
-        own = self.format.delimiter
-        likely = max(DELIMITERS, key=lambda letter: (unquoted.count(letter), letter == own))
-        if likely != own:
-            raise ValueError(
-                f"the fields of the first line seem to be delimited by {likely!r}, not {own!r};"
-                f" pass --delimiter {likely!r}, or --delimiter {own!r} to keep {own!r}"
-            )
-
-    def _infer(self) -> pa.Schema:
-        """Infer the types from the first rows; columns with codes such as 007 become strings."""
-        with self.place.open() as file:
-            inferred = self._open(file, is_start=True).schema
-        # pyarrow infers binary for text that is not UTF-8. As strings, it raises an error.
-        types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
-        numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
-        if numbers:
-            self._types = dict.fromkeys(numbers, pa.string())
-            with self.place.open() as file:
-                first = self._open(file, list(numbers), is_start=True).read_next_batch()
-            for name, code in numbers.items():
-                if pc.any(pc.match_substring_regex(first.column(name), code)).as_py():
-                    types[name] = pa.string()
-        return pa.schema([f.with_type(types.get(f.name, f.type)) for f in inferred])
-
-    def set_types(self, schema: pa.Schema) -> None:
-        """Read the columns as the types of `schema`, not as those inferred from the first rows."""
-        self.schema = schema
-        types = {field.name: field.type for field in schema}
-        # Numbers are read as strings and converted here, so that later rows do not lose digits.
-        kinds = [pa.int64(), pa.float64()] if self.spec.decimal == "." else [pa.int64()]
-        counts = Counter(schema.names)
-        self._numbers = {n: kind for n, kind in types.items() if kind in kinds and counts[n] == 1}
-        self._types = {**types, **dict.fromkeys(self._numbers, pa.string())}
-
-    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
-        """Yield the rows."""
-        with self.place.open() as file, _explained():
-            chosen = [name for name in self.schema.names if name in (columns or ())]
-            for block in self._open(file, chosen):
-                self.share: float = file.tell() / self.n_bytes
-                # Convert before slicing: pyarrow 22 replaces strings in slices by other strings.
-                yield from sliced(self._converted(block, coded), rows)
-
-    def _open(
-        self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
-    ) -> csv.CSVStreamingReader:
-        """Return a parser of `columns`, by default of all columns.
-
-        `is_start` tells whether only the first rows are read, which needs no threads.
-        """
-        read = csv.ReadOptions(use_threads=not is_start, block_size=BLOCK_BYTES)
-        read.encoding = self.spec.encoding
-        delimiter = self.spec.delimiter or self.format.delimiter
-        parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        convert = csv.ConvertOptions(
-            column_types=self._types,
-            null_values=self._nulls,
-            decimal_point=self.spec.decimal,
-            include_columns=list(columns),
-        )
-        return csv.open_csv(unpacked(file, self.format), read, parse, convert)
-
-    def _converted(self, batch: pa.RecordBatch, coded: Names) -> pa.RecordBatch:
-        """Convert columns of numbers, and replace marks of missing values by null.
-
-        Marks are replaced only in the columns of strings in `coded`. pyarrow's option
-        ``strings_can_be_null`` would also replace them in the other columns.
-        """
-        columns = batch.columns
-        for i, (name, column) in enumerate(zip(batch.schema.names, columns, strict=True)):
-            if name in self._numbers:
-                columns[i] = self._as_numbers(name, column, self._numbers[name])
-            elif name in coded and pa.types.is_string(column.type):
-                columns[i] = self._nullified(column)
-        return pa.record_batch(columns, batch.schema.names)
-
-    def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
-        """Convert strings to numbers; raise an error for codes such as 007."""
-        what = "integers" if kind == pa.int64() else "numbers"
-        # A regular expression is slow, so select the few strings that can be codes first.
-        suspects = [pc.starts_with(texts, start) for start in ("0", "-", "+", " ", "\t")]
-        suspects.append(pc.greater(pc.binary_length(texts), LONG_DIGITS))
-        suspect = texts.filter(reduce(pc.or_, suspects))
-        codes = suspect.filter(pc.match_substring_regex(suspect, CODES[kind]))
-        if len(codes):
-            raise ValueError(
-                f"column {name!r} has {what} in its first rows, but later {codes[0].as_py()!r};"
-                f" pass --text-column {name!r} to read it as text"
-            )
-        texts = self._nullified(texts)
-        with suppress(pa.ArrowInvalid):
-            return pc.cast(texts, kind)
-        try:
-            return pc.cast(pc.utf8_trim_whitespace(texts), kind)
-        except pa.ArrowInvalid as error:
-            raise ValueError(
-                f"column {name!r} has {what} in its first rows, but not later:"
-                f" {one_line(error)}; pass --text-column {name!r} to read it as text"
-            ) from error
-
-    def _nullified(self, texts: pa.Array) -> pa.Array:
-        """Replace strings that mark a missing value by null."""
-        is_mark = pc.is_in(texts, pa.array(self._nulls, pa.string()))
-        return pc.if_else(is_mark, pa.scalar(None, pa.string()), texts)
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """If a file cannot be parsed, add to the error message which option may help."""
-    try:
-        yield
-    except (pa.ArrowInvalid, UnicodeError) as error:
-        text = one_line(error)
-        if isinstance(error, UnicodeError) or "UTF8" in text:
-            hint = "pass --encoding if the file is not UTF-8, e.g. cp1252 or latin-1"
-        elif "conversion error" in text:
-            hint = "types come from the first rows; pass --text-column COLUMN to read it as text"
-        else:
-            raise
-        raise ValueError(f"{text}; {hint}") from error
-
-
-READERS: dict[str, type[Reader]] = {
-    "parquet": ParquetReader,
-    "arrow": ArrowReader,
-    "arrows": StreamReader,
-    "csv": TextReader,
-    "tsv": TextReader,
-}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 from collections import Counter
@@ -16,14 +17,30 @@ from pyarrow import fs
 
 from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import places
+from onehot_fast.cli.delimited import TextReader
 from onehot_fast.cli.messages import CommandError, Exit, reading
 from onehot_fast.cli.places import Format, Place, format_of_name, place_of
-from onehot_fast.cli.readers import READERS, Batches, Input, Names, Reader
+from onehot_fast.cli.readers import (
+    ArrowReader,
+    Batches,
+    Input,
+    Names,
+    ParquetReader,
+    Reader,
+    StreamReader,
+)
 
 # Standard input or output.
 STANDARD = "-"
 STANDARD_INPUT = "standard input"  # its name in messages
 KEY_BYTES = 16
+READERS: dict[str, type[Reader]] = {
+    "parquet": ParquetReader,
+    "arrow": ArrowReader,
+    "arrows": StreamReader,
+    "csv": TextReader,
+    "tsv": TextReader,
+}
 
 
 @dataclass
@@ -68,7 +85,7 @@ class InputFiles:
         """Yield batches of at most `rows` rows, with all columns or only those in `columns`.
 
         The columns in `coded` get a dictionary type if they contain strings and the format supports
-        dictionaries. In CSV, strings in these columns that mark missing values become null.
+        dictionaries. In CSV, the usual marks of missing values in these columns are counted.
         """
         for i, reader in enumerate(self.readers):
             reader.share, n_rows = 0.0, 0
@@ -110,6 +127,62 @@ class InputFiles:
         for name in self.keys:
             if kinds.get(name) == pa.string():
                 self.keys[name] = pa.string()
+
+    def decide(self, names: Names | None = None) -> None:
+        """Decide the types of columns of CSV files whose first rows are missing.
+
+        Read on until each of the columns in `names`, by default of all columns, has a value. A
+        column that contains only marks of missing values is text, because nothing says otherwise.
+        """
+        wanted = self.schema.names if names is None else names
+        for reader in self.readers:
+            left = [f.name for f in reader.schema if pa.types.is_null(f.type) and f.name in wanted]
+            if not left or not self.format.is_text:
+                return
+            with reading(reader.name):
+                self.set_types(reader.decide(left))
+        marked = {name for reader in self.readers for name in reader.marked}
+        left = [f.name for f in self.schema if pa.types.is_null(f.type) and f.name in wanted]
+        self.set_types(dict.fromkeys(marked.intersection(left), pa.string()))
+
+    def notes(self) -> list[str]:
+        """Return the notes on how files are read, each with the name of its first file."""
+        first: dict[str, str] = {}
+        counts: Counter[str] = Counter()
+        for reader in self.readers:
+            counts.update(reader.notes)
+            for text in reader.notes:
+                first.setdefault(text, reader.name)
+        return [
+            f"{name}{f' and {counts[text] - 1:,} more files' if counts[text] > 1 else ''}: {text}"
+            for text, name in first.items()
+        ]
+
+    def notes_on_marks(self, names: Names) -> list[str]:
+        """Return a note for each column of CSV files that contains usual marks of missing values.
+
+        The columns are those in `names` that have been read last.
+        """
+        spec, notes = self.readers[0].spec, []
+        for column in self.schema:
+            name, is_text = column.name, pa.types.is_string(column.type)
+            found: Counter[str] = Counter()
+            for reader in self.readers:
+                found.update(reader.marks(name))
+            is_chosen = spec.is_text or spec.keep_empty or name in spec.text_columns
+            if name not in names or (is_text and is_chosen):
+                continue
+            for mark, count in found.most_common():
+                what = f"{self.name}: {mark!r} ({reports.number_of(count, 'row')}) of column"
+                if is_text:
+                    kind = "text" if mark else "a category, because it is quoted"
+                    how = f"{kind}; --null {shlex.quote(mark)} reads it as missing"
+                elif mark:
+                    how = f"missing; --text-column {shlex.quote(name)} reads it as text"
+                else:
+                    continue
+                notes.append(f"{what} {name!r} is {how}")
+        return notes
 
     def identities(self) -> list[Any]:
         """Return `Place.identity` of each file that is read, to compare it with outputs."""
@@ -193,10 +266,17 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
         raise CommandError(Exit.INPUT, f"{text} another input")
     readers = [_open(place, place.address, spec) for place in data]
     first = readers[0]
+    # Text files are read as the types of the first file, not as those of their first rows. If the
+    # first rows of the first file are missing, the next file decides.
+    alike = [reader.schema for reader in readers if reader.schema.names == first.schema.names]
+    kinds = [
+        next((kind for kind in found if not pa.types.is_null(kind)), found[0])
+        for found in zip(*(schema.types for schema in alike), strict=True)
+    ]
     for reader in readers:
-        # Text files are read as the types of the first file, not as those of their first rows.
         if reader.schema.names == first.schema.names:
-            reader.set_types(first.schema)
+            pairs = zip(first.schema, kinds, strict=True)
+            reader.set_types(pa.schema([field.with_type(kind) for field, kind in pairs]))
         if not reader.schema.equals(first.schema):
             text = f"{reader.name}: columns or types differ from those of {first.name}:"
             raise CommandError(Exit.SCHEMA, f"{text} {_difference(first.schema, reader.schema)}")
@@ -206,8 +286,8 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
             text = f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
             raise CommandError(Exit.SCHEMA, f"{text} {first.name} have {one}; rename the folders")
     own = [name for name in first.keys if name not in first.schema.names]
-    kinds = {name: places.key_type([reader.keys[name] for reader in readers]) for name in own}
-    return InputFiles(folder.address, readers, folder, kinds)
+    keys = {name: places.key_type([reader.keys[name] for reader in readers]) for name in own}
+    return InputFiles(folder.address, readers, folder, keys)
 
 
 def _difference(one: pa.Schema, two: pa.Schema) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -33,8 +35,11 @@ INT32_MAX = np.iinfo(np.int32).max
 COPY_BYTES = 1 << 20
 # The date of every member of an archive, so that the same rows have the same bytes.
 DATE = (1980, 1, 1, 0, 0, 0)
+# The type of the fields of a text file, whatever their encoding.
+BYTES = pa.large_binary()
 # Types that pyarrow cannot write as text, and the types that replace them.
 VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *VIEWS)
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ class Change:
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float  # about how many bytes a row of the new columns takes
     is_loaded: bool = False  # whether --encoder was given
+    are_features: bool = False  # whether each new column is a feature, not a column of values
 
 
 class Writer(ABC):
@@ -62,11 +68,36 @@ class Writer(ABC):
     def write(self, batch: pa.RecordBatch) -> None:
         """Write some rows."""
 
+    @staticmethod
+    def require_schema(batch: pa.RecordBatch, schema: pa.Schema) -> None:
+        """Raise an error if rows do not have the names and types of the columns of the file.
+
+        Otherwise, the file would be corrupt. Strings may be dictionaries, which take less memory.
+        """
+        if batch.schema.equals(schema):
+            return
+        pairs = itertools.zip_longest(batch.schema, schema)
+        for i, (found, expected) in enumerate(pairs):
+            is_same = found is not None and expected is not None and found.name == expected.name
+            if not is_same or not _is_alike(found.type, expected.type):
+                text = (
+                    f"column {i} of the rows is {found}, but column {i} of the file is {expected}"
+                )
+                raise pa.ArrowInvalid(text)
+
     def close(self) -> None:  # noqa: B027  a text file has no end of its own
         """Write the end of the file, but do not close the file object."""
 
     def abandon(self) -> None:  # noqa: B027  most have nothing to release
         """Release resources and leave the file incomplete, e.g. after an error."""
+
+
+def _is_alike(kind: pa.DataType, expected: pa.DataType) -> bool:
+    """Tell whether a type is the expected one, or a dictionary whose values are written alike."""
+    if kind == expected or not pa.types.is_dictionary(kind):
+        return bool(kind == expected)
+    texts = [pa.string(), pa.large_string()], [pa.binary(), pa.large_binary()]
+    return any(kind.value_type in each and expected in each for each in texts)
 
 
 class ParquetWriter(Writer):
@@ -78,6 +109,7 @@ class ParquetWriter(Writer):
         options = {"use_dictionary": coded, "write_statistics": described}
         codec = output.compression or source.compression or "snappy"
         n_files = MAX_OPEN if output.partition_by else 1
+        self._schema = change.after
         self._writer = GroupWriter(file, change.after, change.new, codec, n_files, **options)
         group_rows = output.group_rows or source.group_rows or GROUP_ROWS
         self._max_rows = min(group_rows, MAX_GROUP_ROWS)
@@ -87,6 +119,7 @@ class ParquetWriter(Writer):
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Collect rows, and write a row group when it is full."""
+        self.require_schema(batch, self._schema)
         while batch.num_rows:
             part = batch.slice(0, self._max_rows - self._rows)
             batch = batch.slice(part.num_rows)
@@ -144,6 +177,7 @@ class ArrowWriter(Writer):
         codec = codec if codec in ("lz4", "zstd") else None  # Parquet has others
         settings = pa.ipc.IpcWriteOptions(compression=codec, emit_dictionary_deltas=is_file)
         make = pa.ipc.new_file if is_file else pa.ipc.new_stream
+        self._schema = change.after
         self._writer = make(file, change.after, options=settings)
         coded = [i for i, field in enumerate(change.after) if pa.types.is_dictionary(field.type)]
         # A file has one dictionary for each column, which can only grow.
@@ -151,6 +185,7 @@ class ArrowWriter(Writer):
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
+        self.require_schema(batch, self._schema)
         if self._dictionaries:
             columns = list(batch.columns)
             for i, values in self._dictionaries.items():
@@ -179,54 +214,76 @@ def _recoded(array: Any, values: Any) -> Any:
 
 
 class TextWriter(Writer):
-    """A CSV file; Boolean features are written as 1 and 0."""
+    """A CSV file; Boolean features are written as 1 and 0, and other Booleans as true and false.
+
+    The texts of a CSV input get quotation marks only if they need them. The strings of other inputs
+    always get them, so that readers do not take 007 for a number. pyarrow's own writer cannot
+    choose for each value, and writes 2002.0 as 2002, which readers take for an integer.
+    """
 
     def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
-        schema, form, is_text = change.after, output.form, source.format.is_text
-        _require_text(schema, form)
+        form = output.form
+        _require_text(change.after, form)
         of_csv = output.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
-        # An empty, unquoted value of a single column would be an empty line, which readers skip.
-        self._styles = ("none", "needed") if is_text and len(schema) > 1 else ("needed",)
-        kinds = [(f.name, _type_as_text(f, f.name in change.new, is_text)) for f in schema]
-        self._schema = pa.schema(kinds)
-        names = [pa.array([name], pa.string()) for name in schema.names]
-        self._write(pa.RecordBatch.from_arrays(names, schema.names))
+        self._schema, self._is_text = change.after, source.format.is_text
+        self._features = set(change.new) if change.are_features else set()
+        # The kept numbers of a CSV file are unchanged text, so new ones get the same comma.
+        self._decimal = source.spec.decimal if self._is_text else "."
+        self._write([self._quoted(pa.array([name], BYTES)) for name in change.after.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
-        texts = batch.cast(self._schema, safe=False)
-        if texts.num_columns == 1 and texts.column(0).null_count:
-            # The line of a null would be empty, so readers would skip it; "" is quoted.
-            filled = pc.fill_null(texts.column(0).cast(pa.large_string()), "")
-            texts = pa.record_batch([filled], texts.schema.names)
-        self._write(texts)
-        self.n_rows += batch.num_rows
+        self.require_schema(batch, self._schema)
+        if batch.num_rows:
+            pairs = zip(self._schema, batch.columns, strict=True)
+            self._write([self._as_text(field, column) for field, column in pairs])
+            self.n_rows += batch.num_rows
 
-    def _write(self, batch: pa.RecordBatch) -> None:
-        """Write rows, with quotation marks only if a value needs them."""
-        for style in self._styles:
-            buffer = pa.BufferOutputStream()
-            options = text_format.WriteOptions(
-                include_header=False, delimiter=self._delimiter, quoting_style=style
-            )
-            try:
-                text_format.write_csv(batch, buffer, options)
-            except pa.ArrowInvalid:
-                if style == self._styles[-1]:
-                    raise
-            else:
-                self._file.write(buffer.getvalue())
-                return
+    def _as_text(self, field: pa.Field, column: pa.Array) -> pa.Array:
+        """Return the fields of a column, as they are written."""
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        kind, is_feature = column.type, field.name in self._features
+        if pa.types.is_boolean(kind) and is_feature:
+            return pc.if_else(column, pa.scalar(b"1", BYTES), pa.scalar(b"0", BYTES))
+        if kind in STRINGS:
+            return self._quoted(column.cast(BYTES))
+        texts = column.cast(pa.string())
+        if pa.types.is_floating(kind) and not is_feature:
+            is_whole = pc.invert(pc.match_substring_regex(texts, "[.en]"))  # not 1e+20, nan, inf
+            texts = pc.if_else(is_whole, pc.binary_join_element_wise(texts, ".0", ""), texts)
+            if self._decimal != ".":
+                texts = pc.replace_substring(texts, ".", self._decimal)
+        return self._quoted(texts.cast(BYTES), is_string=False)
 
+    def _quoted(self, texts: pa.Array, is_string: bool = True) -> pa.Array:
+        """Add quotation marks to texts that need them."""
+        special = (b'"', self._delimiter.encode(), b"\n", b"\r")
+        needs = reduce(pc.or_, (pc.match_substring(texts, one) for one in special))
+        # An empty, unquoted field is a missing value.
+        needs = pc.or_(needs, pc.equal(pc.binary_length(texts), 0))
+        if is_string and not self._is_text:
+            needs = pc.is_valid(texts)
+        if not pc.any(needs).as_py():
+            return texts
+        mark = pa.scalar(b'"', BYTES)
+        doubled = pc.replace_substring(texts, b'"', b'""')
+        empty = pa.scalar(b"", BYTES)
+        return pc.if_else(needs, pc.binary_join_element_wise(mark, doubled, mark, empty), texts)
 
-def _type_as_text(field: pa.Field, is_new: bool, is_text: bool) -> pa.DataType:
-    """Return the type to which a column is cast before pyarrow writes it as text."""
-    if is_new and pa.types.is_boolean(field.type):
-        return pa.uint8()
-    if is_text and pa.types.is_binary(field.type):
-        return pa.string()  # texts in any encoding are written unchanged
-    return VIEWS.get(field.type, field.type)
+    def _write(self, columns: list[pa.Array]) -> None:
+        """Write rows of fields."""
+        # In a file of one column, readers would skip the line of a missing value.
+        empty = pa.scalar(b'""' if len(columns) == 1 else b"", BYTES)
+        columns = [
+            pc.fill_null(column, empty) if column.null_count else column for column in columns
+        ]
+        delimiter, end = pa.scalar(self._delimiter.encode(), BYTES), pa.scalar(b"\n", BYTES)
+        rows = pc.binary_join_element_wise(*columns, delimiter)
+        lines = pc.binary_join_element_wise(rows, end, pa.scalar(b"", BYTES))
+        offsets = np.frombuffer(lines.buffers()[1], np.int64)[lines.offset :][: len(lines) + 1]
+        self._file.write(lines.buffers()[2].slice(offsets[0], offsets[-1] - offsets[0]))
 
 
 def _require_text(schema: pa.Schema, form: Format) -> None:
@@ -269,6 +326,7 @@ class MatrixWriter(Writer):
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the nonzeros of some rows into the temporary files."""
+        self.require_schema(batch, self._schema)
         indices, data = batch.column("indices"), batch.column("data")
         ends = indices.offsets.to_numpy().astype(np.int64)
         self._ends.write(ends[1:] - ends[0] + self._n_nonzeros)

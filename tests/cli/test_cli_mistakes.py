@@ -36,7 +36,7 @@ LINES = [
     # Columns.
     ("inspect t.csv -c c", Exit.COLUMN, "no column 'c'; its columns are: a, b"),
     (f"{IDS} -c sise -o o.csv", Exit.COLUMN, "no column 'sise'; did you mean 'size'?\n"),
-    ("encode twice.csv -c a -o o.parquet", Exit.COLUMN, "2 columns 'a'; rename all but one\n"),
+    ("encode twice.parquet -c a -o o.parquet", Exit.COLUMN, "2 columns 'a'; rename all but one\n"),
     ("encode numbers.parquet -o o.parquet", Exit.COLUMN, "no column contains strings"),
     ("encode lists.parquet -c n -o o.parquet", Exit.COLUMN, "column 'n'"),
     ("encode collide.parquet -c a -o o.parquet", Exit.VALUE, "'a_b'"),
@@ -145,6 +145,8 @@ def inputs(tmp_path_factory):
         path = folder / f"{name}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         parquet.write_table(pa.table(columns), path)
+    twice = pa.table([["x"], ["y"]], ["a", "a"])
+    parquet.write_table(twice, folder / "twice.parquet")
     return folder
 
 
@@ -374,7 +376,7 @@ def test_what_the_result_lacks_is_a_note(done):
         ("a,b\n1,x\n", "--prefix b=p=q --prefix-sep =", "a,p=q=x"),
         # `a,b` are two columns, unless one has that name.
         ("a,b\n1,x\n", "-c a,b", "a_1,b_x"),
-        ('"a,b",a,b\nx,1,2\n', "-c a,b", '"a,b_x","a","b"'),
+        ('"a,b",a,b\nx,1,2\n', "-c a,b", '"a,b_x",a,b'),
     ],
 )
 def test_signs_in_names(text, options, header, done):

@@ -20,11 +20,13 @@ NAMES = ",".join(f"k{i}" for i in range(KEPT.count(",") + 1))
         # Numbers, dates, Booleans and nulls; nothing is quoted that need not be.
         ("kept,x\n1.50,S\n,L\n", "kept,x_L,x_S\n1.50,0,1\n,1,0\n"),
         (f"{NAMES},x\n{KEPT},S\n", f"{NAMES},x_S\n{KEPT},1\n"),
-        # If a value needs quotation marks, all texts of the batch get them.
+        # Only a value that needs quotation marks gets them.
         ('a,x,"b,c"\n007,S,"x,y"\n1e3,L,NA\n" q ",S,"say ""hi"""\n',
-         '"a","x_L","x_S","b,c"\n"007",0,1,"x,y"\n"1e3",1,0,"NA"\n" q ",0,1,"say ""hi"""\n'),
+         'a,x_L,x_S,"b,c"\n007,0,1,"x,y"\n1e3,1,0,NA\n q ,0,1,"say ""hi"""\n'),
+        # Quoted and unquoted empty fields stay apart.
+        ('a,x\n"",S\n,L\n', 'a,x_L,x_S\n"",0,1\n,1,0\n'),
         # Columns of one name that are not encoded.
-        ("n,n,x\n1,2,S\n", "n,n,x_S\n1,2,1\n"),
+        ("n,n,x\n1,2,S\n", "n,n.1,x_S\n1,2,1\n"),
         # Bytes in any encoding.
         ("name,x\nJos\xe9,S\n,L\n", "name,x_L,x_S\nJos\xe9,0,1\n,1,0\n"),
     ],
