@@ -103,7 +103,8 @@ Digits that are not a number (007, +4930123456, over 64 bits) become strings.
 Missing values in CSV: In a column of strings, only the empty, unquoted field.
 In other columns also "" and, quoted or not, #N/A, #N/A N/A, #NA, -1.#IND,
 -1.#QNAN, -NaN, -nan, 1.#IND, 1.#QNAN, <NA>, N/A, NA, NULL, NaN, None, n/a,
-nan, null. In a file of one column also "" and an empty line. --null adds marks.
+nan, null. In a file of one column also "" and an empty line. --null adds
+marks.
 
 \b
 Exit codes; an error also prints one line on standard error:
@@ -200,6 +201,8 @@ INPUT = (
             help="The names of all columns of a CSV input whose first row is data."),
     Option(["--fill-rows"], is_flag=True,
             help="Fill the rows of a CSV input that have too few fields with missing values."),
+    Option(["--no-end-marker", "may_lack_end"], is_flag=True,
+            help="Read an Arrow stream without an end marker, which may be truncated."),
 )  # fmt: skip
 OUTPUT = (
     Option(["--overwrite", "may_replace"], is_flag=True,

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format, place_of
-from onehot_fast.cli.readers import Reader
+from onehot_fast.cli.readers import GROUP_ROWS, PLAIN_TEXTS, Reader
 from onehot_fast.cli.source import STANDARD
 
 # The maximum number of files that are written at the same time.
@@ -29,7 +29,6 @@ MAX_OPEN = 64
 # The maximum number of bytes that wait in memory until their row groups are full, in all files that
 # are written at the same time.
 GROUP_BYTES = 64 << 20
-GROUP_ROWS = 1 << 20
 MAX_GROUP_ROWS = 1 << 26  # pyarrow would divide larger groups
 INT32_MAX = np.iinfo(np.int32).max
 COPY_BYTES = 1 << 20
@@ -37,9 +36,7 @@ COPY_BYTES = 1 << 20
 DATE = (1980, 1, 1, 0, 0, 0)
 # The type of the fields of a text file, whatever their encoding.
 BYTES = pa.large_binary()
-# Types that pyarrow cannot write as text, and the types that replace them.
-VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *VIEWS)
+STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *PLAIN_TEXTS)
 
 
 @dataclass(frozen=True)
@@ -292,7 +289,7 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         text = f"there is no column to write, and {form.kind} requires one; choose another format"
         raise pa.ArrowInvalid(text)
     for field in schema:
-        alone = pa.schema([("x", VIEWS.get(field.type, field.type))])
+        alone = pa.schema([("x", PLAIN_TEXTS.get(field.type, field.type))])
         try:
             text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
         except pa.ArrowException as error:
