@@ -32,7 +32,7 @@ TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
 # Views, and the types that replace them within dictionaries and before they are written as text.
 PLAIN_TEXTS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 # Smaller batches of Arrow files are merged.
-MIN_BATCH_ROWS = 1024
+MIN_BATCH_ROWS = 256
 # The size of the length before each string that is stored without a dictionary.
 BYTES_OF_LENGTH = 4
 # A dictionary of numbers is useless if the column takes more than this share of its plain size.
@@ -247,7 +247,8 @@ class MessageReader(Reader):
                 arrays = [_as_plain_dictionary(array, kind) for array, kind in pairs]
                 batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
             waiting.append(batch)
-            if not are_mergeable or sum(one.num_rows for one in waiting) >= MIN_BATCH_ROWS:
+            n_waiting = sum(one.num_rows for one in waiting)
+            if not are_mergeable or n_waiting >= min(rows, MIN_BATCH_ROWS):
                 yield from _merged(waiting)
                 waiting = []
         yield from _merged(waiting)

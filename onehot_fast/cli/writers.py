@@ -101,6 +101,7 @@ class ParquetWriter(Writer):
     """A Parquet file, written row group by row group."""
 
     def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
+        _require_parquet(change.after)
         described = _leaves(change.after, change.new)
         coded = [path for path in described if path not in source.plain]
         options = {"use_dictionary": coded, "write_statistics": described}
@@ -143,6 +144,20 @@ class ParquetWriter(Writer):
     def abandon(self) -> None:
         """Write no footer, so that the file stays incomplete."""
         self._writer.abandon()
+
+
+def _require_parquet(schema: pa.Schema) -> None:
+    """Raise an error if Parquet has no type for a column."""
+    try:
+        pq.ParquetWriter(pa.BufferOutputStream(), schema).close()
+    except pa.ArrowNotImplementedError:
+        for field in schema:
+            try:
+                pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
+            except pa.ArrowNotImplementedError as error:
+                text = f"column {field.name!r} has type {field.type}, which parquet cannot hold;"
+                raise pa.ArrowInvalid(f"{text} choose another format, e.g. .arrow") from error
+        raise
 
 
 def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str]:
