@@ -246,7 +246,7 @@ class MessageReader(Reader):
                 pairs = zip(batch.columns, schema.types, strict=True)
                 arrays = [_as_plain_dictionary(array, kind) for array, kind in pairs]
                 batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
-            waiting.append(batch)
+            waiting.append(_without_null_values(batch))
             n_waiting = sum(one.num_rows for one in waiting)
             if not are_mergeable or n_waiting >= min(rows, MIN_BATCH_ROWS):
                 yield from _merged(waiting)
@@ -294,6 +294,18 @@ def _as_plain_dictionary(array: pa.Array, kind: pa.DataType) -> pa.Array:
     values = _as_plain_dictionary(array.values, kind.value_type)
     own = array.buffers()[: 1 if pa.types.is_fixed_size_list(kind) else 2]
     return pa.Array.from_buffers(kind, len(array), own, array.null_count, array.offset, [values])
+
+
+def _without_null_values(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch whose dictionaries contain no null, which pyarrow could not unify."""
+    for i, array in enumerate(batch.columns):
+        if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
+            coded = array.dictionary_decode().dictionary_encode()
+            codes = coded.indices.cast(array.type.index_type)
+            ordered = array.type.ordered
+            plain = pa.DictionaryArray.from_arrays(codes, coded.dictionary, ordered=ordered)
+            batch = batch.set_column(i, batch.schema.field(i), plain)
+    return batch
 
 
 def _is_mergeable(kind: pa.DataType) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,3 +128,28 @@ def test_times_beyond_a_day(refused):
     times = pa.Array.from_buffers(pa.time32("ms"), 2, counts)
     parquet.write_table(pa.table({"t": times}), "x.parquet")
     refused("encode x.parquet -c t -o out.parquet", 7, "x.parquet", "'t'", "day")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the runs are forked")
+def test_mutants(done):
+    """A fixed sample of changed files: each run ends with a documented code and one line."""
+    Path("files").mkdir()
+    table = pa.table({"k": ["a", "b", None] * 9, "n": range(27)})
+    parquet.write_table(table, "files/a.parquet", row_group_size=10)
+    delta = {"use_dictionary": False, "column_encoding": {"k": "DELTA_BYTE_ARRAY"}}
+    parquet.write_table(table, "files/b.parquet", **delta)
+    for path, make in (("files/c.arrow", pa.ipc.new_file), ("files/d.arrows", pa.ipc.new_stream)):
+        with make(path, table.schema) as writer:
+            writer.write_table(table)
+    for form in ("parquet", "arrow"):
+        done(f"encode files/a.parquet -o files/e.{form}")
+    tools = Path(__file__).parents[2] / "tools"
+    ended = subprocess.run(
+        [sys.executable, "-m", "torture.mutants", Path("files").resolve(), "--mutations", "12"],
+        cwd=tools,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended
+    assert ended.stdout.endswith("216 runs of mutants, 0 failures\n")
