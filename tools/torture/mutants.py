@@ -2,8 +2,8 @@
 
     python -m torture.mutants FOLDER [--mutations 200] [--seed 0]
 
-Each file of the folder is changed in 1 to 8 bytes. This is done `--mutations` times, and each mutant
-is inspected, encoded and decoded. The modules are loaded once, before the processes are forked. A
+Each file of the folder is changed in 1 to 8 bytes, in `--mutations` ways. Each mutant is inspected,
+encoded and decoded. The modules are loaded once, before the processes are forked. A
 line is printed for each failure, with the mutation that repeats it; then the status is 1.
 """
 
