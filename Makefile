@@ -91,8 +91,9 @@ builds: $(VENV)/.test-ready $(VENV)/.compiled  ## run kernel tests under ThreadS
 torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour on two cores (ARGS="--minutes 5 --only races")
 	cd tools && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)
 
-faults: $(VENV)/.test-ready $(VENV)/.compiled  ## test 1,000 mutants of each format, and kills and full disks of the command, for an hour
+faults: $(VENV)/.test-ready $(VENV)/.compiled  ## test 1,000 mutants of each format, and kills and full disks of the command, for an hour; 200 mutants of each file in the folder FILES
 	cd tools && $(abspath $(BIN))/python -m torture --faults 1000 $(ARGS)
+	$(if $(FILES),cd tools && $(abspath $(BIN))/python -m torture.mutants $(abspath $(FILES)))
 
 emulate:  ## test the C code natively, under qemu (aarch64, s390x) and wine (Windows)
 	.ci/emulate

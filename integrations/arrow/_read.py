@@ -324,6 +324,11 @@ def _plain_values(column: ArrowColumn) -> Values | None:
                 " cannot represent: remove them, or cast the column to a timestamp without a zone"
             ) from error
         except ValueError as error:
+            if pa.types.is_time(kind) and str(kind) != "time64[ns]":
+                raise ValueError(
+                    f"some values of type {kind} are not within a day: replace them, or cast the"
+                    " column to integers"
+                ) from error
             raise ValueError(
                 f"some values of type {kind} have nanoseconds, which Python times cannot represent:"
                 " round the column to microseconds"

@@ -201,6 +201,8 @@ INPUT = (
             help="The names of all columns of a CSV input whose first row is data."),
     Option(["--fill-rows"], is_flag=True,
             help="Fill the rows of a CSV input that have too few fields with missing values."),
+    Option(["--no-end-marker", "may_lack_end"], is_flag=True,
+            help="Read an Arrow stream without an end marker, which may be truncated."),
 )  # fmt: skip
 OUTPUT = (
     Option(["--overwrite", "may_replace"], is_flag=True,

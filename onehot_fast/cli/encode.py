@@ -337,6 +337,12 @@ def _schema_after(
         names = ", ".join(column.name for column in encoders.labels)
         text = f"--layout {layout} cannot be used with columns of several labels per row ({names})"
         raise CommandError(Exit.USAGE, f"{text}; use --layout columns")
+    if layout in ("array", "tensor", "struct"):
+        bare = [str(one.name) for one in encoders.schemas if not one.n_outputs]
+        if bare:  # libraries cannot read lists of length 0 and structs without fields
+            text = f"--layout {layout} cannot hold column {bare[0]!r}, which has no features; use"
+            text = f"{source.name}: {text} --layout columns, or name the other columns with -c"
+            raise CommandError(Exit.COLUMN, text)
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
     after = encoders.with_labels(empty).schema

@@ -27,7 +27,7 @@ from onehot_fast.cli.encode import (
     note_suspects,
 )
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders
-from onehot_fast.cli.messages import CommandError, printable, reading, showing
+from onehot_fast.cli.messages import CommandError, encoding, printable, reading, showing
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import InputFiles, open_source
 
@@ -87,6 +87,8 @@ def run_inspect(
         ]
         encoders = new_encoders(source.schema, shown, typed)
         learn(source, encoders, is_quiet)
+    with encoding(source.name):  # categories may not be UTF-8
+        encoded = _encoding(encoders, n_rows, top) if shown else None
     report = {
         "file": source.name,
         "format": source.format.kind,
@@ -95,7 +97,7 @@ def run_inspect(
         "bytes": sum(reader.n_bytes for reader in source.readers),
         "limit": limit,
         "columns": [_column(field, one, field.name in chosen) for field, one in pairs],
-        "encoding": _encoding(encoders, n_rows, top) if shown else None,
+        "encoding": encoded,
         "made_from": _made_from(source),
     }
     if not columns:

@@ -55,7 +55,7 @@ class Format:
 
 # The format of each extension; outputs get the first extension of their format.
 EXTENSIONS = {
-    "parquet": Format("parquet"), "pq": Format("parquet"),
+    "parquet": Format("parquet"), "pq": Format("parquet"), "parq": Format("parquet"),
     "arrow": Format("arrow"), "feather": Format("arrow"), "ipc": Format("arrow"),
     "arrows": Format("arrows"),
     "csv": Format("csv"), "tsv": Format("tsv"),

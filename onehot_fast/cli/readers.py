@@ -10,13 +10,13 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from onehot_fast.cli.parquet import CODECS, Chunk, footer_in, groups_of
 from onehot_fast.cli.places import Format, Place
 
 Batches: TypeAlias = Generator[pa.RecordBatch, None, None]
@@ -29,15 +29,24 @@ VALUE_BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DO
 TEXT = "BYTE_ARRAY"
 # The types that Parquet can read as dictionaries.
 TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
+# Views, and the types that replace them within dictionaries and before they are written as text.
+PLAIN_TEXTS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+# Smaller batches of Arrow files are merged.
+MIN_BATCH_ROWS = 256
 # The size of the length before each string that is stored without a dictionary.
 BYTES_OF_LENGTH = 4
 # A dictionary of numbers is useless if the column takes more than this share of its plain size.
 MAX_DICTIONARY_SHARE = 0.9
+# The rows of a row group if the input has no groups, and the smallest groups that are inherited.
+GROUP_ROWS = 1 << 20
+MIN_GROUP_ROWS = 32
 # An Arrow file with a larger batch is memory-mapped, and copied slice by slice.
 MAX_READ_BYTES = 64 << 20
-# The size of the magic and its padding, after which an Arrow file contains the same messages as a
-# stream.
-MAGIC_BYTES = 8
+# The size of the footer's length and the magic at the end of an Arrow file; where its footer says
+# where the batches are listed; and the size of an entry in this list.
+TAIL_BYTES = 10
+BATCHES_AT = 4 + 2 * 3
+BLOCK_BYTES = 24
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -58,6 +67,8 @@ class Input:
     no_header: bool = False  # whether the first row is data
     names: Sequence[str] | None = None  # the names of the columns, if the first row is data
     fill_rows: bool = False  # whether short rows are filled with missing values
+    # For Arrow streams:
+    may_lack_end: bool = False  # whether a stream without an end marker is read
 
     @property
     def has_header(self) -> bool:
@@ -135,41 +146,48 @@ class ParquetReader(Reader):
         with self.open() as file:
             self.schema: pa.Schema = file.schema_arrow
             self.metadata: pq.FileMetaData = file.metadata
+        with self.place.open() as raw:
+            self._groups = groups_of(footer_in(raw))
         self.n_rows: int = self.metadata.num_rows
-        groups = self._groups()
-        if groups and groups[0]:
-            self.group_rows: int | None = self.metadata.row_group(0).num_rows or None
-            codec: str = groups[0][0].compression.lower()
-            self.compression: str | None = codec.replace("uncompressed", "none")
-            self.plain: Collection[str] = {c.path_in_schema for c in groups[0] if _is_plain(c)}
+        chunks = list(itertools.chain.from_iterable(self._groups))
+        # pyarrow cannot read these strings as dictionaries.
+        self._delta = {c.path for c in chunks if any("DELTA" in kind for kind in c.encodings)}
+        if chunks:
+            self.group_rows: int | None = self._typical_group()
+            codecs = {number: name for name, (number, _) in CODECS.items()}
+            # Files of some codecs are read, but not written: Hadoop's LZ4, for example.
+            self.compression: str | None = codecs.get(chunks[0].codec)
+            self.plain: Collection[str] = {c.path for c in self._groups[0] if _is_plain(c)}
             # A chunk without a dictionary would store the length of each string. If every chunk is
             # smaller than these lengths, the strings count as repeated.
-            others = {
-                chunk.path_in_schema
-                for chunk in itertools.chain.from_iterable(groups)
-                if chunk.total_uncompressed_size >= BYTES_OF_LENGTH * chunk.num_values
-            }
+            others = {c.path for c in chunks if c.n_plain >= BYTES_OF_LENGTH * c.n_values}
             self.repeated: Collection[str] = set(self._texts(self.schema.names)) - others
 
-    def _groups(self) -> list[list[pq.ColumnChunkMetaData]]:
-        """Return the column chunks of each row group."""
-        groups = map(self.metadata.row_group, range(self.metadata.num_row_groups))
-        return [[group.column(i) for i in range(group.num_columns)] for group in groups]
+    def _typical_group(self) -> int | None:
+        """Return the rows of a row group, if the writer of the file seems to have chosen them.
+
+        A small file has one row group, whatever its writer would do with more rows. Groups of a few
+        rows come from writers that wrote each row when it came, and would make each row cost more
+        than a kilobyte of metadata for each column.
+        """
+        counts = [self.metadata.row_group(i).num_rows for i in range(len(self._groups))]
+        is_chosen = len(counts) > 1 or counts[0] > GROUP_ROWS
+        return max(counts) if is_chosen and max(counts) >= MIN_GROUP_ROWS else None
 
     @cached_property
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory, without compression and dictionaries."""
-        groups, largest, total = self._groups(), 0.0, 0.0
-        texts = [c.path_in_schema for c in groups[0] if c.physical_type == TEXT] if groups else []
-        with self.open(texts) as file:
+        groups, largest, total = self._groups, 0.0, 0.0
+        texts = [c.path for c in groups[0] if c.physical_type == TEXT] if groups else []
+        with self.open([path for path in texts if path not in self._delta]) as file:
             for number, chunks in enumerate(groups):
                 n_rows = max(1, self.metadata.row_group(number).num_rows)
                 total += self.metadata.row_group(number).total_byte_size
-                fixed = sum(c.num_values * VALUE_BYTES.get(c.physical_type, 0) for c in chunks)
+                fixed = sum(c.n_values * VALUE_BYTES.get(c.physical_type, 0) for c in chunks)
                 # Reading one value reads the whole dictionary.
                 first = next(file.iter_batches(64, row_groups=[number], columns=texts), None)
                 lengths = [] if first is None else [*_longest_of(first.columns)]
-                coded = [c.num_values for c in chunks if c.physical_type == TEXT]
+                coded = [c.n_values for c in chunks if c.physical_type == TEXT]
                 longest = 0
                 if len(lengths) == len(coded):
                     longest = sum(n * length for n, length in zip(coded, lengths, strict=True))
@@ -179,7 +197,11 @@ class ParquetReader(Reader):
 
     def _texts(self, names: Names) -> list[str]:
         """Return those of the columns `names` that pyarrow can read as dictionaries."""
-        return [f.name for f in self.schema if f.name in names and f.type in TEXT_TYPES]
+        return [
+            field.name
+            for field in self.schema
+            if field.name in names and field.type in TEXT_TYPES and field.name not in self._delta
+        ]
 
     @contextmanager
     def open(self, dictionaries: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
@@ -196,12 +218,115 @@ class ParquetReader(Reader):
     def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
         with self.open(self._texts(coded)) as file:
+            n_read = 0
             for batch in file.iter_batches(rows, columns=columns):
-                self.share: float = self.share + batch.num_rows / max(1, self.n_rows)
+                n_read += batch.num_rows
+                self.share: float = n_read / max(1, self.n_rows)
                 yield batch
+            if n_read != self.metadata.num_rows:
+                text = f"the file contains {n_read:,} rows, but its footer says"
+                raise EOFError(f"{text} {self.metadata.num_rows:,}; write it again")
 
 
-class ArrowReader(Reader):
+class MessageReader(Reader):
+    """An Arrow IPC file or stream, which may contain what pyarrow can read and hardly process."""
+
+    def _set_schema(self, schema: pa.Schema) -> None:
+        """Take over the schema of the file; dictionaries of views become plain dictionaries."""
+        fields = [field.with_type(_without_views(field.type)) for field in schema]
+        self.schema: pa.Schema = pa.schema(fields, schema.metadata)
+
+    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
+        """Yield the rows; batches of a few rows are merged."""
+        schema = pa.schema([self.schema.field(i) for i in _positions(self.schema, columns)])
+        are_mergeable = all(map(_is_mergeable, schema.types))
+        waiting: list[pa.RecordBatch] = []
+        for batch in self._parts(rows, columns):
+            if batch.schema.types != schema.types:
+                pairs = zip(batch.columns, schema.types, strict=True)
+                arrays = [_as_plain_dictionary(array, kind) for array, kind in pairs]
+                batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+            waiting.append(_without_null_values(batch))
+            n_waiting = sum(one.num_rows for one in waiting)
+            if not are_mergeable or n_waiting >= min(rows, MIN_BATCH_ROWS):
+                yield from _merged(waiting)
+                waiting = []
+        yield from _merged(waiting)
+
+    @abstractmethod
+    def _parts(self, rows: int, columns: Names | None) -> Batches:
+        """Yield the batches of the file, in slices of at most `rows` rows."""
+
+
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type whose dictionaries, at any depth, contain plain strings instead of views.
+
+    pyarrow cannot take from, cast or write dictionaries of views, which polars writes.
+    """
+    if pa.types.is_dictionary(kind):
+        values = PLAIN_TEXTS.get(kind.value_type, kind.value_type)
+        return pa.dictionary(kind.index_type, values, kind.ordered)
+    if pa.types.is_struct(kind):
+        return pa.struct([f.with_type(_without_views(f.type)) for f in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_without_views(kind.value_type)))
+    if pa.types.is_large_list(kind):
+        return pa.large_list(kind.value_field.with_type(_without_views(kind.value_type)))
+    if pa.types.is_fixed_size_list(kind):
+        item = kind.value_field.with_type(_without_views(kind.value_type))
+        return pa.list_(item, kind.list_size)
+    return kind
+
+
+def _as_plain_dictionary(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return an array as `kind`, the result of `_without_views` for its type."""
+    if array.type == kind:
+        return array
+    if pa.types.is_dictionary(kind):
+        values = array.dictionary.cast(kind.value_type)
+        return pa.DictionaryArray.from_arrays(array.indices, values, ordered=kind.ordered)
+    if pa.types.is_struct(kind):
+        children = [
+            _as_plain_dictionary(array.field(i), kind.field(i).type) for i in range(kind.num_fields)
+        ]
+        mask = array.is_null() if array.null_count else None
+        return pa.StructArray.from_arrays(children, fields=list(kind), mask=mask)
+    values = _as_plain_dictionary(array.values, kind.value_type)
+    own = array.buffers()[: 1 if pa.types.is_fixed_size_list(kind) else 2]
+    return pa.Array.from_buffers(kind, len(array), own, array.null_count, array.offset, [values])
+
+
+def _without_null_values(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch whose dictionaries contain no null, which pyarrow could not unify."""
+    for i, array in enumerate(batch.columns):
+        if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
+            coded = array.dictionary_decode().dictionary_encode()
+            codes = coded.indices.cast(array.type.index_type)
+            ordered = array.type.ordered
+            plain = pa.DictionaryArray.from_arrays(codes, coded.dictionary, ordered=ordered)
+            batch = batch.set_column(i, batch.schema.field(i), plain)
+    return batch
+
+
+def _is_mergeable(kind: pa.DataType) -> bool:
+    """Tell whether pyarrow can concatenate arrays of a type that have other dictionaries."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _is_mergeable(kind.storage_type)
+    if pa.types.is_struct(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        parts = [kind.field(i).type for i in range(kind.num_fields)]
+        return all(_is_mergeable(part) and not pa.types.is_dictionary(part) for part in parts)
+    return not pa.types.is_nested(kind) and not pa.types.is_run_end_encoded(kind)
+
+
+def _merged(batches: Sequence[pa.RecordBatch]) -> Sequence[pa.RecordBatch]:
+    """Return batches as one batch; no or one batch is returned unchanged."""
+    if len(batches) < 2:
+        return batches
+    table = pa.Table.from_batches(batches).unify_dictionaries()
+    return list(table.combine_chunks().to_batches())
+
+
+class ArrowReader(MessageReader):
     """An Arrow IPC file.
 
     If a memory-mapped file is truncated, the system kills a process that reads beyond the new end.
@@ -211,14 +336,11 @@ class ArrowReader(Reader):
 
     def _describe(self) -> None:
         with self.place.open() as file:
-            reader = pa.ipc.open_file(file)
-            self.schema: pa.Schema = reader.schema
-            n_batches = reader.num_record_batches
-        local = self.place.local
-        self._is_mapped = local is not None and _largest_batch(local, n_batches) > MAX_READ_BYTES
+            self._set_schema(pa.ipc.open_file(file).schema)
+            largest = max(_batch_bytes(file), default=0)
+        self._is_mapped = self.place.local is not None and largest > MAX_READ_BYTES
 
-    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
-        """Yield the rows."""
+    def _parts(self, rows: int, columns: Names | None) -> Batches:
         opened = pa.memory_map(self.place.raw) if self._is_mapped else self.place.open()
         with opened as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
@@ -239,24 +361,47 @@ class ArrowReader(Reader):
             raise EOFError("the file was truncated while it was read")
 
 
-def _largest_batch(path: Path, n_batches: int) -> int:
-    """Return the bytes of the largest batch of an Arrow file, without reading the batches."""
-    with pa.memory_map(os.fsencode(path)) as file:
-        file.seek(MAGIC_BYTES)
-        messages = pa.ipc.MessageReader.open_stream(file)
-        sizes = (message.body.size for message in messages if message.type == "record batch")
-        return max(itertools.islice(sizes, n_batches), default=0)
+def _batch_bytes(file: pa.NativeFile) -> list[int]:
+    """Return the bytes of each batch of an Arrow file, which pyarrow has opened without an error.
+
+    They are in the footer: a table of Flatbuffers, whose field 3 is a vector of structs of an
+    offset, the size of the metadata and the size of the data. pyarrow does not show them, and the
+    messages before the footer need not begin with a schema.
+    """
+    file.seek(file.size() - TAIL_BYTES)
+    n_bytes = int.from_bytes(file.read(4), "little")
+    file.seek(file.size() - TAIL_BYTES - n_bytes)
+    footer = bytes(file.read(n_bytes))
+
+    def number(at: int, size: int = 4, signed: bool = False) -> int:
+        return int.from_bytes(footer[at : at + size], "little", signed=signed)
+
+    table = number(0)
+    fields = table - number(table, signed=True)  # the positions of the table's fields
+    if number(fields, 2) <= BATCHES_AT or not number(fields + BATCHES_AT, 2):
+        return []
+    at = table + number(fields + BATCHES_AT, 2)
+    start = at + number(at)
+    blocks = range(start + 4, start + 4 + number(start) * BLOCK_BYTES, BLOCK_BYTES)
+    return [number(block + 16, 8) for block in blocks if block < n_bytes]
 
 
-class StreamReader(Reader):
+class StreamReader(MessageReader):
     """An Arrow IPC stream, which may be compressed as a whole."""
 
     def _describe(self) -> None:
         with self.place.open() as file:
-            self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, self.format)).schema
+            self._set_schema(pa.ipc.open_stream(unpacked(file, self.format)).schema)
+            self._has_end = self.format.compression is not None or self._ends_with_marker(file)
+        if self.spec.may_lack_end and not self._has_end:
+            self.notes: Sequence[str] = ("the stream has no end marker; rows may be missing",)
 
-    def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
-        """Yield the rows."""
+    def _ends_with_marker(self, file: pa.NativeFile) -> bool:
+        """Tell whether a file ends as the writer of a stream ends it."""
+        file.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
+        return bytes(file.read()) == END_OF_STREAM
+
+    def _parts(self, rows: int, columns: Names | None) -> Batches:
         with self.place.open() as packed:
             file = unpacked(packed, self.format)
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
@@ -265,10 +410,9 @@ class StreamReader(Reader):
                 batch.validate(full=True)  # no offset or code points outside its data
                 yield from sliced(batch, rows)
             file.read()  # checks the length or checksum at the end of a compressed file
-            if self.format.compression is None:  # may be truncated between batches
-                packed.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
-                if bytes(packed.read()) != END_OF_STREAM:
-                    raise EOFError("the stream is truncated: it has no end marker")
+            if not self._has_end and not self.spec.may_lack_end:
+                text = "the stream is truncated between batches, or was closed without its end"
+                raise EOFError(f"{text} marker; pass --no-end-marker to read the rows before it")
 
 
 def unpacked(file: pa.NativeFile, form: Format) -> Any:
@@ -292,25 +436,33 @@ def _copied(array: pa.Array) -> pa.Array:
 
 def _only(schema: pa.Schema, columns: Names | None) -> pa.ipc.IpcReadOptions:
     """Return options for reading only some columns; None means all columns."""
-    found = [i for i, name in enumerate(schema.names) if columns is None or name in columns]
-    return pa.ipc.IpcReadOptions(included_fields=found)
+    return pa.ipc.IpcReadOptions(included_fields=_positions(schema, columns))
 
 
-def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
+def _positions(schema: pa.Schema, columns: Names | None) -> list[int]:
+    """Return the positions of the columns with these names; None means all columns."""
+    return [i for i, name in enumerate(schema.names) if columns is None or name in columns]
+
+
+def _is_plain(chunk: Chunk) -> bool:
     """Tell whether a column has no dictionary, or one that saves almost no space."""
     if not any("DICTIONARY" in encoding for encoding in chunk.encodings):
         return True
-    n_null = chunk.statistics.null_count if chunk.is_stats_set else None
-    n_bytes = VALUE_BYTES.get(chunk.physical_type, 0) * (chunk.num_values - (n_null or 0))
-    return bool(0 < MAX_DICTIONARY_SHARE * n_bytes < chunk.total_uncompressed_size)
+    n_bytes = VALUE_BYTES.get(chunk.physical_type, 0) * (chunk.n_values - chunk.n_null)
+    return 0 < MAX_DICTIONARY_SHARE * n_bytes < chunk.n_plain
 
 
 def _longest_of(columns: Iterable[pa.Array]) -> Iterator[int]:
-    """Yield the length of the longest string in each dictionary, at any depth of nesting."""
+    """Yield the length of the longest string in each column of strings, at any depth of nesting.
+
+    The dictionary of a column also contains the strings of later rows.
+    """
     for column in columns:
         kind = column.type
         if pa.types.is_dictionary(kind):
             yield pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+        elif kind in TEXT_TYPES:
+            yield pc.max(pc.binary_length(column)).as_py() or 0
         elif pa.types.is_struct(kind):
             yield from _longest_of(column.field(i) for i in range(kind.num_fields))
         elif pa.types.is_nested(kind):

@@ -34,6 +34,11 @@ from onehot_fast.cli.readers import (
 STANDARD = "-"
 STANDARD_INPUT = "standard input"  # its name in messages
 KEY_BYTES = 16
+# Types of the same values, which the first type of each row holds.
+ALIKE = {
+    pa.large_string(): (pa.string(), pa.large_string(), pa.string_view()),
+    pa.large_binary(): (pa.binary(), pa.large_binary(), pa.binary_view()),
+}
 READERS: dict[str, type[Reader]] = {
     "parquet": ParquetReader,
     "arrow": ArrowReader,
@@ -52,13 +57,15 @@ class InputFiles:
     folder: Place | None = None  # the folder of the files, if the user named it
     # The columns that are only in the names of folders; their values are in `Reader.keys`.
     keys: dict[str, pa.DataType] = field(default_factory=dict)
+    # The columns of Parquet and Arrow files, to which each file is converted; None: of the first.
+    common: pa.Schema | None = None
     share: float = field(default=0.0, init=False)  # how much of the files has been read
 
     @property
     def schema(self) -> pa.Schema:
         """The schema of the rows; the columns from names of folders come last."""
         keys = [pa.field(name, kind) for name, kind in self.keys.items()]
-        schema = self.readers[0].schema
+        schema = self.readers[0].schema if self.common is None else self.common
         return pa.schema([*schema, *keys], schema.metadata)
 
     @property
@@ -104,6 +111,9 @@ class InputFiles:
         extra = reader.schema.names[:1] if chosen == [] else []
         for batch in reader.batches(rows, extra or chosen, coded):
             n_rows, batch = batch.num_rows, batch.select([]) if extra else batch
+            if self.common is not None and not extra:
+                are_coded = any(each.format.kind == "parquet" for each in self.readers)
+                batch = _as_common(batch, self.common, coded if are_coded else ())
             for name in keys:
                 key = pa.scalar(reader.keys[name], pa.string()).cast(self.keys[name])
                 column = pa.repeat(key, n_rows)
@@ -273,13 +283,19 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
         next((kind for kind in found if not pa.types.is_null(kind)), found[0])
         for found in zip(*(schema.types for schema in alike), strict=True)
     ]
+    schema = None
     for reader in readers:
         if reader.schema.names == first.schema.names:
             pairs = zip(first.schema, kinds, strict=True)
             reader.set_types(pa.schema([field.with_type(kind) for field, kind in pairs]))
-        if not reader.schema.equals(first.schema):
+        schema = common = first.schema if schema is None else schema
+        if not reader.schema.equals(schema):
+            # Files other than text are converted while they are read.
+            common = None if reader.format.is_text else _common(schema, reader.schema)
+        if common is None:
             text = f"{reader.name}: columns or types differ from those of {first.name}:"
             raise CommandError(Exit.SCHEMA, f"{text} {_difference(first.schema, reader.schema)}")
+        schema = common
         reader.keys = places.keys_of(reader.place.below(folder).parts[:-1])
         if list(reader.keys) != list(first.keys):
             one, two = ("/".join(each.keys) or "none" for each in (first, reader))
@@ -287,7 +303,67 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
             raise CommandError(Exit.SCHEMA, f"{text} {first.name} have {one}; rename the folders")
     own = [name for name in first.keys if name not in first.schema.names]
     keys = {name: places.key_type([reader.keys[name] for reader in readers]) for name in own}
-    return InputFiles(folder.address, readers, folder, keys)
+    are_converted = len(readers) > 1 and not first.format.is_text
+    return InputFiles(folder.address, readers, folder, keys, schema if are_converted else None)
+
+
+def _common(one: pa.Schema, two: pa.Schema) -> pa.Schema | None:
+    """Return `one` with types that hold the values of both schemas; None if there are none.
+
+    The columns may be in another order. Strings may be stored in a dictionary in one file only, and
+    may have 32-bit or 64-bit offsets.
+    """
+    if one.names != two.names:
+        if len({*one.names}) < len(one) or sorted(one.names) != sorted(two.names):
+            return None
+        two = pa.schema([two.field(name) for name in one.names])
+    fields = []
+    for left, right in zip(one, two, strict=True):
+        kind = left.type
+        if kind != right.type:
+            kinds = {_value_type(left.type), _value_type(right.type)}
+            found = [wide for wide, alike in ALIKE.items() if kinds.issubset(alike)]
+            if len(kinds) > 1 and not found:
+                return None
+            kind = kinds.pop() if len(kinds) == 1 else found[0]
+        fields.append(left.with_type(kind).with_nullable(left.nullable or right.nullable))
+    return pa.schema(fields, one.metadata)
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a dictionary, or else the type itself."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _as_common(batch: pa.RecordBatch, schema: pa.Schema, coded: Names) -> pa.RecordBatch:
+    """Return the columns of a batch in the order and types of `schema`.
+
+    Columns of strings in `coded` become dictionaries, like those that most files yield.
+    """
+    fields, arrays = [], []
+    names = {name: i for i, name in enumerate(batch.schema.names)}
+    are_unique = len(names) == batch.num_columns
+    chosen = [one for one in schema if one.name in names]
+    for i, one in enumerate(chosen):
+        kind = one.type
+        if one.name in coded and any(kind in alike for alike in ALIKE.values()):
+            kind = pa.dictionary(pa.int32(), kind)
+        fields.append(one.with_type(kind))
+        arrays.append(_converted(batch.column(names[one.name] if are_unique else i), kind))
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, schema.metadata))
+
+
+def _converted(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return an array with the type `kind`, which holds its values."""
+    if array.type == kind:
+        return array
+    if not pa.types.is_dictionary(kind):
+        values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+        return values.cast(kind)
+    if not pa.types.is_dictionary(array.type):
+        array = array.cast(kind.value_type).dictionary_encode()
+    codes, values = array.indices.cast(kind.index_type), array.dictionary.cast(kind.value_type)
+    return pa.DictionaryArray.from_arrays(codes, values, ordered=kind.ordered)
 
 
 def _difference(one: pa.Schema, two: pa.Schema) -> str:

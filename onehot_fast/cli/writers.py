@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format, place_of
-from onehot_fast.cli.readers import Reader
+from onehot_fast.cli.readers import GROUP_ROWS, PLAIN_TEXTS, Reader
 from onehot_fast.cli.source import STANDARD
 
 # The maximum number of files that are written at the same time.
@@ -29,7 +29,6 @@ MAX_OPEN = 64
 # The maximum number of bytes that wait in memory until their row groups are full, in all files that
 # are written at the same time.
 GROUP_BYTES = 64 << 20
-GROUP_ROWS = 1 << 20
 MAX_GROUP_ROWS = 1 << 26  # pyarrow would divide larger groups
 INT32_MAX = np.iinfo(np.int32).max
 COPY_BYTES = 1 << 20
@@ -39,9 +38,7 @@ DATE = (1980, 1, 1, 0, 0, 0)
 TEXT_ROWS = 1 << 13
 # The type of the fields of a text file, whatever their encoding.
 BYTES = pa.large_binary()
-# Types that pyarrow cannot write as text, and the types that replace them; some types have no hash.
-VIEWS = (pa.string_view(), pa.large_string()), (pa.binary_view(), pa.large_binary())
-STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *dict(VIEWS))
+STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *PLAIN_TEXTS)
 
 
 @dataclass(frozen=True)
@@ -106,6 +103,7 @@ class ParquetWriter(Writer):
     """A Parquet file, written row group by row group."""
 
     def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
+        _require_parquet(change.after)
         described = _leaves(change.after, change.new)
         coded = [path for path in described if path not in source.plain]
         options = {"use_dictionary": coded, "write_statistics": described}
@@ -148,6 +146,20 @@ class ParquetWriter(Writer):
     def abandon(self) -> None:
         """Write no footer, so that the file stays incomplete."""
         self._writer.abandon()
+
+
+def _require_parquet(schema: pa.Schema) -> None:
+    """Raise an error if Parquet has no type for a column."""
+    try:
+        pq.ParquetWriter(pa.BufferOutputStream(), schema).close()
+    except pa.ArrowNotImplementedError:
+        for field in schema:
+            try:
+                pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
+            except pa.ArrowNotImplementedError as error:
+                text = f"column {field.name!r} has type {field.type}, which parquet cannot hold;"
+                raise pa.ArrowInvalid(f"{text} choose another format, e.g. .arrow") from error
+        raise
 
 
 def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str]:
@@ -312,8 +324,8 @@ class TextWriter(Writer):
 
 
 def _without_views(kind: pa.DataType) -> pa.DataType:
-    """Return a type that pyarrow can write as text instead of a type of views."""
-    return next((plain for view, plain in VIEWS if kind == view), kind)
+    """Return a type that pyarrow can write as text; some types have no hash, so none is a key."""
+    return next((plain for view, plain in PLAIN_TEXTS.items() if kind == view), kind)
 
 
 def _require_text(schema: pa.Schema, form: Format) -> None:

@@ -20,10 +20,31 @@ MAX_NIBBLE = 15  # larger numbers do not fit into the byte of the type
 # Numbers of types, kinds of pages and encodings.
 BOOLEAN = DATA_PAGE = PLAIN = 0
 RLE = 3
+# The names of types, encodings and codecs, in the order of their numbers.
+TYPES = (
+    "BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY",
+)  # fmt: skip
+ENCODINGS = (
+    "PLAIN", "GROUP_VAR_INT", "PLAIN_DICTIONARY", "RLE", "BIT_PACKED", "DELTA_BINARY_PACKED",
+    "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY", "RLE_DICTIONARY", "BYTE_STREAM_SPLIT",
+)  # fmt: skip
 # The fields of a chunk with the positions of data pages, index page and dictionary page.
 POSITIONS = (9, 10, 11)
 
 Struct: TypeAlias = dict[int, tuple[int, Any]]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What the footer of a file says about a column chunk; numbers without a name are strings."""
+
+    path: str
+    physical_type: str
+    encodings: frozenset[str]
+    codec: int
+    n_values: int
+    n_plain: int  # the bytes before compression
+    n_null: int  # 0 if it is unknown
 
 
 @dataclass
@@ -95,6 +116,51 @@ def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
     if [group[3][1] for group in groups] != [n_rows]:
         raise RuntimeError("pyarrow wrote other row groups than requested")
     return [chunk[3][1] for chunk in groups[0][1][1][1]]
+
+
+def groups_of(footer: bytes) -> list[list[Chunk]]:
+    """Return the column chunks of each row group, from the footer of any file.
+
+    pyarrow's own objects for column chunks end the process if their content is invalid. As in
+    pyarrow, a field of another type than expected counts as absent.
+    """
+    groups = _items(decode(footer), 4, STRUCT)
+    return [[_chunk(column) for column in _items(group, 1, STRUCT)] for group in groups]
+
+
+def _chunk(column: Struct) -> Chunk:
+    """Return what a column chunk contains; raise an error if it is encrypted."""
+    found = _field(column, 3, STRUCT, {})
+    path = ".".join(name.decode() for name in _items(found, 3, BINARY))
+    if 8 in column or not found:
+        name = f"column {path!r}" if path else "a column"
+        raise ValueError(f"{name} is encrypted; write the file without encryption first")
+    return Chunk(
+        path=path,
+        physical_type=_name(TYPES, _field(found, 1, I32, -1)),
+        encodings=frozenset(_name(ENCODINGS, number) for number in _items(found, 2, I32)),
+        codec=_field(found, 4, I32, -1),
+        n_values=_field(found, 5, I64, 0),
+        n_plain=_field(found, 6, I64, 0),
+        n_null=_field(_field(found, 12, STRUCT, {}), 3, I64, 0),
+    )
+
+
+def _field(struct: Struct, number: int, kind: int, default: Any) -> Any:
+    """Return a field of a struct, or `default` if there is none of the type `kind`."""
+    found, value = struct.get(number, (kind, default))
+    return value if found == kind else default
+
+
+def _items(struct: Struct, number: int, kind: int) -> list[Any]:
+    """Return the items of a list in a struct; no items if there is none of the type `kind`."""
+    found, items = _field(struct, number, LIST, (kind, []))
+    return items if found == kind else []
+
+
+def _name(names: Sequence[str], number: int) -> str:
+    """Return the name of a number of the format, or the number itself."""
+    return names[number] if 0 <= number < len(names) else str(number)
 
 
 def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:

@@ -154,6 +154,15 @@ class GroupWriter:
         self._coming.clear()
 
 
+def footer_in(file: pa.NativeFile) -> bytes:
+    """Return the footer of a Parquet file, which pyarrow has opened without an error."""
+    end = file.size() - TAIL_BYTES
+    file.seek(end)
+    n_bytes = int.from_bytes(file.read(4), "little")
+    file.seek(end - n_bytes)
+    return bytes(file.read(n_bytes))
+
+
 def _split(file: pa.Buffer) -> tuple[pa.Buffer, bytes]:
     """Return the content of a file between the magic and the footer, and the footer."""
     end = file.size - TAIL_BYTES

@@ -1,0 +1,155 @@
+"""Damaged and unusual Parquet and Arrow files end the command with one line, not with a signal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_files import pa, parquet
+
+from onehot_fast.cli.parquet import footer as thrift
+from onehot_fast.cli.parquet import footer_in
+
+
+def change_footer(path, change):
+    """Replace the footer of a file by what `change` makes of the decoded one."""
+    with pa.OSFile(str(path)) as file:
+        old = footer_in(file)
+    decoded = thrift.decode(old)
+    change(decoded)
+    new = thrift.encode(decoded)
+    content = Path(path).read_bytes()[: -len(old) - 8]
+    Path(path).write_bytes(content + new + len(new).to_bytes(4, "little") + b"PAR1")
+
+
+def chunks(footer):
+    """Return the columns of the first row group of a decoded footer."""
+    return footer[4][1][1][0][1][1][1]
+
+
+def histogram(footer):
+    """Give the first chunk a histogram of repetition levels of the wrong length."""
+    sizes = {2: (thrift.LIST, (thrift.I64, [1, 2, 3, 4, 5]))}
+    chunk = dict(sorted({**chunks(footer)[0][3][1], 16: (thrift.STRUCT, sizes)}.items()))
+    chunks(footer)[0][3] = thrift.STRUCT, chunk
+
+
+def encrypted(footer):
+    """Say that the first chunk is encrypted with the key of the footer."""
+    chunks(footer)[0][8] = thrift.STRUCT, {1: (thrift.STRUCT, {})}
+
+
+def no_metadata(footer):
+    """Remove the metadata of the first chunk, as for an encrypted column."""
+    del chunks(footer)[0][3]
+
+
+def bad_codec(footer):
+    """Give the first chunk a codec that the format does not have."""
+    chunks(footer)[0][3][1][4] = thrift.I32, 77
+
+
+CHANGES = [histogram, encrypted, no_metadata, bad_codec]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("command", ["inspect x.parquet", "encode x.parquet -c k -o out.parquet"])
+def test_invalid_column_chunks(change, command, run):
+    """Not a signal: objects of pyarrow for column chunks would end the process."""
+    parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
+    change_footer("x.parquet", change)
+    ended = run(*command.split())
+    assert ended.code == 4, ended
+    assert ended.out == b""
+    assert ended.error.startswith("onehot-fast: x.parquet: ")
+    assert ended.error.count("\n") == 1
+    assert not Path("out.parquet").exists()
+
+
+def test_a_type_that_pyarrow_ignores(run):
+    """If pyarrow reads the rows of a damaged file, they are encoded."""
+
+    def bad_type(footer):
+        chunks(footer)[0][3][1][1] = thrift.I32, 77
+
+    parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
+    change_footer("x.parquet", bad_type)
+    assert parquet.read_table("x.parquet")["k"].to_pylist() == ["a", "b"]
+    assert run("inspect", "x.parquet").code == 0
+    assert run("encode", "x.parquet", "-c", "k", "-o", "out.parquet").code == 0
+    assert parquet.read_table("out.parquet")["k_a"].to_pylist() == [True, False]
+
+
+def test_fewer_rows_than_the_footer_says(refused):
+    """The rows are counted; an output without them would look complete."""
+    parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
+
+    def empty(footer):
+        for chunk in chunks(footer):
+            chunk[3][1][5] = thrift.I64, 0
+
+    change_footer("x.parquet", empty)
+    refused("encode x.parquet -c k -o out.parquet", 4, "x.parquet")
+    refused("inspect x.parquet", 4, "x.parquet")
+
+
+def test_categories_that_are_not_utf8(refused):
+    """`inspect` and `encode` say that the file is corrupt."""
+    bad = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xa9x"]).buffers())
+    parquet.write_table(pa.table({"k": bad}), "x.parquet")
+    refused("encode x.parquet -c k -o out.parquet", 4, "x.parquet")
+    refused("inspect x.parquet", 4, "x.parquet")
+
+
+@pytest.mark.parametrize("layout", ["array", "tensor", "struct"])
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_layouts_of_columns_without_features(layout, form, refused, done):
+    """Lists of length 0 and structs without fields cannot be read back."""
+    parquet.write_table(pa.table({"k": ["a"], "note": pa.nulls(1, pa.string())}), "x.parquet")
+    refused(f"encode x.parquet --layout {layout} -o out.{form}", 5, "x.parquet", "note", "-c")
+    done(f"encode x.parquet --layout {layout} -o out.{form} -c k")
+
+
+def test_a_type_that_parquet_lacks(refused, done):
+    """A kept interval is refused by its name; Arrow output holds it."""
+    table = pa.table({"k": ["a"], "v": pa.array([pa.MonthDayNano([1, 2, 3])])})
+    with pa.ipc.new_file("x.arrow", table.schema) as writer:
+        writer.write_table(table)
+    refused("encode x.arrow -c k -o out.parquet", 8, "'v'", "interval", ".arrow")
+    done("encode x.arrow -c k -o out.arrow")
+
+
+def test_times_beyond_a_day(refused):
+    """They are invalid in every format; the message says so."""
+    counts = pa.array([90_000_000, 5], pa.int32()).buffers()
+    times = pa.Array.from_buffers(pa.time32("ms"), 2, counts)
+    parquet.write_table(pa.table({"t": times}), "x.parquet")
+    refused("encode x.parquet -c t -o out.parquet", 7, "x.parquet", "'t'", "day")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the runs are forked")
+def test_mutants(done):
+    """A fixed sample of changed files: each run ends with a documented code and one line."""
+    Path("files").mkdir()
+    table = pa.table({"k": ["a", "b", None] * 9, "n": range(27)})
+    parquet.write_table(table, "files/a.parquet", row_group_size=10)
+    delta = {"use_dictionary": False, "column_encoding": {"k": "DELTA_BYTE_ARRAY"}}
+    parquet.write_table(table, "files/b.parquet", **delta)
+    for path, make in (("files/c.arrow", pa.ipc.new_file), ("files/d.arrows", pa.ipc.new_stream)):
+        with make(path, table.schema) as writer:
+            writer.write_table(table)
+    for form in ("parquet", "arrow"):
+        done(f"encode files/a.parquet -o files/e.{form}")
+    tools = Path(__file__).parents[2] / "tools"
+    ended = subprocess.run(
+        [sys.executable, "-m", "torture.mutants", Path("files").resolve(), "--mutations", "12"],
+        cwd=tools,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended
+    assert ended.stdout.endswith("216 runs of mutants, 0 failures\n")
