@@ -12,6 +12,7 @@ from polars.selectors import by_name
 from onehot_fast import Encoder
 from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, require
 
+from ._dtypes import EXTENSION
 from ._options import element_of
 
 __all__ = ["expressions"]
@@ -39,10 +40,11 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     features = []
     for column, position in zip(schema.columns, positions, strict=True):
         dtype = kinds[position]
-        if dtype.is_nested() or dtype == pl.Object:
+        if dtype.is_nested() or dtype == pl.Object or isinstance(dtype, EXTENSION):
             raise TypeError(
                 f"column {column.name!r} has dtype {dtype}, which expressions cannot encode: cast"
-                " the column, or select its fields or elements"
+                " the column, or select its fields, its elements or the storage of its extension"
+                " type (.ext.storage())"
             )
         rejects = "error" in (column.options.handle_unknown, column.options.handle_missing)
         written = (_CheckedWriter if rejects else _Writer)(column, dtype).features()
