@@ -173,6 +173,7 @@ def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
 def _decimal(item: Any, precision: int, scale: int) -> Decimal | None:
     """Return a category as a decimal with this precision and scale, or None if it would change."""
     number: Decimal | None = as_literal(item, "decimal38")
-    if number is None or number.adjusted() >= precision - scale:
+    # Zero has one digit before the point, but fits into a type without such digits.
+    if number is None or (number and number.adjusted() >= precision - scale):
         return None
     return number if -int(number.as_tuple().exponent) <= scale else None
