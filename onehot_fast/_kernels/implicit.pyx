@@ -308,7 +308,7 @@ def add_up(
 cdef struct GramJob:
     const int32_t *row_ends     # CSR: where the features of each row begin and end
     const int32_t *features
-    const int32_t *feature_ends # CSC: where the rows of each feature begin and end
+    const int32_t *feature_ends  # CSC: where the rows of each feature begin and end
     const int32_t *rows
     const double *weights
     double *gram                # (n_features, n_features)
@@ -319,7 +319,7 @@ cdef struct GramJob:
 cdef void add_features(const void *any_job, Py_ssize_t feature, Py_ssize_t end) noexcept nogil:
     """Add the weights of the rows in which a feature is one to its row of the Gram matrix, for some features.
 
-    Rows are added in order, and a feature belongs to one thread, so that sums do not depend on the number of threads.
+    Rows are added in order, and a feature belongs to one thread: sums do not depend on the number of threads.
     """
     cdef const GramJob *job = <const GramJob *> any_job
     cdef double *sums
@@ -355,10 +355,10 @@ def add_gram(
     const int32_t[::1] row_ends, const int32_t[::1] features, const int32_t[::1] feature_ends,
     const int32_t[::1] rows, const double[::1] weights, double[:, ::1] gram, bint is_mirrored, int num_threads,
 ):
-    """Add the upper triangle of the weighted Gram matrix of rows of ones to ``gram``, or both if ``is_mirrored``.
+    """Add the upper triangle of the weighted Gram matrix of rows of ones to ``gram``, and its mirror image if asked.
 
-    The ones are passed as CSR (``row_ends``, ``features``) and as CSC (``feature_ends``, ``rows``). No other thread
-    may change these arrays.
+    The ones are passed as CSR (``row_ends``, ``features``) and as CSC (``feature_ends``, ``rows``). No other
+    thread may change these arrays.
     """
     cdef Py_ssize_t n_rows = weights.shape[0], n = gram.shape[0], n_entries = features.shape[0]
     cdef GramJob job
