@@ -332,7 +332,7 @@ class SeriesAccessor(Generic[Frame]):
         check_choice(form, "output", (self._library, "numpy", *FORMATS))
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         offsets, labels = self._labels(sep)
-        known = distinct_labels(labels, offsets=offsets)
+        known: Any = distinct_labels(labels, offsets=offsets)
         if categories is not None:
             known = declared_categories(categories, "categories") or categories
         matrix = multi_hot(

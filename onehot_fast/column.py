@@ -313,4 +313,5 @@ def as_values(column: Any) -> AnyArray:
         column = _array_of(column)
     if column.ndim != 1:
         raise ValueError(f"a column must have one dimension, got shape {column.shape}")
-    return column
+    array: AnyArray = column
+    return array

@@ -102,7 +102,7 @@ def wrap(
 
 def _labels(names: list[Any], is_multi_index: bool) -> "pd.Index[Any]":
     """Return names as column labels; among others, pandas would turn None and NA into NaN."""
-    labels = pd.Index(names, tupleize_cols=is_multi_index)
+    labels: pd.Index[Any] = pd.Index(names, tupleize_cols=is_multi_index)
     is_kept = is_multi_index or set(map(type, names)) <= {str}
     if is_kept or name_keys(python_values(labels)) == name_keys(names):
         return labels

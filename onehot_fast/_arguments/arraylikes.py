@@ -86,7 +86,8 @@ def is_array_like(source: object) -> bool:
         return True
     if isinstance(source, str | bytes | np.generic):
         return False
-    return _has_protocol(type(source)) or _has_buffer(source)
+    kind: Any = type(source)
+    return _has_protocol(kind) or _has_buffer(source)
 
 
 @lru_cache(maxsize=256)
@@ -122,7 +123,8 @@ def as_scalar(value: Any, where: str = "a value") -> Any:
     Raise TypeError for an array with dimensions: its hash, if any, is that of the object. Return
     all other values unchanged.
     """
-    if not is_foreign_scalar(type(value)):
+    kind: Any = type(value)
+    if not is_foreign_scalar(kind):
         return value
     if hasattr(value, "as_py"):
         return value.as_py()

@@ -107,8 +107,8 @@ def _plain_subclass(value: Any) -> Any:
     This holds for members of a StrEnum or an IntEnum, but not for those of ``class A(str, Enum)``,
     whose text is "A.name".
     """
-    kind = type(value)
-    base = next((each for each in BASES if isinstance(value, each)), kind)
+    kind: Any = type(value)
+    base: Any = next((each for each in BASES if isinstance(value, each)), kind)
     if base is kind or isinstance(value, np.generic):
         return value
     as_base = base.__new__(base, value)

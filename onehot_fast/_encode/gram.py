@@ -125,10 +125,10 @@ def _add_tables(
             left, right = units[i], units[j]
             table = table.reshape(left.n_codes, right.n_codes)
             _write_outer(out, layout, left, right, table)
-            for unit, axis in ((i, 1), (j, 0)):
-                if unit not in written:
-                    written.add(unit)
-                    _write_inner(out, layout, units[unit], table.sum(axis=axis))
+            for position, axis in ((i, 1), (j, 0)):
+                if position not in written:
+                    written.add(position)
+                    _write_inner(out, layout, units[position], table.sum(axis=axis))
 
 
 def _batches(units: Sequence[Digits]) -> Iterator[list[tuple[int, int]]]:
@@ -215,13 +215,14 @@ def _add_rows(
     for start in range(0, n_rows, step := max(BLOCK_ENTRIES // n, 1)):
         rows = slice(start, start + step)
         part = [CodedColumn(each.codes[rows], each.lut, each.n_outputs) for each in columns]
-        arrays = []
-        for form in ("csr", "csc"):
-            _, indices, ends = write.sparse_parts(
-                form, part, np.bool_, others=numeric, num_threads=num_threads
-            )
-            arrays += [each.astype(np.int32, copy=False) for each in (ends, indices)]
-        implicit.add_gram(*arrays, weights[rows], out, is_mirrored, threads)
+        (features, row_ends), (row_of, feature_ends) = (
+            write.sparse_parts(form, part, np.bool_, others=numeric, num_threads=num_threads)[1:]
+            for form in ("csr", "csc")
+        )
+        as_int32 = (
+            each.astype(np.int32, copy=False) for each in (row_ends, features, feature_ends, row_of)
+        )
+        implicit.add_gram(*as_int32, weights[rows], out, is_mirrored, threads)  # type: ignore[call-arg, arg-type]
     if not is_mirrored:
         _mirror(out)
 
@@ -308,7 +309,7 @@ def _cost_of_pairs(columns: Sequence[CodedColumn], n_rows: int) -> float:
     )
 
 
-def _sums_by_output(outputs: AnyArray, weights: Floats) -> tuple[AnyArray, Floats]:
+def _sums_by_output(outputs: AnyArray, weights: Floats) -> tuple[AnyArray, AnyArray]:
     """Return the distinct outputs, ascending, and the sum of the weights of each."""
     if len(outputs) and outputs.max() > max(MAX_TABLE, len(outputs)):
         found, which = np.unique(outputs, return_inverse=True)
@@ -327,10 +328,12 @@ def _products_of_pairs(
     """Return the Gram matrix of the categorical columns, from the table of each pair of columns."""
     sparse = library("scipy.sparse", "a sparse Gram matrix")
     n_rows, n = len(weights), layout.n_columns
-    position = np.int32 if n <= np.iinfo(np.int32).max else np.int64
+    position: Any = np.int32 if n <= np.iinfo(np.int32).max else np.int64
     threads = parallel.resolve(num_threads, 8 * n_rows)
     outputs = [column.outputs() for column in columns]
-    entries = [(np.empty(0, position), np.empty(0, position), np.empty(0))]
+    entries: list[tuple[AnyArray, AnyArray, AnyArray]] = [
+        (np.empty(0, position), np.empty(0, position), np.empty(0))
+    ]
     for start, own in zip(layout.starts, outputs, strict=True):
         found, sums = _sums_by_output(own[own >= 0], weights[own >= 0])
         at = found.astype(position) + position(start)

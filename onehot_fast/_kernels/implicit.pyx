@@ -355,10 +355,10 @@ def add_gram(
     const int32_t[::1] row_ends, const int32_t[::1] features, const int32_t[::1] feature_ends,
     const int32_t[::1] rows, const double[::1] weights, double[:, ::1] gram, bint is_mirrored, int num_threads,
 ):
-    """Add the upper triangle of the weighted Gram matrix of rows of ones to ``gram``, and its mirror image if asked.
+    """Add the upper triangle of the weighted Gram matrix of rows of ones to ``gram``, and its mirror image.
 
     The ones are passed as CSR (``row_ends``, ``features``) and as CSC (``feature_ends``, ``rows``). No other
-    thread may change these arrays.
+    thread may change these arrays. The mirror image is added only if ``is_mirrored``.
     """
     cdef Py_ssize_t n_rows = weights.shape[0], n = gram.shape[0], n_entries = features.shape[0]
     cdef GramJob job
