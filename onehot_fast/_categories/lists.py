@@ -142,7 +142,7 @@ def _without_own_codes(column: Any) -> Any:
 
     The codes of a categorical column are classes. Those that a hash table has made are not.
     """
-    if isinstance(column, np.ndarray):
+    if isinstance(column, np.ndarray | Factorized):
         return column
     numbers = column.numbers() if hasattr(column, "numbers") else None
     if numbers is not None and numbers.dtype.kind in "iu":

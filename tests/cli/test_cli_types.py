@@ -28,6 +28,16 @@ def holds(suffix, kind, values):
         return False
 
 
+def without_views(kind):
+    """Return the type as which the command reads a dictionary: pyarrow takes no values of views."""
+    if not pa.types.is_dictionary(kind):
+        return kind
+    plain = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
+    return pa.dictionary(
+        kind.index_type, plain.get(str(kind.value_type), kind.value_type), kind.ordered
+    )
+
+
 @pytest.mark.parametrize("layout", ["columns", "dictionary"])
 @pytest.mark.parametrize("suffix", ["arrow", "arrows", "parquet"])
 def test_every_type_that_a_file_holds_comes_back(suffix, layout, done):
@@ -43,10 +53,12 @@ def test_every_type_that_a_file_holds_comes_back(suffix, layout, done):
     done(f"decode m.{suffix} -o out.{suffix}")
 
     decoded = files.read(Path(f"out.{suffix}"))
-    assert decoded.schema.types == table.schema.types
+    assert decoded.schema.types == [without_views(kind) for kind in table.schema.types]
     assert len(types) > 40
     again = files.read(Path(f"in.{suffix}"))
-    assert pa.concat_tables([again, decoded]).num_rows == 2 * table.num_rows
+    same = [i for i, kind in enumerate(table.schema.types) if without_views(kind) == kind]
+    both = pa.concat_tables([each.select(same) for each in (again, decoded)])
+    assert both.num_rows == 2 * table.num_rows
     for i, (kind, _) in enumerate(types):
         if kind in [plain for plain, _ in arrow_types.PLAIN]:
             assert decoded.column(i).to_pylist() == table.column(i).to_pylist()

@@ -26,8 +26,6 @@ ABSTRACT = {
 UNSAVED = re.compile(r"clongdouble|complex256|month_day_nano|tzfile")
 # pyarrow's class of such values cannot be pickled.
 UNPICKLED = "month_day_nano"
-# PENDING: dtypes that the Arrow integration does not restore yet.
-PENDING = re.compile(r"decimal(32|64)|(view|halffloat), ind|run_end|extension<")
 # Series write these values as pandas does, to be equal to `get_dummies`.
 OTHER_NAMES = re.compile(r"M8|m8|datetime64|timedelta64|timestamp|duration|category of extension")
 SAMPLES = [series for group in types.of_pandas().values() for series in group]
@@ -83,8 +81,6 @@ def test_every_arrow_type_has_a_sample():
 @each_sample
 def test_a_decoded_column_is_the_fitted_one(series):
     """Also no row and one row alone, after JSON, pickle and merge, and with a dropped category."""
-    if PENDING.search(name_of(series)):
-        pytest.skip("pending")
     frame = series.to_frame("c")
     encoder = Encoder(["c"], handle_missing="indicator", drop="first").fit(frame)
     encoded = encoder.transform(frame)

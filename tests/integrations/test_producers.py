@@ -257,21 +257,16 @@ OPTIONS: list[dict[str, Any]] = [
     {"drop": "most_frequent", "handle_missing": "indicator"},
     {"max_categories": 2},
 ]
-# TEMPORARY: producers that are being fixed. Delete the set, and `marked`, when it is empty.
-PENDING = {
-    "pandas ordered dictionary", "pandas ordered dictionary in chunks",
-    "pandas ordered dictionary of views", "Dask ordered dictionary", "pandas string_view of Arrow",
-}  # fmt: skip
 
 
-def marked(group: str, name: str) -> Any:
-    """Return the parameters of a test; a pending producer may fail."""
-    marks = [pytest.mark.xfail(strict=False)] if name in PENDING else []
-    return pytest.param(group, name, marks=marks, id=f"{group}-{name}")
+def parameters(group: str, name: str) -> Any:
+    """Return the parameters of a test of one producer."""
+    return pytest.param(group, name, id=f"{group}-{name}")
 
 
 of_every_producer = pytest.mark.parametrize(
-    ("group", "name"), [marked(group, name) for group, made in PRODUCERS.items() for name in made]
+    ("group", "name"),
+    [parameters(group, name) for group, made in PRODUCERS.items() for name in made],
 )
 
 
@@ -351,7 +346,7 @@ def test_every_producer_is_encoded_by_the_encoder_of_another(fitted):
 
 
 WITH_ACCESSORS = [
-    marked(group, name)
+    parameters(group, name)
     for group, made in PRODUCERS.items()
     for name in made
     if name.partition(" ")[0] in ("pandas", "polars")
