@@ -216,7 +216,7 @@ def test_without_pandas():
     """NaT and NA are names there too; a pickle from there has the objects of pandas here."""
     text = Encoder().fit(four_columns()).to_json()
     found = subprocess.run(
-        [sys.executable, "-c", WITHOUT_PANDAS],
+        [sys.executable, "-P", "-c", WITHOUT_PANDAS],
         input=text.encode(),
         capture_output=True,
         check=False,
