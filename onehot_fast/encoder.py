@@ -497,7 +497,8 @@ class Encoder(SklearnProtocol):
         source = read_table(table)
         self._check_width(source)
         form = form or source.library
-        if form != source.library and form not in MATRICES:
+        # An object that is no string may compare as equal to anything.
+        if not isinstance(form, str) or (form != source.library and form not in MATRICES):
             forms = (*MATRICES, *CODES, CATEGORY, *wrappers())
             check_choice(form, "output", forms)
         if form in CODES:

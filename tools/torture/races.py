@@ -281,7 +281,9 @@ def _of_frame(library: str, frame: Any, *series: Any) -> Iterator[Call]:
     names = [each.name for each in series]
 
     def has_rows(result: Any) -> bool:
-        return bool(result.shape[0] == N if hasattr(result, "shape") else len(result) == N)
+        shape = result.shape if hasattr(result, "shape") else (len(result), 1)
+        # An Arrow batch without columns, of values that were all missing, has no rows.
+        return bool(shape[0] == N or (len(shape) == 2 and not shape[1]))
 
     for method in ("__call__", "to_numpy", "to_csr", "to_arrow"):
         encode = getattr(frame.onehot, method)
