@@ -349,7 +349,8 @@ def test_the_same_instructions_are_counted_twice():
     first, second = instructions.measure(), instructions.measure()
 
     assert first.keys() >= {"import", "one_hot, 32 x 10", "one row of a dict"}
-    assert first == pytest.approx(second, rel=0.01)
+    # Addresses and random hashes change a few percent of them; a regression is 10 %.
+    assert first == pytest.approx(second, rel=0.03)
 
 
 @pytest.mark.parametrize(
