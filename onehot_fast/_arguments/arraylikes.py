@@ -41,31 +41,32 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
     source = unwrapped(source)
     try:
         array = np.asarray(source)
+    except (TypeError, ValueError) as error:
+        raise _not_an_array(source, name, error) from error
     except Exception as error:
         # Libraries raise errors of their own for types that NumPy lacks, such as 128-bit integers.
-        if reader_of(source) is not None and not isinstance(error, TypeError | ValueError):
-            return np.asarray(items_of(source, name))
-        raise _not_an_array(source, name, error) from error
+        # An error of any other object, and a lack of memory, reaches the caller unchanged.
+        if reader_of(source) is None or isinstance(error, MemoryError):
+            raise
+        return np.asarray(items_of(source, name))
     if array.size == 0 and isinstance(source, list | tuple | range):
         # NumPy converts an empty sequence to float64.
         return array.astype(np.int64) if array.dtype == np.float64 else array
     return array
 
 
-def _not_an_array(source: Any, name: str, error: Exception) -> Exception:
+def _not_an_array(source: Any, name: str, error: TypeError | ValueError) -> Exception:
     """Return the error for an object that `numpy.asarray` rejects."""
     if isinstance(error, ValueError):  # nested sequences of different lengths
         return ValueError(
             f"{name} cannot be converted to an array: {error} (multi_hot accepts rows of any"
             " length)"
         )
-    if isinstance(error, TypeError):  # bfloat16 of torch, for example
-        kind = f" of dtype {source.dtype}" if hasattr(source, "dtype") else ""
-        return TypeError(
-            f"{name}{kind} cannot become a NumPy array: {error}; convert it to a dtype that NumPy"
-            " has, e.g. tensor.float()"
-        )
-    return error
+    kind = f" of dtype {source.dtype}" if hasattr(source, "dtype") else ""  # bfloat16 of torch
+    return TypeError(
+        f"{name}{kind} cannot become a NumPy array: {error}; convert it to a dtype that NumPy"
+        " has, e.g. tensor.float()"
+    )
 
 
 def _check_device(source: Any, name: str) -> None:

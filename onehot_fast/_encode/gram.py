@@ -44,7 +44,7 @@ MAX_BATCH = 1 << 19
 BLOCK_ENTRIES = 1 << 18
 # The number of rows of a tile whose mirror image is copied.
 TILE = 256
-# Costs in nanoseconds, measured on processors with AVX2 and with AVX-512; only their ratios matter.
+# Costs in nanoseconds, measured on one processor with AVX-512 (Zen 4); only their ratios matter.
 # Tables: a row of a pair of units, an entry of a table, and a block of the result.
 PAIR_ROW, TABLE_ENTRY, RESULT_BLOCK = 1.3, 4.0, 8000.0
 # Rows: an addition, and an entry of CSR and CSC, which are made and read.
