@@ -20,8 +20,6 @@ from onehot_fast.integrations.arrow import encode  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
 
 STORED = {
-    "uuid": [b"0" * 16, None, b"1" * 16],
-    "bool8": [1, None, 0],
     "json_": ["1", None, "2"],
     "decimal32": [Decimal("1.50"), None, Decimal("2.00")],  # Arrow cannot hash it as it is
     "decimal64": [Decimal("1.50"), None, Decimal("2.00")],
