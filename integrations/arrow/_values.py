@@ -146,6 +146,8 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
         dtype = values.dtype if kind in "fmM" else np.dtype(object)
         values = np.append(values.astype(dtype), np.full(1, missing, dtype))
+    if codes.dtype == np.uint64:  # NumPy takes no such positions; a bounded one stays invalid
+        codes = np.minimum(codes, np.uint64(len(values))).astype(np.int64)
     # `take` checks each code as it reads it, so codes that another thread changes do no harm.
     rows: AnyArray = values.take(codes)
     return rows
