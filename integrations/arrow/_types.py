@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -128,34 +128,32 @@ def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
         return None
 
 
-def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a type, without dictionaries and runs.
+def layers(kind: pa.DataType) -> Iterator[pa.DataType]:
+    """Yield a type and the types inside it; the last one is the type of the plain values.
 
-    An extension type remains only if its values differ from what it stores, as `plain_array` says.
+    An extension type is the last one if its values differ from what it stores, as `plain_array`
+    says. The values of ``arrow.bool8`` are Booleans.
     """
     while True:
+        yield kind
         if is_bool8(kind):
-            return pa.bool_()
-        if has_own_values(kind):
-            return kind
-        if isinstance(kind, pa.BaseExtensionType):
+            kind = pa.bool_()
+        elif isinstance(kind, pa.BaseExtensionType) and not has_own_values(kind):
             kind = kind.storage_type
         elif pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
             kind = kind.value_type
         else:
-            return kind
+            return
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a type, without extension types, dictionaries and runs."""
+    return [*layers(kind)][-1]
 
 
 def has_dictionary(kind: pa.DataType) -> bool:
     """Tell whether one layer of a type is a dictionary."""
-    while not pa.types.is_dictionary(kind):
-        if isinstance(kind, pa.BaseExtensionType):
-            kind = kind.storage_type
-        elif pa.types.is_run_end_encoded(kind):
-            kind = kind.value_type
-        else:
-            return False
-    return True
+    return any(map(pa.types.is_dictionary, layers(kind)))
 
 
 def converted(values: pa.Array, kind: pa.DataType, expected: Sequence[Hashable]) -> pa.Array | None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from libraries import assert_read
 
 pa = pytest.importorskip("pyarrow")
+dataset = pytest.importorskip("pyarrow.dataset")
 
 from onehot_fast import Encoder, UnknownValueError, multi_hot, one_hot  # noqa: E402
 from onehot_fast.integrations import arrow  # noqa: E402
@@ -358,6 +359,32 @@ def test_any_uuids_equal_those_of_a_mapping(rows):
         encoder.transform(table, "numpy"), wanted.transform({"c": rows}, "numpy")
     )
     assert encoder.inverse_transform(encoder.transform(table)).equals(table)
+
+
+# --- expressions ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "array", [uuids(IDS[:2]), extended(pa.bool8(), [2, 0])], ids=["uuid", "bool8"]
+)
+def test_expressions_compare_the_values(array):
+    """A plain field and a dictionary, with an encoder of the type or of a mapping."""
+    indices = pa.array([1, None, 0, 1])
+    for column in (array.take(indices), pa.DictionaryArray.from_arrays(indices, array)):
+        table = pa.table({"c": column})
+        encoder = Encoder(["c"]).fit(table)
+        wanted = encoder.transform({"c": column.to_pylist()}, "numpy")
+        found = dataset.dataset(table).to_table({"x": arrow.expression(encoder, "c")})["x"]
+        np.testing.assert_array_equal(found.combine_chunks().to_numpy_ndarray(), wanted)
+
+
+def test_expressions_reject_values_that_pyarrow_cannot_compare():
+    """What is stored would be compared."""
+    kind, stored = STORED["capitals"]
+    encoder = Encoder(["c"]).fit(pa.table({"c": pa.ExtensionArray.from_storage(kind, stored)}))
+
+    with pytest.raises(TypeError, match=r"'c'.*tests\.user_type.*Encoder\.transform"):
+        arrow.expression(encoder, "c")
 
 
 # --- pandas -----------------------------------------------------------------------------------
