@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from ._values import (
     as_values,
     check_offsets,
     chunks_of,
+    is_uuid,
     plain_array,
     runs_of,
     storage,
@@ -207,6 +209,10 @@ class ColumnReader:
         What it stores is hashed, so only one row of each value becomes a Python object.
         """
         stored = self.read(storage_of(column)).encode()
+        if is_uuid(column.type):  # what differs as bytes differs as a UUID
+            ids = [UUID(bytes=text) for text in stored.categories.tolist()]
+            values = np.fromiter(ids, object, len(ids))
+            return Column.unchecked(stored.codes, values, is_distinct=True)
         rows = np.flatnonzero(stored.codes >= 0)
         row_of = np.full(stored.n_categories, -1)  # -1: no row has the value
         row_of.put(stored.codes.take(rows), rows)

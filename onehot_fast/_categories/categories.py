@@ -365,7 +365,7 @@ def category_array(values: Iterable[Any]) -> Strings | AnyArray:
 def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
     """Return Strings or a typed array if all items have one type, else an array of objects."""
     kinds = set(map(type, items))
-    if not kinds <= {str, bytes, int, bool, float}:
+    if any(issubclass(kind, np.generic) for kind in kinds):
         items = [plain(item) for item in items]
         kinds = set(map(type, items))
     kind = next(iter(kinds)) if len(kinds) == 1 else None
