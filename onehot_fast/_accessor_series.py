@@ -245,8 +245,7 @@ class SeriesAccessor(Generic[Frame]):
         bits = write.bits([column], num_threads=num_threads)
         # The names are set afterwards, because in C a name ends at "\0".
         block = ArrowBlock(map(str, range(len(bits))), bits, len(column.codes), "b", 1)
-        batch: pa.RecordBatch = pa.record_batch(block).rename_columns(names)
-        return batch
+        return pa.record_batch(block).rename_columns(names)
 
     def codes(self) -> npt.NDArray[np.integer[Any]]:
         """Return the position of the feature that is one in each row.

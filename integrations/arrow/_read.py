@@ -211,8 +211,8 @@ class ColumnReader:
         stored = self.read(storage_of(column)).encode()
         if is_uuid(column.type):  # what differs as bytes differs as a UUID
             ids = [UUID(bytes=text) for text in stored.categories.tolist()]
-            values = np.fromiter(ids, object, len(ids))
-            return Column.unchecked(stored.codes, values, is_distinct=True)
+            categories = np.fromiter(ids, object, len(ids))
+            return Column.unchecked(stored.codes, categories, is_distinct=True)
         rows = np.flatnonzero(stored.codes >= 0)
         row_of = np.full(stored.n_categories, -1)  # -1: no row has the value
         row_of.put(stored.codes.take(rows), rows)
