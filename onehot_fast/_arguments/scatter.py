@@ -111,12 +111,13 @@ def decode(
         return dispatch.decode(cube, on, off, default, threads)
     is_on = _equals(cube, on)
     classes, empty, several, uneven = dispatch.decode(is_on, np.array(True), None, -1, threads)
-    if empty >= 0:
-        is_empty = classes < 0
-        is_even = _equals(cube, cube[:, :1] if off is None else off).all(axis=1)
-        is_uneven = is_empty & ~is_even.reshape(-1)
-        uneven = int(is_uneven.argmax()) if is_uneven.any() else -1
-        classes[is_empty] = default
+    is_empty = classes < 0
+    if off is not None:
+        is_uneven = ~(is_on | _equals(cube, off)).all(axis=1).reshape(-1)
+    else:
+        is_uneven = is_empty & ~_equals(cube, cube[:, :1]).all(axis=1).reshape(-1)
+    uneven = int(is_uneven.argmax()) if is_uneven.any() else -1
+    classes[is_empty] = default
     return classes, empty, several, uneven
 
 

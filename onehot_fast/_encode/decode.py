@@ -170,19 +170,10 @@ def classes_of(column: ColumnSchema, cells: AnyArray, *, nan_is_null: bool = Tru
             _reject_several(column, several)
         if column.propagates_missing:
             classes[_is_null(cells[:, 0])] = NO_VALUE
-        # Counting is faster than comparing: the only nonzero element of a row must be its 1.
-        n_ones = int(np.count_nonzero(classes >= 0))
-        if uneven >= 0 or _count_nonzero(cells) > n_ones:
+        if uneven >= 0:  # an element with other bits than 0 and 1, which may be null or -0.0
             _check_zeros(column, cells, classes, nan_is_null)
     _check_zero_rows(column, classes)
     return classes
-
-
-def _count_nonzero(cells: AnyArray) -> int:
-    """Return the number of nonzero cells; -0.0 may count as one, too."""
-    if cells.dtype.kind == "f" and cells.dtype.itemsize in (2, 4, 8):
-        cells = cells.view(f"i{cells.dtype.itemsize}")  # NumPy counts integers faster
-    return int(np.count_nonzero(cells))
 
 
 def _is_null(cells: AnyArray) -> npt.NDArray[np.bool_]:

@@ -6,7 +6,9 @@ row computes the number of hot elements and the sum of their positions. If the n
 position. If the number is larger, a second pass finds the first hot element. The pass stops at the end of the
 row, because another thread may have changed the row. If the classes are not in the last dimension, a tile of
 positions stays in the first-level cache while the loop passes over the classes. A row without a hot element is
-read again while it is cached, because it contains scores unless all its elements are equal.
+read again while it is cached, because it contains scores unless all its elements are equal. If the value of the
+other elements is known (``off``), a block is read again while it is cached, and the parts of elements that have
+another value are counted: they are as many as the hot elements have, or the block is no one-hot encoding.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -17,6 +19,7 @@ cimport numpy as cnp
 import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.simd cimport microkernels
 
 cnp.import_array()
 
@@ -31,6 +34,7 @@ cdef enum:
     TILE = 1024
     WINDOW = 255             # the number of classes that one byte can distinguish; 0 means no class
     CHUNK_BYTES = 1 << 20
+    BLOCK_BYTES = 1 << 18    # elements that are read twice, the second time from the second-level cache
     # The problems of a row (faults), in the order in which `decode` returns their first rows.
     EMPTY = 0
     MULTIPLE
@@ -43,7 +47,8 @@ cdef struct Job:
     int64_t *out
     Py_ssize_t width, depth, inner, chunk_groups
     int64_t default
-    const unsigned char *off     # the expected element of a row without a hot one; NULL: the row's first element
+    const unsigned char *off     # the value of the elements that are not hot; NULL: unknown
+    size_t on_parts          # how many parts of ``on`` differ from ``off``
     int64_t *faults          # for each chunk, the first row with each fault, or -1
 
 
@@ -67,15 +72,12 @@ cdef Py_ssize_t find_word(const word_t *row, Py_ssize_t depth, word_t on, bint *
 
 
 cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noexcept nogil:
-    """Tell whether all elements of a row, ``step`` bytes apart, equal ``job.off`` (NULL: the first element)."""
+    """Tell whether all elements of a row, ``step`` bytes apart, are equal."""
     cdef Py_ssize_t i
-    cdef const unsigned char *off = row if job.off == NULL else job.off
-    if memcmp(row, off, job.width) != 0:
-        return False
     if step == job.width:
         return memcmp(row, row + step, (job.depth - 1) * step) == 0
     for i in range(1, job.depth):
-        if memcmp(row + i * step, off, job.width) != 0:
+        if memcmp(row + i * step, row, job.width) != 0:
             return False
     return True
 
@@ -87,6 +89,11 @@ cdef inline bint differ(word_t a, word_t b) noexcept nogil:
         return (<uint32_t> rest | <uint32_t> (rest >> 32)) != 0
     else:
         return rest != 0
+
+
+cdef inline size_t count_parts(const Job *job, const word_t *elements, Py_ssize_t n) noexcept nogil:
+    """Return the number of parts of ``n`` elements that differ from ``job.off``."""
+    return microkernels.differing(<const unsigned char *> elements, n, sizeof(word_t), job.off)
 
 
 cdef void mark_plane(
@@ -110,10 +117,9 @@ cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, u
 
 
 cdef void mark_uneven(const Job *job, const word_t *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
-    """Set ``uneven`` to 1 for rows with an element that differs from ``off`` (NULL: from the first element)."""
+    """Set ``uneven`` to 1 for rows with an element that differs from the first element, else to 0."""
     cdef Py_ssize_t i
-    for i in range(n):
-        uneven[i] = job.off != NULL and memcmp(planes + i, job.off, job.width) != 0
+    memset(uneven, 0, n)
     for i in range(1, job.depth):
         mark_unequal(planes + i * job.inner, planes, n, uneven)
 
@@ -170,6 +176,7 @@ cdef void decode_tile(
     cdef Py_ssize_t i, label = 0, n_empty = 0
     cdef int64_t *position = job.out + at
     cdef bint is_few
+    cdef size_t n_parts = 0
     memset(several, 0, n)
     while label < job.depth:
         mark_window(job, planes + label * job.inner, n, label, position, empty, several)
@@ -180,45 +187,71 @@ cdef void decode_tile(
             n_empty += empty[i]
         # Compare few empty rows one by one: 1.4 ms instead of 1.8 ms for 0.1 % of 262,144 rows of 21 float32.
         is_few = n_empty <= n // 64
-        if not is_few:
+        if job.off == NULL and not is_few:
             mark_uneven(job, planes, n, uneven)
         for i in range(n):
             if not empty[i]:
                 uneven[i] = 0
                 continue
             position[i] = job.default
-            if is_few:
+            if job.off == NULL and is_few:
                 uneven[i] = not is_even(job, <const unsigned char *> (planes + i), job.inner * job.width)
-        note_first(&faults[UNEVEN], uneven, n, at)
+        if job.off == NULL:
+            note_first(&faults[UNEVEN], uneven, n, at)
+    if job.off != NULL and faults[UNEVEN] < 0:
+        for label in range(job.depth):
+            n_parts += count_parts(job, planes + label * job.inner, n)
+        if n_parts != <size_t> (n - n_empty) * job.on_parts:
+            faults[UNEVEN] = at
 
 
-cdef void decode_words(
-    const Job *job, const word_t *tensor, Py_ssize_t group, Py_ssize_t end, int64_t *faults,
+cdef void decode_rows(
+    const Job *job, const word_t *tensor, Py_ssize_t begin, Py_ssize_t end, int64_t *faults,
 ) noexcept nogil:
-    """Decode the groups [group, end), each of (depth, inner) elements."""
-    cdef Py_ssize_t begin, position
+    """Decode the rows [begin, end), which are contiguous."""
+    cdef Py_ssize_t i, n_hot = 0, position
     cdef bint multiple
     cdef const word_t *row
     cdef word_t on
     memcpy(&on, job.on, sizeof(on))
-    for group in range(group, end):
-        row = tensor + group * job.depth * job.inner
-        if job.inner == 1 and job.depth < INT32_MAX:
-            position = find_word(row, job.depth, on, &multiple)
-            job.out[group] = job.default if position < 0 else position
-            if multiple and faults[MULTIPLE] < 0:
-                faults[MULTIPLE] = group
-            if position < 0 and faults[EMPTY] < 0:
-                faults[EMPTY] = group
-            if position < 0 and faults[UNEVEN] < 0 and not is_even(job, <const unsigned char *> row, job.width):
-                faults[UNEVEN] = group
-        else:
-            begin = 0
-            while begin < job.inner:
-                decode_tile(
-                    job, row + begin, min(job.inner - begin, <Py_ssize_t> TILE), group * job.inner + begin, faults,
-                )
-                begin += TILE
+    for i in range(begin, end):
+        row = tensor + i * job.depth
+        position = find_word(row, job.depth, on, &multiple)
+        n_hot += position >= 0
+        job.out[i] = job.default if position < 0 else position
+        if multiple and faults[MULTIPLE] < 0:
+            faults[MULTIPLE] = i
+        if position < 0 and faults[EMPTY] < 0:
+            faults[EMPTY] = i
+        if position >= 0 or job.off != NULL or faults[UNEVEN] >= 0:
+            continue
+        if not is_even(job, <const unsigned char *> row, job.width):
+            faults[UNEVEN] = i
+    if job.off != NULL and faults[UNEVEN] < 0:
+        row = tensor + begin * job.depth
+        if count_parts(job, row, (end - begin) * job.depth) != <size_t> n_hot * job.on_parts:
+            faults[UNEVEN] = begin
+
+
+cdef void decode_words(
+    const Job *job, const word_t *tensor, Py_ssize_t begin, Py_ssize_t end, int64_t *faults,
+) noexcept nogil:
+    """Decode the groups [begin, end), each of (depth, inner) elements."""
+    cdef Py_ssize_t n, n_rows
+    if job.inner == 1 and job.depth < INT32_MAX:
+        n_rows = max(BLOCK_BYTES // (job.depth * job.width), <Py_ssize_t> 1)
+        while begin < end:
+            decode_rows(job, tensor, begin, min(begin + n_rows, end), faults)
+            begin += n_rows
+        return
+    for begin in range(begin, end):
+        n = 0
+        while n < job.inner:
+            decode_tile(
+                job, tensor + begin * job.depth * job.inner + n, min(job.inner - n, <Py_ssize_t> TILE),
+                begin * job.inner + n, faults,
+            )
+            n += TILE
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -242,8 +275,8 @@ def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, i
 
     - the first row without a hot element,
     - the first row with several hot elements,
-    - the first row without a hot element in which an element differs from ``off`` or, if ``off`` is None, from
-      another element.
+    - the first row without a hot element in which an element differs from another; if ``off`` is given, instead
+      a row such that it or a later one has an element other than ``off`` and its only hot element.
 
     A row number is -1 if there is no such row. The cube must be contiguous, with aligned elements of 1, 2, 4 or 8
     bytes.
@@ -268,6 +301,7 @@ def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, i
     job.off = NULL
     if off is not None:
         job.off = <const unsigned char *> cnp.PyArray_DATA(off)
+        job.on_parts = microkernels.differing(job.on, 1, width, job.off)
     job.default = default
     group_bytes = job.depth * job.inner * width
     job.chunk_groups = max(CHUNK_BYTES // group_bytes, <Py_ssize_t> 1)

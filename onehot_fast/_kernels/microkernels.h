@@ -108,6 +108,9 @@ typedef struct {
      * lacks a code or to one shortly before it; return how many. What is written of later rows has no meaning. */
     size_t (*csr)(const ohf_shifted *columns, size_t n_columns, size_t n_rows, int32_t place, int32_t *indices,
                   int32_t *ends);
+    /* Return how many parts of n aligned elements of 1, 2, 4 or 8 bytes differ from the same part of `value`. An element
+     * is one part, or two halves if it has 8 bytes. */
+    size_t (*differing)(const unsigned char *elements, size_t n, size_t width, const unsigned char *value);
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);
     /* Copy past the caches, from memory that has the same place in a 64-byte line; NULL where plain. After the last
      * one comes a fence. `move` leaves off behind. */

@@ -28,6 +28,7 @@ static inline size_t OHF(to_boundary)(const unsigned char *p)
 #include "microkernels_planes.h"
 #include "microkernels_bits.h"
 #include "microkernels_csr.h"
+#include "microkernels_differing.h"
 
 #define OHF_NARROW_TABLE(SUFFIX)                                                                               \
     { OHF(narrow##SUFFIX##_i8), OHF(narrow##SUFFIX##_i16), OHF(narrow##SUFFIX##_i32),                          \
@@ -48,6 +49,7 @@ static const ohf_microkernels OHF(microkernels) = {
     .map32 = OHF_MAP_TABLE(32),
     .bits = OHF(bits),
     .csr = OHF(csr),
+    .differing = OHF(differing),
     .fill = OHF(fill_off),
     .rows_scatter = OHF(rows_scatter),
     .rows_block = OHF(rows_block),

@@ -72,6 +72,9 @@ cdef extern from "microkernels.h":
     ctypedef size_t (*ohf_csr)(
         const ohf_shifted *, size_t, size_t, int32_t, int32_t *, int32_t *
     ) noexcept nogil
+    ctypedef size_t (*ohf_differing)(
+        const unsigned char *, size_t, size_t, const unsigned char *
+    ) noexcept nogil
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
     ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
     ctypedef void (*ohf_move)(unsigned char *, unsigned char *, size_t, const ohf_fill *) noexcept nogil
@@ -93,6 +96,7 @@ cdef extern from "microkernels.h":
         ohf_map *map32
         ohf_bits bits
         ohf_csr csr
+        ohf_differing differing
         ohf_put fill
         ohf_copy copy
         ohf_move move

@@ -272,6 +272,32 @@ def test_inverse_rejects_scores(encoded, message, form):
         encoder.inverse_transform(given_form)
 
 
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("dtype", [*np.typecodes["AllInteger"], *np.typecodes["Float"], "O"])
+@pytest.mark.parametrize("shape", [(1, 2), (2500, 3), (5, 600)])
+def test_inverse_finds_the_only_other_cell(shape, dtype, order):
+    """One cell that is neither 0 nor 1 is found in any row and feature, beside a 1 or alone.
+
+    The shapes have several tiles of rows, and more features than one byte can number.
+    """
+    rng = np.random.default_rng(len(order) + shape[1])
+    n_rows, n_features = shape
+    encoder = Encoder(["p"], categories={"p": range(n_features)}).fit({"p": [0]})
+    classes = rng.integers(-1, n_features, n_rows)  # -1: no feature is 1
+    encoded = np.array(np.arange(n_features) == classes[:, np.newaxis], dtype, order=order)
+    wanted = [None if c < 0 else int(c) for c in classes]
+    assert encoder.inverse_transform(encoded)["p"].tolist() == wanted
+
+    for _ in range(20):
+        row, feature = int(rng.integers(n_rows)), int(rng.integers(n_features))
+        spoiled = encoded.copy(order=order)
+        spoiled[row, feature] = 3
+        n_ones = "one" if classes[row] not in (-1, feature) else "no"
+        wanted_error = f"row {row}: {n_ones} feature is 1, and 'p_{feature}' is 3"
+        with pytest.raises(ValueError, match=wanted_error):
+            encoder.inverse_transform(spoiled)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_inverse_where_missing_values_are_nan(form):
     """A row of NaN is a missing value, as is every row without features; scores are rejected."""

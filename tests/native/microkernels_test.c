@@ -148,6 +148,31 @@ static void test_bits(const ohf_microkernels *microkernels)
     free(expected);
 }
 
+/* Elements of which some are the value, some share a half with it, and the rest differ. */
+static void test_differing(const ohf_microkernels *microkernels)
+{
+    static const size_t element_widths[] = {1, 2, 4, 8};
+    const size_t width = PICK(element_widths), n = draw(2) ? PICK(counts) : draw(20000), shift = draw(64) / width * width;
+    const size_t part = width < 4 ? width : 4, n_bytes = n * width;
+    unsigned char value[8], *buffer = guarded(n_bytes), *expected = malloc(n_bytes + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < 8; i++)
+        value[i] = (unsigned char)draw(256);
+    for (size_t i = 0; i < n_bytes; i++)
+        expected[i] = value[i % width];
+    for (size_t i = draw(8); i < n_bytes; i += 1 + draw(draw(2) ? 4 : 300))
+        expected[i] = (unsigned char)draw(256);
+    for (size_t i = 0; i < n_bytes; i += part)
+        count += memcmp(expected + i, value + i % width, part) != 0;
+    memcpy(buffer + GUARD + shift, expected, n_bytes);
+    const size_t found = microkernels->differing(buffer + GUARD + shift, n, width, value);
+    if (found != count)
+        fail(microkernels, "differing", width, count, n, found);
+    check(buffer, shift, expected, n_bytes, microkernels, "differing", width, 1, n);
+    free_aligned(buffer);
+    free(expected);
+}
+
 /* Columns of every kind, of which a code now and then is none: all rows before it may be written, and none beyond. */
 static void test_csr(const ohf_microkernels *microkernels)
 {
@@ -366,6 +391,7 @@ int main(void)
             test_writers(found[v]);
             test_bits(found[v]);
             test_csr(found[v]);
+            test_differing(found[v]);
             if (found[v]->move != NULL)
                 test_move(found[v]);
         }
