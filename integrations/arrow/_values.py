@@ -20,6 +20,9 @@ MAX_LISTED_TEXTS = 1 << 12
 # The cache of `output_labels`: making the labels of 100,000 categories takes 50 ms.
 _LABELS: WeakKeyDictionary[ColumnSchema, pa.Array] = WeakKeyDictionary()
 
+# The type of integers of 128 bits, which Arrow does not have; they have up to 39 digits.
+WIDE_INTEGER = pa.decimal256(39, 0)
+
 
 def storage(array: Any) -> Any:
     """Return the storage array of an extension array; return any other array unchanged."""
@@ -108,6 +111,7 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
     converters: tuple[Callable[[], pa.Array], ...] = (
         lambda: pa.array(scalars if array.dtype == object else array),
         lambda: pa.array(scalars, pa.uint64()),  # pyarrow infers int64
+        lambda: pa.array(scalars, WIDE_INTEGER),
         lambda: pa.array(scalars, pa.timestamp("ns", pa.array(scalars).type.tz)),  # microseconds
     )
     for convert in converters:
