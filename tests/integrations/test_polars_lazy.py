@@ -471,3 +471,9 @@ class TestChecksOfExpressions:
 
         assert len(encoder.expressions(frame)) == 30
         assert len(calls) == 1
+
+
+@pytest.mark.parametrize("lazy", [pl.LazyFrame({"a": ["x"]}), pl.col("a")], ids=["frame", "expr"])
+def test_the_error_for_an_unknown_option_lists_all_options(lazy):
+    with pytest.raises(TypeError, match="'order' is not an option.*'num_threads'"):
+        lazy.onehot(["a"], order=1)
