@@ -475,5 +475,5 @@ class TestChecksOfExpressions:
 
 @pytest.mark.parametrize("lazy", [pl.LazyFrame({"a": ["x"]}), pl.col("a")], ids=["frame", "expr"])
 def test_the_error_for_an_unknown_option_lists_all_options(lazy):
-    with pytest.raises(TypeError, match="'order' is not an option.*'num_threads'"):
+    with pytest.raises(TypeError, match=r"'order' is not an option.*'num_threads'"):
         lazy.onehot(["a"], order=1)
