@@ -144,10 +144,10 @@ class _Writer(FeatureWriter[nw.Expr]):
         is_one = len(literals) == 1
         if not is_one:
             return is_present & self.value.is_in(literals + zeros)
-        literal = literals[0]
+        is_equal: nw.Expr = self.value == literals[0]
         if self.dtype_name == "UInt128":  # polars takes an integer for one of at most 127 bits
-            literal = nw.lit(literal, nw.UInt128)
-        return is_present & (self.value == literal)
+            is_equal = self.value == nw.lit(literals[0], nw.UInt128)
+        return is_present & is_equal
 
     def is_other(self, literals: list[Any]) -> nw.Expr:
         return ~self.is_missing() & ~self.is_among(literals) if literals else ~self.is_missing()

@@ -151,8 +151,7 @@ def exportable(data: Any, keep_categories: bool = True) -> tuple[Any, dict[int, 
     """
     if not isinstance(data, pl.DataFrame | pl.Series):
         return data, {}
-    is_series = isinstance(data, pl.Series)
-    columns = [data] if is_series else data.get_columns()
+    columns = [data] if isinstance(data, pl.Series) else data.get_columns()
     changed: dict[int, pl.Series] = {}
     lists: dict[int, list[Any] | None] = {}
     for i, column in enumerate(columns):
@@ -167,7 +166,7 @@ def exportable(data: Any, keep_categories: bool = True) -> tuple[Any, dict[int, 
             changed[i] = column.is_null()
         elif not keep_categories and dtype.base_type() is pl.Categorical:
             changed[i] = column.cast(pl.String)
-    if is_series:
+    if isinstance(data, pl.Series):
         return changed.get(0, data), lists
     if changed:
         data = data.clone()
