@@ -16,10 +16,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Column
-from onehot_fast.adapter import CodedColumn, Table, Values, read_arrow, with_article
+from onehot_fast.adapter import (
+    CodedColumn,
+    Table,
+    Values,
+    integration,
+    read_arrow,
+    reader_of,
+    with_article,
+)
 
 from ._types import LIBRARY, type_name
 from ._values import (
+    WIDE_INTEGER,
     as_values,
     check_offsets,
     chunks_of,
@@ -43,7 +52,13 @@ PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]
 
 def as_column(column: Any) -> ArrowColumn:
     """Return an object with Arrow data as a pyarrow array or chunked array, without a copy."""
-    return column if isinstance(column, ArrowColumn) else _column_of(read_arrow(column))
+    if isinstance(column, ArrowColumn):
+        return column
+    if reader_of(column) == "polars":
+        column, lists = integration("polars").exportable(column, keep_categories=False)
+        if lists:
+            return _of_list(lists[0], len(column))
+    return _column_of(read_arrow(column))
 
 
 def _column_of(stream: Any) -> pa.ChunkedArray:
@@ -69,9 +84,12 @@ def as_table(table: Any) -> pa.Table:
     if type(table).__module__ == "pyarrow._dataset":
         reader = "scanner" if hasattr(table, "to_reader") else "dataset.scanner()"
         raise TypeError(f"{with_article(table)} is not a table: pass {reader}.to_reader()")
+    lists: dict[int, list[int | None] | None] = {}
+    if reader_of(table) == "polars":
+        table, lists = integration("polars").exportable(table)
     stream = read_arrow(table)
     if stream.schema.kind != "struct":
-        return pa.table({"x0": _column_of(stream)})
+        return pa.table({"x0": _of_list(lists[0], len(table)) if lists else _column_of(stream)})
     schema = pa.schema(stream.schema)
     batches = [
         pa.RecordBatch.from_arrays(
@@ -80,8 +98,15 @@ def as_table(table: Any) -> pa.Table:
         for chunk in stream
     ]
     whole = pa.Table.from_batches(batches, schema)
+    for i, items in lists.items():
+        whole = whole.set_column(i, schema.names[i], _of_list(items, whole.num_rows))
     is_relation = type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb")
     return _with_enums(whole, table) if is_relation else whole
+
+
+def _of_list(items: list[int | None] | None, n_rows: int) -> pa.Array:
+    """Return integers of 128 bits as decimals; nulls if there are no items."""
+    return pa.nulls(n_rows) if items is None else pa.array(items, WIDE_INTEGER)
 
 
 def _with_enums(table: pa.Table, relation: Any) -> pa.Table:

@@ -21,6 +21,9 @@ MAX_LISTED_TEXTS = 1 << 12
 # The cache of `output_labels`: making the labels of 100,000 categories takes 50 ms.
 _LABELS: WeakKeyDictionary[ColumnSchema, pa.Array] = WeakKeyDictionary()
 
+# The type of integers of 128 bits, which Arrow does not have; they have up to 39 digits.
+WIDE_INTEGER = pa.decimal256(39, 0)
+
 
 def is_bool8(kind: pa.DataType) -> bool:
     """Tell whether a type stores Booleans as bytes, of which every one but 0 is True."""
@@ -165,6 +168,7 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
         lambda: pa.array(scalars if array.dtype == object else array),
         lambda: pa.array(scalars, pa.uint64()),  # pyarrow infers int64
         lambda: array_of(scalars, pa.uuid()),  # early versions of pyarrow infer no type
+        lambda: pa.array(scalars, WIDE_INTEGER),
         lambda: pa.array(scalars, pa.timestamp("ns", pa.array(scalars).type.tz)),  # microseconds
     )
     for convert in converters:

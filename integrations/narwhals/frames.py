@@ -6,9 +6,11 @@ import datetime
 import math
 import sys
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from onehot_fast import Column, Encoder
 from onehot_fast.adapter import (
@@ -104,9 +106,15 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
                     " strings"
                 )
             value = value.cast(nw.String)  # pyarrow cannot compare string views
+        if str(dtype) == "Float16":
+            value = value.cast(nw.Float32)  # pyarrow cannot compare float16
         if _has_foreign_zone(dtype) and _compares_zones(frame):
             value = value.dt.convert_time_zone("UTC")  # the zone of the literals
-        features = _Writer(column, value, dtype).features()
+        writer = _Writer(column, value, dtype)
+        if frame.implementation.is_pyarrow():
+            kind = nw.to_native(frame).schema.field(name).type
+            writer.literals = [_comparable(item, kind) for item in writer.literals]
+        features = writer.features()
         found += [each.alias(name) for each, name in zip(features, column.names, strict=True)]
     return found
 
@@ -115,7 +123,7 @@ class _Writer(FeatureWriter[nw.Expr]):
     """Creates a narwhals expression for each feature of one column."""
 
     def __init__(self, column: ColumnSchema, value: nw.Expr, dtype: Any) -> None:
-        self.value, self.is_float = value, dtype.is_float()
+        self.value, self.is_float, self.dtype_name = value, dtype.is_float(), str(dtype)
         self.element: Any = DTYPES.get(column.options.dtype.newbyteorder("=").name)
         if self.element is None:
             raise TypeError(
@@ -134,9 +142,12 @@ class _Writer(FeatureWriter[nw.Expr]):
         # pyarrow's is_in distinguishes 0.0 and -0.0.
         zeros = [-0.0] if self.is_float and 0.0 in literals else []
         is_one = len(literals) == 1
-        return is_present & (
-            self.value == literals[0] if is_one else self.value.is_in(literals + zeros)
-        )
+        if not is_one:
+            return is_present & self.value.is_in(literals + zeros)
+        is_equal: nw.Expr = self.value == literals[0]
+        if self.dtype_name == "UInt128":  # polars takes an integer for one of at most 127 bits
+            is_equal = self.value == nw.lit(literals[0], nw.UInt128)
+        return is_present & is_equal
 
     def is_other(self, literals: list[Any]) -> nw.Expr:
         return ~self.is_missing() & ~self.is_among(literals) if literals else ~self.is_missing()
@@ -159,6 +170,15 @@ class _Writer(FeatureWriter[nw.Expr]):
 def _arrow_type(frame: Any, name: str) -> str:
     """Return the Arrow type of a column of a frame over pyarrow, as text."""
     return str(nw.to_native(frame).schema.field(name).type)
+
+
+def _comparable(item: Any, kind: Any) -> Any:
+    """Return a category as a value that pyarrow can compare with a column of an Arrow type."""
+    if isinstance(item, int) and str(kind) == "uint64":
+        return np.uint64(item)  # pyarrow takes every int for an int64
+    if isinstance(item, Decimal) and not item:
+        return Decimal((0, (0,), -kind.scale))  # pyarrow gives a zero one digit before the point
+    return item
 
 
 def _compares_zones(frame: Any) -> bool:

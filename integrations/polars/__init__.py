@@ -17,6 +17,7 @@ from onehot_fast.adapter import require
 
 require("polars")
 
+from ._read import exportable as exportable
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_table as read_table

@@ -140,6 +140,41 @@ def read_column(series: Any) -> Column | Values:
     )
 
 
+def exportable(data: Any, keep_categories: bool = True) -> tuple[Any, dict[int, list[Any] | None]]:
+    """Return a DataFrame or Series in dtypes that Arrow has, and its other columns as lists.
+
+    The lists, by the position of their column, have integers of 128 bits. A column of the dtype
+    Null has None instead of a list: polars exports it with a buffer that Arrow does not allow. If
+    `keep_categories` is false, a Categorical becomes strings, because the order of its categories
+    depends on all Categoricals of the process. Raise TypeError for Python objects: polars exports
+    their addresses.
+    """
+    if not isinstance(data, pl.DataFrame | pl.Series):
+        return data, {}
+    columns = [data] if isinstance(data, pl.Series) else data.get_columns()
+    changed: dict[int, pl.Series] = {}
+    lists: dict[int, list[Any] | None] = {}
+    for i, column in enumerate(columns):
+        dtype = column.dtype
+        if dtype == pl.Object:
+            raise TypeError(
+                f"column {column.name!r} has dtype Object, which Arrow cannot represent: encode the"
+                " frame with Encoder.transform, or cast the column"
+            )
+        if dtype in WIDE_INTEGERS or dtype == pl.Null:
+            lists[i] = None if dtype == pl.Null else column.to_list()
+            changed[i] = column.is_null()
+        elif not keep_categories and dtype.base_type() is pl.Categorical:
+            changed[i] = column.cast(pl.String)
+    if isinstance(data, pl.Series):
+        return changed.get(0, data), lists
+    if changed:
+        data = data.clone()
+        for i, column in changed.items():
+            data.replace_column(i, column.alias(data.columns[i]))
+    return data, lists
+
+
 def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:
     """Return lists as offsets and concatenated elements; a missing index becomes -1.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import polars as pl
@@ -18,8 +20,8 @@ from ._options import element_of
 __all__ = ["expressions"]
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
-# Codes of rejected values, which a cast to unsigned integers rejects.
-REJECTED = {"unknown": -1, "missing": -2}
+# Codes of values; a cast to unsigned integers rejects the negative ones.
+ACCEPTED, CODES = 0, {"unknown": -1, "missing": -2}
 # polars computes equal expressions once only if their literals have fewer than 1,000 values.
 MAX_SHARED_KEYS = 500
 ATTOSECONDS = {"ms": 10**15, "us": 10**12, "ns": 10**9}
@@ -46,8 +48,7 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
                 " the column, or select its fields, its elements or the storage of its extension"
                 " type (.ext.storage())"
             )
-        rejects = "error" in (column.options.handle_unknown, column.options.handle_missing)
-        written = (_CheckedWriter if rejects else _Writer)(column, dtype).features()
+        written = _Writer(column, dtype).features()
         features += [each.alias(name) for each, name in zip(written, column.names, strict=True)]
     return features
 
@@ -57,6 +58,10 @@ class _Writer(FeatureWriter[pl.Expr]):
 
     `series` has the categories in the dtype of the column. The `literals` that the methods receive
     are positions in this Series.
+
+    If the options reject values, all features compare one shared expression, the checked value,
+    which fails for a rejected value. So a query fails whichever features it selects, and polars
+    checks the values once.
     """
 
     def __init__(self, column: ColumnSchema, dtype: Any) -> None:
@@ -66,6 +71,44 @@ class _Writer(FeatureWriter[pl.Expr]):
         self.series = _literals(column.known.tolist(), dtype)
         is_null = self.series.is_null()
         super().__init__(column, [None if null else i for i, null in enumerate(is_null)])
+        self._check()
+
+    def _check(self) -> None:
+        """Replace `value` by the checked value."""
+        options, known = self.column.options, self.series.drop_nulls()
+        rejects_missing = options.handle_missing == "error"
+        rejects_unknown = options.handle_unknown == "error"
+        if isinstance(self.dtype, pl.Enum):  # often, it has no other values than the categories
+            rejects_unknown = rejects_unknown and len(known) < len(self.dtype.categories)
+        # A cast to codes costs less than a comparison of strings for each category.
+        casts = rejects_unknown and self.dtype == pl.String
+        rejected = {}
+        if rejects_missing:
+            rejected["missing"] = self.is_missing()
+        if rejects_unknown and not casts:
+            categories = [i for i in self.literals if i is not None]
+            rejected["unknown"] = self.is_other(categories)
+        if rejected:
+            code = pl.lit(ACCEPTED, dtype=pl.Int8)
+            for each, condition in rejected.items():
+                code = pl.when(condition).then(pl.lit(CODES[each], dtype=pl.Int8)).otherwise(code)
+            code = self._named(code, " or ".join(f"{each} ({CODES[each]})" for each in rejected))
+            # If all rows are accepted, this is the column itself, without a copy.
+            self.value = pl.when(code.cast(pl.UInt8) == ACCEPTED).then(self.value)
+        if casts:
+            self.dtype = pl.Enum(known)
+            self.series = self.series.cast(self.dtype)
+            self.value = self._named(self.value, "unknown").cast(self.dtype)
+
+    def _named(self, value: pl.Expr, rejected: str) -> pl.Expr:
+        """Return an expression whose name is the message for rejected values.
+
+        The error of a failed cast shows the name. A field of a struct keeps its name, while polars
+        renames the shared expressions.
+        """
+        message = f"column {self.column.name!r}: the value is {rejected};"
+        message += " encoder.check(frame) lists such values"
+        return pl.struct(value.alias(message)).struct.field(message)
 
     def is_missing(self) -> pl.Expr:
         is_null = self.value.is_null()
@@ -74,7 +117,10 @@ class _Writer(FeatureWriter[pl.Expr]):
     def is_among(self, literals: list[int]) -> pl.Expr:
         if len(literals) == 1:
             return self.value.eq_missing(self._literal(literals[0]))
-        return self.value.is_in(self.series.gather(literals).implode()).fill_null(False)
+        starts = range(0, max(1, len(literals)), MAX_SHARED_KEYS)
+        parts = [self.series.gather(literals[i : i + MAX_SHARED_KEYS]) for i in starts]
+        is_equal = [self.value.is_in(pl.lit(part).implode()).fill_null(False) for part in parts]
+        return reduce(or_, is_equal)
 
     def is_other(self, literals: list[int]) -> pl.Expr:
         return ~(self.is_among(literals) | self.is_missing())
@@ -91,62 +137,6 @@ class _Writer(FeatureWriter[pl.Expr]):
             return pl.lit(self.series.to_physical()[position]).cast(self.dtype)
         value = self.series[position]
         return pl.lit(value) if isinstance(self.dtype, TEXTS) else pl.lit(value, dtype=self.dtype)
-
-
-class _CheckedWriter(_Writer):
-    """Creates the features of a column whose options reject some values.
-
-    All features compare one shared expression, the code of the value, which fails for a rejected
-    value. So the query fails whichever features it selects, and polars computes the code once. The
-    code of a category is its position in `series`; larger codes are those of other values.
-    """
-
-    def __init__(self, column: ColumnSchema, dtype: Any) -> None:
-        super().__init__(column, dtype)
-        n_known, options = len(self.series), column.options
-        self.missing, unknown, rejected = n_known, n_known + 1, []
-        if options.handle_unknown == "error":
-            unknown = REJECTED["unknown"]
-            rejected.append(f"unknown ({unknown})")
-        if options.handle_missing == "error":
-            self.missing = REJECTED["missing"]
-            rejected.append(f"missing ({self.missing})")
-        # The error of a failed cast shows the name of the column and the code. A field of a
-        # struct keeps its name, while polars renames the shared expressions.
-        message = f"column {column.name!r}: the value is {' or '.join(rejected)};"
-        message += " encoder.check(frame) lists such values"
-        code = pl.struct(self._code(unknown).alias(message)).struct.field(message)
-        self.value = code.cast(pl.UInt32)
-
-    def _code(self, unknown: int) -> pl.Expr:
-        """Return the code of each value; the codes of rejected values are negative."""
-        value, keys = self.value, self.series
-        if isinstance(self.dtype, pl.Decimal):  # polars 1.32 cannot look up decimals
-            value, keys = value.to_physical(), keys.to_physical()
-        codes = pl.Series(range(len(keys)), dtype=pl.Int32).filter(keys.is_not_null())
-        missing = [None, float("nan")] if self.dtype.is_float() else [None]
-        keys = pl.concat([keys.drop_nulls(), pl.Series(missing, dtype=keys.dtype)])
-        codes = pl.concat([codes, pl.Series([self.missing] * len(missing), dtype=pl.Int32)])
-        code = pl.lit(unknown, dtype=pl.Int32)
-        for start in range(0, len(keys), MAX_SHARED_KEYS):
-            part = slice(start, start + MAX_SHARED_KEYS)
-            code = value.replace_strict(
-                keys[part], codes[part], default=code, return_dtype=pl.Int32
-            )
-        return code
-
-    def is_missing(self) -> pl.Expr:
-        if self.missing < 0:
-            return self.value.is_null()  # never, because the code has failed
-        return self.value == self._literal(self.missing)
-
-    def is_among(self, literals: list[int]) -> pl.Expr:
-        if len(literals) == 1:
-            return self.value == self._literal(literals[0])
-        return self.value.is_in(pl.lit(pl.Series(literals, dtype=pl.UInt32)).implode())
-
-    def _literal(self, position: int) -> pl.Expr:
-        return pl.lit(position, dtype=pl.UInt32)
 
 
 def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:

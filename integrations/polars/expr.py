@@ -196,7 +196,7 @@ def _check(categories: Any, options: Mapping[str, Any]) -> None:
 
     polars builds an expression before it reads any rows.
     """
-    check_options(options, DeclaredKeywords.__annotations__)
+    check_options(options, [*DeclaredKeywords.__annotations__, "layout", "num_threads"])
     if options.get("drop") == "most_frequent":
         raise ValueError(
             "drop must not be 'most_frequent', because an expression has no rows to count: pass a"

@@ -213,6 +213,7 @@ class LazyFrameNamespace:
             check_options(options, None)
             encoder = columns
         else:
+            check_options(options, [*TableKeywords.__annotations__, "num_threads"])
             encoder = declared_encoder(self._frame.collect_schema(), columns, options)
         return _encode_lazily(self._frame, encoder.schema, num_threads)
 

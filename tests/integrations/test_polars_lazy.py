@@ -367,15 +367,80 @@ class TestChecksOfExpressions:
             with pytest.raises(pl.exceptions.PolarsError, match=r"'plan'.* unknown"):
                 query.collect(engine=engine)
 
-    @pytest.mark.parametrize("n_categories", [1, 2, 600, 2500])
+    @pytest.mark.parametrize("n_categories", [2, 600, 2500])
     def test_the_check_is_planned_once(self, n_categories):
-        """Each list of keys has one look-up, however many features compare the code."""
+        """Each list of categories has one look-up, however many features compare the value."""
+        encoder = Encoder(["c"]).fit({"c": range(n_categories)})
+        lazy = pl.LazyFrame({"c": [1]})
+
+        plan = lazy.select(encoder.expressions(lazy)[:20]).explain()
+        assert plan.count(".is_in(") == -(-n_categories // 500)
+
+    @pytest.mark.parametrize("n_categories", [2, 600, 2500])
+    def test_strings_are_cast_to_codes_once(self, n_categories):
         names = [f"k{i}" for i in range(n_categories)]
         encoder = Encoder(["c"]).fit({"c": names})
         lazy = pl.LazyFrame({"c": names[:1]})
 
         plan = lazy.select(encoder.expressions(lazy)[:20]).explain()
-        assert plan.count("replace_strict") == -(-(n_categories + 1) // 500)
+        assert plan.count("strict_cast(Enum") == 1
+
+    def test_an_enum_of_known_categories_is_not_checked(self):
+        """Its dtype has no other values; an Enum with more categories is checked."""
+        sizes = pl.Series("c", ["S", "L"], pl.Enum(["S", "M", "L"]))
+        known = Encoder(["c"]).fit(sizes.to_frame())
+        fewer = Encoder(["c"]).fit(sizes.cast(pl.Enum(["S", "L"])).to_frame())
+        lazy = sizes.to_frame().lazy()
+
+        assert "is_in" not in lazy.select(known.expressions(lazy)).explain()
+        assert lazy.select(fewer.expressions(lazy)).explain().count(".is_in(") == 1
+        assert lazy.select(fewer.expressions(lazy)).collect().rows() == [
+            (True, False),
+            (False, True),
+        ]
+
+    @every_engine
+    @pytest.mark.parametrize("by", ["filter", "with_columns", "group_by", "sort"])
+    def test_a_feature_in_any_part_of_a_query_is_checked(self, engine, by):
+        """Also as a condition, where polars splits and reorders the parts of a conjunction."""
+        encoder = Encoder(["n"]).fit({"n": [1, 2]})
+        lazy = pl.LazyFrame({"n": [1, 2, 3]})
+        feature = encoder.expressions(lazy)[0]
+        query = lazy.group_by(feature).len() if by == "group_by" else getattr(lazy, by)(feature)
+
+        with pytest.raises(pl.exceptions.PolarsError, match=r"'n'.* unknown"):
+            query.collect(engine=engine)
+
+    @every_engine
+    @pytest.mark.parametrize(
+        "column",
+        [
+            pl.Series([1, 2, 3]),
+            pl.Series([1.0, 2.0, 3.0]),
+            pl.Series([1, 2, 3], dtype=pl.Int8),
+            pl.Series([1, 2, 3], dtype=pl.Decimal(5, 2)),
+            pl.Series([1, 2, 3]).cast(pl.Date),
+            pl.Series([1000, 2000, 3000]).cast(pl.Time),
+            pl.Series([1, 2, 3]).cast(pl.Duration("ms")),
+            pl.Series([1, 2, 3]).cast(pl.Datetime("us", "Europe/Paris")),
+            pl.Series(["a", "b", "c"]),
+            pl.Series([b"a", b"b", b"c"]),
+            pl.Series(["a", "b", "c"], dtype=pl.Categorical),
+            pl.Series(["a", "b", "c"], dtype=pl.Enum(["a", "b", "c"])),
+        ],
+        ids=lambda column: str(column.dtype.base_type()),
+    )
+    @pytest.mark.parametrize("options", [{}, {"handle_missing": "error"}])
+    def test_each_feature_of_each_dtype_rejects_an_unknown_value(self, engine, column, options):
+        frame = column.alias("c").to_frame()
+        lazy, known = frame.lazy(), frame[:2]
+        encoder = Encoder(["c"], categories={"c": column[:2].to_list()}, **options).fit(known)
+
+        for feature in encoder.expressions(lazy):
+            with pytest.raises(pl.exceptions.PolarsError, match=r"'c'.* unknown"):
+                lazy.select(feature).collect(engine=engine)
+        found = known.lazy().select(encoder.expressions(lazy)).collect(engine=engine)
+        assert found.equals(encoder.transform(known))
 
     def test_many_categories(self):
         """Keys in several lists; each code is found in its own list."""
@@ -406,3 +471,9 @@ class TestChecksOfExpressions:
 
         assert len(encoder.expressions(frame)) == 30
         assert len(calls) == 1
+
+
+@pytest.mark.parametrize("lazy", [pl.LazyFrame({"a": ["x"]}), pl.col("a")], ids=["frame", "expr"])
+def test_the_error_for_an_unknown_option_lists_all_options(lazy):
+    with pytest.raises(TypeError, match=r"'order' is not an option.*'num_threads'"):
+        lazy.onehot(["a"], order=1)

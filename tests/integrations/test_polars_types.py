@@ -254,3 +254,44 @@ def test_named_categories_of_parts_are_merged():
     decoded = one.merge(other).inverse_transform(one.transform(frames[0]))["c"]
     assert decoded.to_list() == ["a"]
     assert decoded.dtype == pl.String
+
+
+class TestExportToArrow:
+    """Data of polars in the functions for Arrow, in dtypes that its exporter writes wrongly."""
+
+    def test_integers_of_128_bits_are_encoded_and_passed_through(self):
+        pytest.importorskip("pyarrow")
+        from onehot_fast.integrations.arrow import encode, one_hot
+
+        wide = pl.Series("c", [2**100, None, 1], dtype=pl.Int128)
+        frame = pl.DataFrame({"c": wide, "other": wide, "none": [None] * 3})
+
+        encoded = encode(frame, Encoder(["c"]).fit(frame))
+        assert encoded.column("c_1").to_pylist() == [False, False, True]
+        assert encoded.column("other").to_pylist() == [2**100, None, 1]
+        assert encoded.column("none").to_pylist() == [None] * 3
+        assert np.asarray(one_hot(wide)).tolist() == [[0, 1], [0, 0], [1, 0]]
+        no_values = pl.DataFrame({"c": pl.Series([None], dtype=pl.Int128), "n": [1]})
+        kind = encode(no_values, Encoder(["n"]).fit(no_values)).schema.field("c").type
+        assert str(kind) == "decimal256(39, 0)"
+
+    @pytest.mark.parametrize("function", ["encode", "one_hot"])
+    def test_objects_are_rejected(self, function):
+        """An export has their addresses."""
+        pytest.importorskip("pyarrow")
+        from onehot_fast.integrations import arrow
+
+        frame = pl.DataFrame({"c": pl.Series([1, 2], dtype=pl.Object), "n": [1, 2]})
+        encoder = Encoder(["n"]).fit(frame)
+
+        with pytest.raises(TypeError, match=r"'c' has dtype Object.*Encoder\.transform"):
+            arrow.encode(frame, encoder) if function == "encode" else arrow.one_hot(frame["c"])
+
+    def test_features_of_a_categorical_do_not_depend_on_other_columns(self):
+        pytest.importorskip("pyarrow")
+        from onehot_fast.integrations.arrow import one_hot
+
+        others = pl.Series(["zebra", "ape"], dtype=pl.Categorical)
+        animals = pl.Series(["ape", "zebra"], dtype=pl.Categorical)
+        assert len(others) == 2
+        assert np.asarray(one_hot(animals)).tolist() == [[1, 0], [0, 1]]
