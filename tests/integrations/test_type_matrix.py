@@ -24,6 +24,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -441,17 +442,32 @@ def torch_functions(case: TypeCase) -> None:
     assert onehot_torch.decode(encoded).tolist() == [1, 0]
 
 
-def expressions_of(encoder: Encoder, frame: Any) -> Any:
-    """Return expressions, or raise `NoCell` if they refuse a type, naming it and `transform`.
+PAGE = Path(__file__).parents[2] / "docs" / "types.md"
 
-    Expressions compare values in another engine. The types that it does not compare are listed in
-    the documentation; they are refused before anything is computed.
+
+@cache
+def table_of_page(heading: str) -> list[list[str]]:
+    """Return the cells of the rows of a table of the documentation, which begins with `heading`."""
+    rows = takewhile(
+        lambda row: row.startswith("|"), PAGE.read_text().partition(heading)[2].splitlines()[2:]
+    )
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
+
+
+def expressions_of(encoder: Encoder, frame: Any, engine: str) -> Any:
+    """Return expressions, or raise `NoCell` if they reject a dtype that the documentation lists.
+
+    Expressions compare values in another engine. They are rejected before anything is computed,
+    with an error that names the dtype and the remedy.
     """
     try:
         return encoder.expressions(frame)
     except TypeError as error:
-        message = str(error)
-        if "column 'c' has dtype" in message and "cast the column" in message:
+        found = re.match(r"column 'c' has dtype (\w+).*cast the column", str(error), re.DOTALL)
+        rejected = {
+            (cells[0], cells[1].strip("`")) for cells in table_of_page("| expressions of | dtype |")
+        }
+        if found is not None and (engine, found[1]) in rejected:
             raise NoCell from error
         raise
 
@@ -460,7 +476,11 @@ def polars_expressions(case: TypeCase) -> None:
     encoder, frame = fit(case)
     names, matrix = expected(case)
     lazy = frame.lazy()
-    found = lazy.select(expressions_of(encoder, lazy)).collect() if names else frame.select([])
+    found = (
+        lazy.select(expressions_of(encoder, lazy, "polars")).collect()
+        if names
+        else frame.select([])
+    )
     assert found.columns == names
     np.testing.assert_array_equal(found.to_numpy().reshape(matrix.shape), matrix)
 
@@ -484,7 +504,7 @@ def narwhals_expressions(case: TypeCase) -> None:
     names, matrix = expected(case)
     if not names:
         raise NoCell
-    found = frame.select(expressions_of(encoder, frame))
+    found = frame.select(expressions_of(encoder, frame, "narwhals"))
     assert found.columns == names
     np.testing.assert_array_equal(found.to_numpy().astype(bool), matrix)
 
@@ -836,21 +856,11 @@ class Limit:
     result: str  # the text of its value, or the name of the exception that it raises
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "types.md"
-
-
 @cache
 def limits() -> tuple[Limit, ...]:
     """Return the entries of the table of exceptions in the documentation."""
-    heading = "| Library | Type | Operation |"
-    rows = PAGE.read_text().partition(heading)[2].splitlines()[2:]
-    found = []
-    for row in rows:
-        if not row.startswith("|"):
-            break
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
-        found.append(Limit(*(cell.strip("`").replace(r"\|", "|") for cell in cells)))
-    return tuple(found)
+    rows = table_of_page("| Library | Type | Operation |")
+    return tuple(Limit(*(cell.strip("`").replace(r"\|", "|") for cell in cells)) for cells in rows)
 
 
 def report(library: str, operation: str, failures: dict[str, str]) -> None:
