@@ -591,21 +591,47 @@ def padded(case: TypeCase) -> list[Any]:
     return (rows * N_ROWS)[:N_ROWS] if rows else [None] * N_ROWS
 
 
-def assert_columns(
-    cases: Sequence[TypeCase], encoder: Encoder, matrix: Any, *, declares: bool = True
-) -> None:
-    """Compare the features of several columns with those of the same Python values."""
+def assert_columns(encoder: Encoder, matrix: Any, columns: dict[str, list[Any]], **given: Any) -> None:
+    """Compare the features of several columns with those of the same Python values.
+
+    `columns` has the rows of each column; `given` has the declared categories of some of them.
+    """
     names: list[str] = []
     blocks: list[Any] = []
-    for i, case in enumerate(cases):
-        rows = {f"c{i}": padded(case)}
-        declared = case.declared if declares else None
-        categories = "auto" if declared is None else {f"c{i}": list(declared)}
-        one = Encoder([f"c{i}"], categories=categories).fit(rows)
+    for name, rows in columns.items():
+        declared = given.get(name)
+        categories = "auto" if declared is None else {name: list(declared)}
+        one = Encoder([name], categories=categories).fit({name: rows})
         names += one.get_feature_names_out().tolist()
-        blocks.append(one.transform(rows, "numpy"))
+        blocks.append(one.transform({name: rows}, "numpy"))
     assert encoder.get_feature_names_out().tolist() == names
     np.testing.assert_array_equal(np.asarray(matrix, bool), np.hstack(blocks))
+
+
+def python_rows(cases: Sequence[TypeCase]) -> dict[str, list[Any]]:
+    """Return the rows of `in_one_table` as Python objects."""
+    return {f"c{i}": padded(case) for i, case in enumerate(cases)}
+
+
+def python_categories(cases: Sequence[TypeCase]) -> dict[str, Any]:
+    """Return the categories that the columns of `in_one_table` declare."""
+    return {f"c{i}": case.declared for i, case in enumerate(cases)}
+
+
+def rows_of(table: Any) -> dict[str, list[Any]]:
+    """Return the columns of an Arrow table as Python objects.
+
+    An engine or a file may hold a column in another type: durations become intervals in DuckDB, and
+    a Parquet file has no zones. What it hands out, without this package, is what is encoded.
+    """
+    return {name: items(table[name], "arrow") for name in table.column_names}
+
+
+def categories_of(table: Any) -> dict[str, Any]:
+    """Return the categories of the ordered dictionaries of an Arrow table."""
+    table = table.combine_chunks().unify_dictionaries()
+    ordered = [field.name for field in table.schema if getattr(field.type, "ordered", False)]
+    return {name: table[name].chunk(0).dictionary.to_pylist() for name in ordered}
 
 
 def duckdb_sql(cases: Sequence[TypeCase]) -> None:
@@ -614,8 +640,8 @@ def duckdb_sql(cases: Sequence[TypeCase]) -> None:
     table = in_one_table(cases)
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        connection.register("t", table)
         try:
+            connection.register("t", table)
             connection.execute("SELECT * FROM t").fetchall()
         except Exception as error:
             raise NoCell from error
@@ -625,7 +651,8 @@ def duckdb_sql(cases: Sequence[TypeCase]) -> None:
         names = encoder.get_feature_names_out().tolist()
         result = connection.execute(encoder.to_sql("duckdb", table="t"))
         assert [column[0] for column in result.description] == names
-        assert_columns(cases, encoder, result.fetchall())
+        rows = result.fetchall()
+        assert_columns(encoder, rows, python_rows(cases), **python_categories(cases))
 
 
 def duckdb_relation(cases: Sequence[TypeCase]) -> None:
@@ -635,15 +662,15 @@ def duckdb_relation(cases: Sequence[TypeCase]) -> None:
     table = in_one_table(cases)
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        connection.register("t", table)
         try:
+            connection.register("t", table)
             relation = connection.sql("SELECT * FROM t")
             back = relation.to_arrow_table()
         except Exception as error:
             raise NoCell from error
         encoder = Encoder(table.column_names).fit(relation)
         wanted = Encoder(table.column_names).fit(back)
-        assert_columns(cases, encoder, encoder.transform(relation, "numpy"), declares=False)
+        assert_columns(encoder, encoder.transform(relation, "numpy"), rows_of(back))
         decoded = encoder.inverse_transform(encoder.transform(relation))
         for name in table.column_names:
             assert_same(decoded[name], back[name], "arrow")
@@ -681,7 +708,7 @@ def file_of(suffix: str) -> Callable[[Sequence[TypeCase]], None]:
                 encoder = Encoder(source.column_names).fit(source)
                 assert encoded.column_names == encoder.get_feature_names_out().tolist()
                 matrix = np.array(matrix, bool).reshape(len(encoded.columns), N_ROWS).T
-                assert_columns(cases, encoder, matrix, declares=suffix == "arrow")
+                assert_columns(encoder, matrix, rows_of(source), **categories_of(source))
 
     return check
 
@@ -736,7 +763,7 @@ def spark_frame(spark: Any) -> Callable[[Sequence[TypeCase]], None]:
         encoder = Encoder(table.column_names).fit(frame)
         encoded = encoder.transform(frame)
         rows = [list(row) for row in encoded.collect()]
-        assert_columns(cases, encoder, rows, declares=False)
+        assert_columns(encoder, rows, rows_of(frame.toArrow()))
         decoded = encoder.inverse_transform(encoded)
         assert decoded.dtypes == frame.dtypes
         assert decoded.collect() == frame.collect()
