@@ -17,6 +17,8 @@ decide this.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import pickle
@@ -530,15 +532,20 @@ def sklearn_encoder(case: TypeCase) -> None:
 def dask_frame(case: TypeCase) -> None:
     dd = pytest.importorskip("dask.dataframe")
     import dask
+    from dask.dataframe.utils import make_meta
 
     whole = table_of(case)
     with dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False}):
         try:
             frame = dd.from_pandas(whole, npartitions=2, sort=False)
             assert type_of(frame.compute()["c"], "pandas") == type_of(whole["c"], "pandas")
+            make_meta(frame)  # Dask calls it for each step, and cannot take from views and runs
+            make_meta(whole)
         except Exception as error:
             raise NoCell from error
-        encoder = Encoder(["c"]).fit(frame)
+        # Only an encoder that rejects missing values promises a dtype without them.
+        missing = "ignore" if case.has_missing else "error"
+        encoder = Encoder(["c"], handle_missing=missing).fit(frame)
         assert_encoded(encoder, whole, case)
         encoded = encoder.transform(frame)
         np.testing.assert_array_equal(encoded.compute().to_numpy(), expected(case)[1])
@@ -591,7 +598,9 @@ def padded(case: TypeCase) -> list[Any]:
     return (rows * N_ROWS)[:N_ROWS] if rows else [None] * N_ROWS
 
 
-def assert_columns(encoder: Encoder, matrix: Any, columns: dict[str, list[Any]], **given: Any) -> None:
+def assert_columns(
+    encoder: Encoder, matrix: Any, columns: dict[str, list[Any]], **given: Any
+) -> None:
     """Compare the features of several columns with those of the same Python values.
 
     `columns` has the rows of each column; `given` has the declared categories of some of them.
@@ -628,10 +637,18 @@ def rows_of(table: Any) -> dict[str, list[Any]]:
 
 
 def categories_of(table: Any) -> dict[str, Any]:
-    """Return the categories of the ordered dictionaries of an Arrow table."""
-    table = table.combine_chunks().unify_dictionaries()
-    ordered = [field.name for field in table.schema if getattr(field.type, "ordered", False)]
-    return {name: table[name].chunk(0).dictionary.to_pylist() for name in ordered}
+    """Return the categories of the ordered dictionaries of an Arrow table.
+
+    pyarrow reads a dictionary of an extension type as an extension type of a dictionary.
+    """
+    found = {}
+    for name, column in zip(table.column_names, table.combine_chunks().columns, strict=True):
+        chunk = column.chunk(0)
+        while hasattr(chunk, "storage"):
+            chunk = chunk.storage
+        if getattr(chunk.type, "ordered", False):
+            found[name] = chunk.dictionary.to_pylist()
+    return found
 
 
 def duckdb_sql(cases: Sequence[TypeCase]) -> None:
@@ -681,7 +698,6 @@ def file_of(suffix: str) -> Callable[[Sequence[TypeCase]], None]:
     """Return a function that encodes and decodes a file with the command."""
 
     def check(cases: Sequence[TypeCase]) -> None:
-        import pyarrow as pa
 
         from onehot_fast.cli import main
 
@@ -690,8 +706,17 @@ def file_of(suffix: str) -> Callable[[Sequence[TypeCase]], None]:
         try:
             write_file(cases, suffix)
             source = read_file(f"in.{suffix}")
-        except (pa.ArrowException, NotImplementedError, TypeError, ValueError, OSError) as error:
+            # pyarrow writes dictionaries of extension types to Arrow files that it cannot read.
+            source.validate(full=True)
+        except Exception as error:  # of pyarrow, polars or pandas
             raise NoCell from error
+        # pyarrow writes intervals of pandas as structs, which no function encodes.
+        nested = [name for name in source.column_names if _is_nested(source[name].type)]
+        for name in nested:
+            assert_command_rejects(f"in.{suffix}", name)
+        source = source.drop_columns(nested)
+        if not source.column_names:
+            return
         columns = [part for name in source.column_names for part in ("-c", name)]
         layouts = ["columns", "dictionary"]
         for layout in layouts:
@@ -703,7 +728,7 @@ def file_of(suffix: str) -> Callable[[Sequence[TypeCase]], None]:
             for name in source.column_names:
                 assert_same(decoded[name], source[name], "arrow")
             if layout == "columns":
-                encoded = read_file(f"middle.{suffix}")
+                encoded = read_file(f"middle.{suffix}").drop_columns(nested)
                 matrix = [column.to_pylist() for column in encoded.columns]
                 encoder = Encoder(source.column_names).fit(source)
                 assert encoded.column_names == encoder.get_feature_names_out().tolist()
@@ -711,6 +736,24 @@ def file_of(suffix: str) -> Callable[[Sequence[TypeCase]], None]:
                 assert_columns(encoder, matrix, rows_of(source), **categories_of(source))
 
     return check
+
+
+def _is_nested(kind: Any) -> bool:
+    import pyarrow as pa
+
+    while isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind.storage_type
+    return pa.types.is_nested(kind) and not pa.types.is_run_end_encoded(kind)
+
+
+def assert_command_rejects(path: str, name: str) -> None:
+    """Check that the command fails for a nested column, and names the column and the type."""
+    from onehot_fast.cli import main
+
+    with contextlib.redirect_stderr(io.StringIO()) as errors:
+        assert main(["encode", path, "-c", name, "-o", f"no.{path}", "-q"]) != 0
+    assert f"{name!r}: Arrow type struct" in errors.getvalue()
+    assert "cannot be encoded" in errors.getvalue()
 
 
 def write_file(cases: Sequence[TypeCase], suffix: str) -> None:
@@ -762,7 +805,8 @@ def spark_frame(spark: Any) -> Callable[[Sequence[TypeCase]], None]:
             raise NoCell from error
         encoder = Encoder(table.column_names).fit(frame)
         encoded = encoder.transform(frame)
-        rows = [list(row) for row in encoded.collect()]
+        names = encoder.get_feature_names_out().tolist()
+        rows = [[row[name] for name in names] for row in encoded.collect()]
         assert_columns(encoder, rows, rows_of(frame.toArrow()))
         decoded = encoder.inverse_transform(encoded)
         assert decoded.dtypes == frame.dtypes
