@@ -224,8 +224,7 @@ class SeriesAccessor(Generic[Frame]):
         -------
         pyarrow.RecordBatch of n_rows
             One Boolean column per category, without nulls: a missing value is False in all columns.
-            All columns share one buffer. If there are no categories, the batch has no columns and
-            no rows.
+            All columns share one buffer. Without categories, the batch has rows but no columns.
 
         Raises
         ------
@@ -246,7 +245,7 @@ class SeriesAccessor(Generic[Frame]):
         bits = write.bits([column], num_threads=num_threads)
         # The names are set afterwards, because in C a name ends at "\0".
         block = ArrowBlock(map(str, range(len(bits))), bits, len(column.codes), "b", 1)
-        return pa.RecordBatch.from_arrays(pa.record_batch(block).columns, names)
+        return pa.record_batch(block).rename_columns(names)
 
     def codes(self) -> npt.NDArray[np.integer[Any]]:
         """Return the position of the feature that is one in each row.

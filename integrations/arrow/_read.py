@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,16 @@ from onehot_fast import Column
 from onehot_fast.adapter import CodedColumn, Table, Values, read_arrow, with_article
 
 from ._types import LIBRARY, type_name
-from ._values import as_values, check_offsets, chunks_of, runs_of, storage
+from ._values import (
+    as_values,
+    check_offsets,
+    chunks_of,
+    is_uuid,
+    plain_array,
+    runs_of,
+    storage,
+    storage_of,
+)
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -137,6 +147,8 @@ class ArrowTable(Table):
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
         """Return columns of one numeric or Boolean type as the rows of an array, else None."""
+        if isinstance(self.source.schema.field(positions[0]).type, pa.BaseExtensionType):
+            return None  # its values may differ from what it stores
         return read_arrow(self.source.select(positions)).block(range(len(positions)))
 
     def cells(self, position: int) -> list[Any] | None:
@@ -176,8 +188,10 @@ class ColumnReader:
 
     def read(self, column: ArrowColumn) -> Column | Values:
         """Return a batch as codes or values; see `read_column`."""
-        column = storage(column)
+        column = plain_array(column)
         kind = column.type
+        if isinstance(kind, pa.BaseExtensionType):
+            return self._read_extension(column)
         if pa.types.is_null(kind):
             return Column(np.full(len(column), -1, np.int8), np.empty(0, object))
         if pa.types.is_run_end_encoded(kind):
@@ -188,6 +202,25 @@ class ColumnReader:
             return self._read_dictionary(column)
         plain = _plain_values(column)
         return _hashed(column) if plain is None else plain
+
+    def _read_extension(self, column: ArrowColumn) -> Column:
+        """Return a column whose values differ from what it stores, such as UUIDs.
+
+        What it stores is hashed, so only one row of each value becomes a Python object.
+        """
+        stored = self.read(storage_of(column)).encode()
+        if is_uuid(column.type):  # what differs as bytes differs as a UUID
+            ids = [UUID(bytes=text) for text in stored.categories.tolist()]
+            categories = np.fromiter(ids, object, len(ids))
+            return Column.unchecked(stored.codes, categories, is_distinct=True)
+        rows = np.flatnonzero(stored.codes >= 0)
+        row_of = np.full(stored.n_categories, -1)  # -1: no row has the value
+        row_of.put(stored.codes.take(rows), rows)
+        values = [None if row < 0 else column[row].as_py() for row in row_of.tolist()]
+        # Values may be equal, although what is stored differs.
+        distinct = Values([np.fromiter(values, object, len(values))]).encode()
+        codes = np.append(distinct.codes, -1).astype(np.int32).take(stored.codes)
+        return Column.unchecked(codes, distinct.stored)
 
     def _read_dictionary(self, column: ArrowColumn) -> Column:
         """Return the codes of all chunks, with one array of categories for all dictionaries."""
@@ -245,7 +278,7 @@ def _by_appearance(codes: Codes, n_codes: int) -> Codes:
 
 def read_integers(column: ArrowColumn) -> Codes:
     """Return integers as codes, unchanged; a null becomes a code that belongs to no class."""
-    column = storage(column)
+    column = plain_array(column)
     if not pa.types.is_integer(column.type):
         raise TypeError(f"array must hold integers if depth is given, got type {column.type}")
     if column.type == pa.uint64() and column.null_count:

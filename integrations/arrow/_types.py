@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from onehot_fast.adapter import ColumnSchema, identities
 
-from ._values import as_values, chunks_of
+from ._values import array_of, as_values, chunks_of, has_own_values, is_bool8
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Positions: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -128,27 +128,32 @@ def common_type(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
         return None
 
 
-def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a type, without extension types, dictionaries and runs."""
+def layers(kind: pa.DataType) -> Iterator[pa.DataType]:
+    """Yield a type and the types inside it; the last one is the type of the plain values.
+
+    An extension type is the last one if its values differ from what it stores, as `plain_array`
+    says. The values of ``arrow.bool8`` are Booleans.
+    """
     while True:
-        if isinstance(kind, pa.BaseExtensionType):
+        yield kind
+        if is_bool8(kind):
+            kind = pa.bool_()
+        elif isinstance(kind, pa.BaseExtensionType) and not has_own_values(kind):
             kind = kind.storage_type
         elif pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
             kind = kind.value_type
         else:
-            return kind
+            return
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of a type, without extension types, dictionaries and runs."""
+    return [*layers(kind)][-1]
 
 
 def has_dictionary(kind: pa.DataType) -> bool:
     """Tell whether one layer of a type is a dictionary."""
-    while not pa.types.is_dictionary(kind):
-        if isinstance(kind, pa.BaseExtensionType):
-            kind = kind.storage_type
-        elif pa.types.is_run_end_encoded(kind):
-            kind = kind.value_type
-        else:
-            return False
-    return True
+    return any(map(pa.types.is_dictionary, layers(kind)))
 
 
 def converted(values: pa.Array, kind: pa.DataType, expected: Sequence[Hashable]) -> pa.Array | None:
@@ -163,7 +168,7 @@ def converted(values: pa.Array, kind: pa.DataType, expected: Sequence[Hashable])
         try:
             array = cast_to(values, kind)
         except pa.ArrowNotImplementedError:  # pyarrow has no cast between the types
-            array = pa.array(values.to_pylist(), kind)
+            array = array_of(values.to_pylist(), kind)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return None  # pyarrow raises these errors for values that a type cannot represent
     return array if identities(as_values(array)) == [*expected] else None
@@ -185,7 +190,7 @@ def cast_to(values: pa.Array, kind: pa.DataType) -> pa.Array:
 def can_represent(kind: pa.DataType, values: Sequence[Any]) -> bool:
     """Tell whether a plain type can represent Python values exactly."""
     try:
-        array = pa.array(values, kind)
+        array = array_of(values, kind)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return False
     return identities(as_values(array)) == identities(values)
@@ -197,7 +202,7 @@ def scalar_array(value: Any, kind: pa.DataType) -> pa.Array | None:
     A float is rounded to a type of floats.
     """
     try:
-        array = pa.array([value], kind)
+        array = array_of([value], kind)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return None
     # pyarrow drops fractions of seconds and decodes bytes without an error.
@@ -227,8 +232,9 @@ def rows_writer(
     all values, in this order. If it has too many values for the type of its indices, the indices
     are int32.
     """
-    if isinstance(kind, pa.BaseExtensionType):
-        _, write = rows_writer(values, kind.storage_type, keys)
+    if isinstance(kind, pa.BaseExtensionType) and kind != values.type:
+        stored = pa.bool_() if is_bool8(kind) else kind.storage_type
+        _, write = rows_writer(values, stored, keys)
         return kind, lambda positions: _extension_rows(write(positions), kind)
     if pa.types.is_run_end_encoded(kind):
         value_type, write = rows_writer(values, kind.value_type, keys)
@@ -269,6 +275,8 @@ def _dictionary_writer(
 def _extension_rows(
     rows: pa.Array | pa.ChunkedArray, kind: pa.BaseExtensionType
 ) -> pa.Array | pa.ChunkedArray:
+    if is_bool8(kind):
+        rows = rows.cast(kind.storage_type)
     chunks = [pa.ExtensionArray.from_storage(kind, chunk) for chunk in chunks_of(rows)]
     return pa.chunked_array(chunks, kind) if isinstance(rows, pa.ChunkedArray) else chunks[0]
 
@@ -295,6 +303,8 @@ def _run_rows(
 def taken(values: pa.Array, positions: Positions | pa.Array) -> pa.Array:
     """Return the values at some positions; a null position gives null."""
     indices = pa.array(positions)
+    if isinstance(values.type, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(values.type, taken(values.storage, indices))
     try:
         return values.take(indices)
     except pa.ArrowNotImplementedError:  # pyarrow cannot take from string and binary views

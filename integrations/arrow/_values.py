@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,13 +22,65 @@ MAX_LISTED_TEXTS = 1 << 12
 _LABELS: WeakKeyDictionary[ColumnSchema, pa.Array] = WeakKeyDictionary()
 
 
+def is_bool8(kind: pa.DataType) -> bool:
+    """Tell whether a type stores Booleans as bytes, of which every one but 0 is True."""
+    return isinstance(kind, getattr(pa, "Bool8Type", ()))
+
+
+def is_uuid(kind: pa.DataType) -> bool:
+    """Tell whether a type is pyarrow's type of UUIDs."""
+    return isinstance(kind, getattr(pa, "UuidType", ()))
+
+
+def has_own_values(kind: pa.DataType) -> bool:
+    """Tell whether an extension type has other Python values than its storage.
+
+    The scalars of an extension type decide this: those of ``arrow.uuid`` are UUIDs, those of
+    ``arrow.json`` are the stored strings. Types of users may define scalars as well.
+    """
+    if not isinstance(kind, pa.BaseExtensionType):
+        return False
+    scalar: Any = kind.__arrow_ext_scalar_class__()
+    return scalar.as_py is not pa.ExtensionScalar.as_py
+
+
+def storage_of(array: Any) -> Any:
+    """Return the storage array of an extension array."""
+    chunks = [chunk.storage for chunk in chunks_of(array)]
+    kind = array.type.storage_type
+    return pa.chunked_array(chunks, kind) if isinstance(array, pa.ChunkedArray) else chunks[0]
+
+
 def storage(array: Any) -> Any:
-    """Return the storage array of an extension array; return any other array unchanged."""
+    """Return what an array stores, without extension types."""
     while isinstance(array.type, pa.BaseExtensionType):
-        chunks = [chunk.storage for chunk in chunks_of(array)]
-        kind = array.type.storage_type
-        array = pa.chunked_array(chunks, kind) if isinstance(array, pa.ChunkedArray) else chunks[0]
+        array = storage_of(array)
     return array
+
+
+def plain_array(array: Any) -> Any:
+    """Return an array with the same Python values, and without an extension type if possible.
+
+    Only extension types with values that no other type has remain, such as ``arrow.uuid``.
+    """
+    while isinstance(array.type, pa.BaseExtensionType):
+        if is_bool8(array.type):
+            return storage_of(array).cast(pa.bool_())
+        if has_own_values(array.type):
+            return array
+        array = storage_of(array)
+    return array
+
+
+def array_of(values: Iterable[Any], kind: pa.DataType) -> pa.Array:
+    """Return Python values as an array of a type; some versions of pyarrow do not accept UUIDs."""
+    if not is_uuid(kind):
+        return pa.array(values, kind)
+    items = list(values)
+    if not all(item is None or isinstance(item, UUID) for item in items):
+        raise TypeError(f"values of type {kind} must be UUIDs")
+    stored = pa.array([None if item is None else item.bytes for item in items], kind.storage_type)
+    return pa.ExtensionArray.from_storage(kind, stored)
 
 
 def chunks_of(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
@@ -58,9 +111,9 @@ def check_offsets(values: pa.Array) -> None:
 
 def as_values(column: Any) -> AnyArray:
     """Return a column as a NumPy array; a null becomes NaN, NaT or, in an object array, None."""
-    column = storage(column)
+    column = plain_array(column)
     if isinstance(column, pa.ChunkedArray):
-        chunks = column.chunks or [pa.nulls(0, column.type)]
+        chunks = column.chunks or [column.combine_chunks()]
         return np.concatenate([as_values(chunk) for chunk in chunks])
     if pa.types.is_dictionary(column.type):
         return _decoded(as_values(column.dictionary), next(read_arrow(column)).codes())
@@ -73,7 +126,8 @@ def as_values(column: Any) -> AnyArray:
     has_null_integers = pa.types.is_integer(kind) and column.null_count
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     is_short = is_text and len(column) <= MAX_LISTED_TEXTS
-    if _is_object_type(kind) or has_null_integers or is_short:
+    is_extension = isinstance(kind, pa.BaseExtensionType)
+    if _is_object_type(kind) or is_extension or has_null_integers or is_short:
         return np.fromiter(column.to_pylist(), object, len(column))
     rows: AnyArray = column.to_numpy(zero_copy_only=False)
     return rows
@@ -92,6 +146,8 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
         dtype = values.dtype if kind in "fmM" else np.dtype(object)
         values = np.append(values.astype(dtype), np.full(1, missing, dtype))
+    if codes.dtype == np.uint64:  # NumPy takes no such positions; a bounded one stays invalid
+        codes = np.minimum(codes, np.uint64(len(values))).astype(np.int64)
     # `take` checks each code as it reads it, so codes that another thread changes do no harm.
     rows: AnyArray = values.take(codes)
     return rows
@@ -108,6 +164,7 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
     converters: tuple[Callable[[], pa.Array], ...] = (
         lambda: pa.array(scalars if array.dtype == object else array),
         lambda: pa.array(scalars, pa.uint64()),  # pyarrow infers int64
+        lambda: array_of(scalars, pa.uuid()),  # early versions of pyarrow infer no type
         lambda: pa.array(scalars, pa.timestamp("ns", pa.array(scalars).type.tz)),  # microseconds
     )
     for convert in converters:

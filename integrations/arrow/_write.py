@@ -26,7 +26,7 @@ from onehot_fast.adapter import (
 )
 
 from ._types import converted, fitted_type, has_dictionary, plain_type, rows_writer
-from ._values import output_labels
+from ._values import array_of, output_labels
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Layout: TypeAlias = Literal["columns", "struct", "array", "tensor", "dictionary"]
@@ -152,7 +152,11 @@ def _from_numpy(values: AnyArray, name: object) -> pa.Array:
         except OverflowError:  # pyarrow infers int64
             return pa.array(values, pa.uint64(), from_pandas=is_object)
     except (pa.ArrowException, OverflowError) as error:
-        raise TypeError(f"column {name!r} has no Arrow type for its values: {error}") from error
+        try:
+            return array_of(identities(values), pa.uuid())  # early versions infer no type of UUIDs
+        except TypeError:
+            text = f"column {name!r} has no Arrow type for its values: {error}"
+            raise TypeError(text) from error
 
 
 def batch_of(columns: Sequence[pa.Array], schema: pa.Schema, n_rows: int) -> pa.RecordBatch:

@@ -25,7 +25,7 @@ from onehot_fast.adapter import (
 
 from ._read import as_rows, flattened, read_column
 from ._types import RowsWriter, converted, fitted_type, plain_type, rows_writer, scalar_array
-from ._values import as_values, common_values, output_labels, storage
+from ._values import as_values, common_values, output_labels, plain_array
 from ._write import Layout, metadata_without, with_columns
 from .encoding import Rows, fitted_schema
 
@@ -298,7 +298,7 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
 
 def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:
     """Return the class of each row of a column that was encoded with layout="dictionary"."""
-    rows = read_column(storage(values)).encode()
+    rows = read_column(values).encode()
     classes = labels.outputs_of(rows.stored)[rows.codes.astype(np.int64)]
     # A null is a row of zeros, or of NaN.
     is_null_encoded = column.zero_row_labels or column.options.handle_missing == "propagate"
@@ -314,7 +314,7 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
 
 def _cells(values: Any, owner: str) -> npt.NDArray[Any]:
     """Return a column of numbers or Booleans as a NumPy array; null becomes NaN."""
-    kind = storage(values).type
+    kind = plain_array(values).type
     if not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise TypeError(f"{owner} must hold Booleans or numbers, got the Arrow type {kind}")
     numbers = cast(Values, read_column(values)).numbers()

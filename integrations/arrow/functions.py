@@ -19,7 +19,8 @@ from onehot_fast import Encoder
 from onehot_fast.adapter import CodedColumn, ColumnSchema, check_choice, checks, with_article
 
 from ._read import read_integers
-from ._values import comparable_values
+from ._types import fitted_type, layers
+from ._values import comparable_values, has_own_values, is_bool8, is_uuid
 from ._write import nested
 
 __all__ = ["expression", "register"]
@@ -170,13 +171,32 @@ def _category_position(column: ColumnSchema, field: pc.Expression) -> pc.Express
     missing, unknown = pa.scalar(None, pa.int32()), pa.scalar(len(known), pa.int32())
     if not len(known):  # there is no type to cast the field to
         return pc.if_else(field.is_null(nan_is_null=True), missing, unknown)
-    values = field.cast(known.type)
+    known = known.storage if is_uuid(known.type) else known  # pyarrow compares what they store
+    values = _comparable_field(column, field).cast(known.type)
     if pa.types.is_floating(known.type):
         values = values + pa.scalar(0.0, known.type)  # index_in distinguishes -0.0 from 0.0
     position = pc.Expression._call("index_in", [values], pc.SetLookupOptions(value_set=known))
     # Missing and unknown values both have a null position; only the values tell them apart.
     present = pc.coalesce(position, unknown)
     return pc.if_else(values.is_null(nan_is_null=True), missing, present)
+
+
+def _comparable_field(column: ColumnSchema, field: pc.Expression) -> pc.Expression:
+    """Return a field whose stored values can be compared, if it has the type that `fit` saw.
+
+    pyarrow casts what an extension type stores. Raise TypeError if its values differ from that.
+    """
+    kind = fitted_type(column)
+    for layer in () if kind is None else layers(kind):
+        if is_bool8(layer):
+            return field.cast(pa.bool_())
+        if has_own_values(layer) and not is_uuid(layer):
+            raise TypeError(
+                f"column {column.name!r} had the Arrow type {layer} in fit, whose values differ"
+                " from what it stores, so pyarrow cannot compare them: use Encoder.transform or"
+                " arrow.encode"
+            )
+    return field
 
 
 class _Function:

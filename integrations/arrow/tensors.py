@@ -23,7 +23,7 @@ from onehot_fast.adapter import (
 )
 
 from ._read import as_column, read_column, read_integers
-from ._values import storage
+from ._values import plain_array
 from ._write import (
     LAYOUTS,
     Layout,
@@ -133,7 +133,7 @@ def _read(
         n_classes = int(shape[1])
         return CodedColumn(codes, None, n_classes), range(n_classes)
     column = read_column(values).encode()
-    if categories is None and pa.types.is_dictionary(storage(values).type):
+    if categories is None and pa.types.is_dictionary(plain_array(values).type):
         known = column.categories
         return CodedColumn(column.codes, None, len(known)), known
     if categories is None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from decimal import MAX_PREC, Context, Decimal
 from typing import ClassVar
+from uuid import UUID
 
 import numpy as np
 
@@ -52,8 +53,9 @@ class Dialect:
     """DuckDB's SQL, which is also the base class of the other dialects.
 
     The methods `text`, `bytes`, `boolean`, `integer`, `decimal`, `float`, `date`, `time`,
-    `instant`, `zoned` and `duration` are named after the results of `FeatureWriter.kind_of`. They
-    return a value as a SQL literal, or None if no column of the engine can hold the value.
+    `instant`, `zoned`, `duration` and `uuid` are named after the results of
+    `FeatureWriter.kind_of`. They return a value as a SQL literal, or None if no column of the
+    engine can hold the value.
     """
 
     title = "DuckDB"
@@ -80,7 +82,7 @@ class Dialect:
     mixes_kinds = False  # whether one column may hold values of several kinds
     folds_case = True  # whether names that differ only in case mean the same column
     # The kinds of values, apart from numbers, text and bytes, that a column may hold.
-    kinds: ClassVar[set[str]] = {"date", "instant", "zoned", "time", "duration"}
+    kinds: ClassVar[set[str]] = {"date", "instant", "zoned", "time", "duration", "uuid"}
 
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
@@ -177,6 +179,9 @@ class Dialect:
         # As seconds with a fraction, because DuckDB cannot read -2**63 microseconds.
         seconds = Decimal(microseconds).scaleb(-6, EXACT)
         return f"INTERVAL '{seconds:f} seconds'"
+
+    def uuid(self, value: UUID) -> str:
+        return f"CAST('{value}' AS UUID)"
 
 
 class Postgres(Dialect):

@@ -27,6 +27,7 @@ from onehot_fast._categories.keys import (
     preferred_by_key,
     text_label,
 )
+from onehot_fast._categories.scalar_json import Json, from_json, to_json
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.utils import cached_property
 
@@ -42,6 +43,8 @@ TEXT_KINDS: dict[str, Kind] = {"U": "string", "T": "string", "S": "binary"}
 
 # dtype kind → family; only values of the same family can be equal.
 FAMILIES = {**dict.fromkeys("biuf", "number"), "M": "instant", "m": "duration"}
+# Types that pickle does not find: pyarrow's intervals of months, whose type names no module.
+NOT_PICKLED = frozenset({"MonthDayNano"})
 PLAIN_NUMBERS = frozenset({int, float, *(np.dtype(code).type for code in "bhilqBHILQefd")})
 
 
@@ -74,18 +77,26 @@ class Categories:
 
     def __reduce__(self) -> Any:
         """Pickle the values without the cached properties."""
-        return Categories, (self.values,)
+        return Categories.from_plain, (self.to_plain(),)
 
-    def to_plain(self) -> AnyArray | tuple[AnyArray, AnyArray, bool]:
-        """Return the values as an array, or for Strings as ``(offsets, data, is_text)``."""
+    def to_plain(self) -> AnyArray | tuple[AnyArray, AnyArray, bool] | list[Json]:
+        """Return the values in a form that can be pickled.
+
+        It is an array, ``(offsets, data, is_text)`` for Strings, or a list of the JSON forms of
+        values that pickle does not support.
+        """
         values = self.values
         if isinstance(values, Strings):
             return values.offsets, values.data, values.is_text
+        if values.dtype == object and any(type(v).__name__ in NOT_PICKLED for v in values):
+            return [to_json(item) for item in values.tolist()]
         return values
 
     @classmethod
     def from_plain(cls, plain: Any) -> Categories:
         """Return the categories from the result of `to_plain`."""
+        if isinstance(plain, list):
+            return cls(as_objects([from_json(item) for item in plain]))
         return cls(Strings(*plain) if isinstance(plain, tuple) else plain)
 
     def __len__(self) -> int:
@@ -354,7 +365,7 @@ def category_array(values: Iterable[Any]) -> Strings | AnyArray:
 def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
     """Return Strings or a typed array if all items have one type, else an array of objects."""
     kinds = set(map(type, items))
-    if not kinds <= {str, bytes, int, bool, float}:
+    if any(issubclass(kind, np.generic) for kind in kinds):
         items = [plain(item) for item in items]
         kinds = set(map(type, items))
     kind = next(iter(kinds)) if len(kinds) == 1 else None

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +47,7 @@ OF_ANOTHER_PACKAGE = 2  # `dtype.isbuiltin` of the dtypes of ml_dtypes
 # Type of all objects → kind of the `Dictionary`.
 KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
 # Equal values of one of these types have the same repr, except for 0.0 and -0.0.
-ONE_SPELLING = {str, bytes, int, bool, float, datetime.date, datetime.timedelta, Fraction}
+ONE_SPELLING = {str, bytes, int, bool, float, datetime.date, datetime.timedelta, Fraction, UUID}
 # The kind of the `Dictionary` follows from the first value in these rows that is not missing.
 MAX_SAMPLE = 1024
 

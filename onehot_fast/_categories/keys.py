@@ -17,6 +17,7 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from numbers import Number
 from typing import Any, cast
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 MICROSECOND = datetime.timedelta(microseconds=1)
 
 # Values of these types are their own keys.
-PLAIN = frozenset({str, int, float, bytes, bool, complex, Decimal, Fraction, datetime.date})
+PLAIN = frozenset({str, int, float, bytes, bool, complex, Decimal, Fraction, datetime.date, UUID})
 # Values of these types are never missing and are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
 # Names of these types equal themselves.
@@ -216,14 +217,18 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     The order is numbers, strings, bytes, datetimes, dates, durations and complex numbers. Values of
     other types follow, sorted by the name of their type.
     """
+    items = list(values)
+    group_of = {kind: _group_of(kind) for kind in set(map(type, items))}
     groups: dict[tuple[int, str], list[Any]] = {}
-    for item in values:
-        kind = next(
-            (i for i, (types, _) in enumerate(KINDS) if isinstance(item, types)), len(KINDS)
-        )
-        name = f"{type(item).__module__}.{type(item).__qualname__}" if kind == len(KINDS) else ""
-        groups.setdefault((kind, name), []).append(item)
+    for item in items:
+        groups.setdefault(group_of[type(item)], []).append(item)
     return [item for group in sorted(groups) for item in _sorted_group(group[0], groups[group])]
+
+
+def _group_of(kind: type) -> tuple[int, str]:
+    """Return the number of the group of a type in `KINDS`, and the type's name for other types."""
+    number = next((i for i, (types, _) in enumerate(KINDS) if issubclass(kind, types)), len(KINDS))
+    return number, f"{kind.__module__}.{kind.__qualname__}" if number == len(KINDS) else ""
 
 
 # Groups of types in sort order: the types, and the function that returns the sort key of a value.
@@ -263,6 +268,8 @@ def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
     if kind < len(KINDS):
         with localcontext(Context(traps=[])):  # the caller's decimal context may raise errors
             return sorted(values, key=KINDS[kind][1])
+    if set(map(type, values)) == {UUID}:  # the same order as below, in a fraction of the time
+        return sorted(values, key=lambda value: value.int)
     values = sorted(values, key=repr)  # breaks ties if the order is partial, as for sets
     try:
         return sorted(values)

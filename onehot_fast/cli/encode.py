@@ -314,7 +314,7 @@ def _encoding(
     """Return how encoding changes the columns of a file."""
     with encoding(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
-    if layout == "dictionary" and form.kind == "parquet":
+    if layout == "dictionary" and not form.is_text:
         fields = [_held_labels(field, form) if field.name in new else field for field in after]
         after = pa.schema(fields, after.metadata)
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
@@ -348,7 +348,7 @@ def _without_dictionaries(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Record
     if batch.schema.types == schema.types:
         return batch
     columns = [
-        column if column.type == kind else column.dictionary_decode()
+        column if column.type == kind else column.dictionary.take(column.indices)
         for column, kind in zip(batch.columns, schema.types, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -473,7 +473,7 @@ def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     kind = source.schema.field(names[0]).type
     if pa.types.is_struct(kind):
         return "struct"
-    if isinstance(kind, pa.BaseExtensionType):
+    if isinstance(kind, pa.FixedShapeTensorType):
         return "tensor"
     return "array" if pa.types.is_nested(kind) else "dictionary"
 

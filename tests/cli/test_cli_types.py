@@ -122,7 +122,7 @@ ZONED = pa.array([0, None, 86_400], pa.timestamp("s", "Europe/Paris"))
 
 
 @pytest.mark.parametrize("values", [DURATIONS, ZONED])
-def test_parquet_has_no_dictionary_that_pyarrow_reads_as_another_type(values, done):
+def test_parquet_gets_no_dictionary_that_pyarrow_reads_as_another_type(values, done):
     """The labels of --layout dictionary are plain, and so is a column from an Arrow file."""
     files.write(pa.table({"c": values}), Path("in.parquet"))
     done("encode in.parquet -c c --layout dictionary -o labels.parquet")

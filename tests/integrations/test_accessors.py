@@ -79,12 +79,20 @@ def test_every_form_equals_an_encoder(library, data, prefix, options):
     np.testing.assert_array_equal(array, expected)
     assert (array.dtype, array.flags.c_contiguous) == (np.float32, True)
     batch.validate(full=True)
+    assert batch.num_rows == len(column)
     assert batch.to_pydict() == library.columns(frame)
     for form in (column.onehot.to_csr, column.onehot.to_csc):
         sparse = form(dtype=FLOAT64[library.name], **options)
         np.testing.assert_array_equal(sparse.toarray(), expected)
         assert (sparse.dtype, sparse.has_canonical_format) == (np.float64, True)
         assert form(**options).dtype == np.float32
+
+
+@pytest.mark.parametrize("values", [[None, None], []])
+def test_an_arrow_batch_without_columns_has_rows(library, values):
+    batch = series(library, values).onehot.to_arrow()
+
+    assert (batch.num_rows, batch.num_columns) == (len(values), 0)
 
 
 @given(data=st.data())

@@ -2,6 +2,7 @@
 
 import datetime
 import sqlite3
+import uuid
 from contextlib import closing
 from decimal import Decimal
 
@@ -35,6 +36,7 @@ BEYOND = [
             for dialect in ("spark", "bigquery", "sqlite")
         ),
         *(([datetime.time(1)], dialect, "datetime.time") for dialect in ("spark", "sqlite")),
+        *(([uuid.UUID(int=1)], dialect, "UUID") for dialect in ("spark", "bigquery", "sqlite")),
         ([datetime.time(1, tzinfo=datetime.UTC)], "duckdb", "times of day with a time zone"),
         ([1 + 2j], "spark", r"for values like \(1\+2j\) \(complex\)"),
         ([datetime.datetime.max.replace(tzinfo=datetime.UTC)], "sqlite", "with a time zone"),
@@ -128,9 +130,13 @@ CLOCKS = [
 
 @pytest.mark.parametrize(
     ("values", "kind", "other"),
-    [(SPANS, "INTERVAL", 2 * MICROSECOND), (CLOCKS, "TIME", datetime.time(7, 8))],
+    [
+        (SPANS, "INTERVAL", 2 * MICROSECOND),
+        (CLOCKS, "TIME", datetime.time(7, 8)),
+        ([uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)], "UUID", uuid.UUID(int=1)),
+    ],
 )
-def test_durations_and_times_of_day(values, kind, other, duck, postgres):
+def test_durations_times_of_day_and_uuids(values, kind, other, duck, postgres):
     """To the microsecond, and over the whole range of the engines' types."""
     encoder = Encoder(["x"], **INDICATE).fit({"x": values})
     rows = [*values, other, None]
@@ -149,10 +155,10 @@ def test_durations_and_times_of_day(values, kind, other, duck, postgres):
 
 
 def _span_text(value):
-    """Return a duration or a time of day as a text of PostgreSQL."""
+    """Return a duration, a time of day or a UUID as a text of PostgreSQL."""
     if value is None:
         return "NULL"
-    if isinstance(value, datetime.time):
+    if not isinstance(value, datetime.timedelta):
         return f"'{value}'"
     # The days and the time of day apart, as another way to write the same interval.
     return f"'{value.days} days {value.seconds} seconds {value.microseconds} microseconds'"
