@@ -228,6 +228,8 @@ def _mapped(
     fields: Sequence[T.StructField],
 ) -> DataFrame:
     """Return a lazy DataFrame of the batches that `replace_columns` yields."""
+    if not fields:  # Arrow batches without columns would have no rows
+        return _mapped(source, work, row_bytes, [0], source.schema.fields[:1]).select()
     names = [field.name for field in fields]
     replace = partial(replace_columns, work, row_bytes, order, names)
     return source.mapInArrow(replace, PlannedSchema([*fields]))

@@ -6,8 +6,9 @@ import datetime
 import math
 import re
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import MAX_PREC, Context, Decimal
 from typing import ClassVar
+from uuid import UUID
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from onehot_fast.adapter import as_literal
 NUMBERS = {"float", "decimal", "integer"}
 INT64 = range(-(2**63), 2**63)
 ATTOSECONDS = 10**18
+EXACT = Context(prec=MAX_PREC)
 # The years 1 to 9999, in seconds since 1970.
 YEARS = range(-62_135_596_800, 253_402_300_800)
 # A string whose literal has the same meaning with all settings of Spark's parser.
@@ -50,9 +52,10 @@ def is_unicode(value: str) -> bool:
 class Dialect:
     """DuckDB's SQL, which is also the base class of the other dialects.
 
-    The methods `text`, `bytes`, `boolean`, `integer`, `decimal`, `float`, `date`, `instant` and
-    `zoned` are named after the results of `FeatureWriter.kind_of`. They return a value as a SQL
-    literal, or None if no column of the engine can hold the value.
+    The methods `text`, `bytes`, `boolean`, `integer`, `decimal`, `float`, `date`, `time`,
+    `instant`, `zoned`, `duration` and `uuid` are named after the results of
+    `FeatureWriter.kind_of`. They return a value as a SQL literal, or None if no column of the
+    engine can hold the value.
     """
 
     title = "DuckDB"
@@ -78,6 +81,8 @@ class Dialect:
     max_columns, max_bytes = 0, 0
     mixes_kinds = False  # whether one column may hold values of several kinds
     folds_case = True  # whether names that differ only in case mean the same column
+    # The kinds of values, apart from numbers, text and bytes, that a column may hold.
+    kinds: ClassVar[set[str]] = {"date", "instant", "zoned", "time", "duration", "uuid"}
 
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
@@ -164,6 +169,20 @@ class Dialect:
         clock = _clock(value)
         return clock and f"{self.zoned_type} '{clock}+00:00'"
 
+    def time(self, value: datetime.time) -> str:
+        return f"TIME '{value.isoformat()}'"
+
+    def duration(self, value: int) -> str | None:
+        microseconds, rest = divmod(value, 10**12)
+        if rest or microseconds not in INT64:
+            return None
+        # As seconds with a fraction, because DuckDB cannot read -2**63 microseconds.
+        seconds = Decimal(microseconds).scaleb(-6, EXACT)
+        return f"INTERVAL '{seconds:f} seconds'"
+
+    def uuid(self, value: UUID) -> str:
+        return f"CAST('{value}' AS UUID)"
+
 
 class Postgres(Dialect):
     """PostgreSQL has no unsigned integers, no NUL in strings and no function to raise errors."""
@@ -233,6 +252,7 @@ class Spark(Dialect):
     }  # fmt: skip
     string_type, collate = "STRING", ""
     naive_type, zoned_type = "TIMESTAMP_NTZ", "TIMESTAMP"
+    kinds: ClassVar[set[str]] = {"date", "instant", "zoned"}
     integers = range(1 - 10**38, 10**38)
     bytes_literal = "X'{}'"
     typed_nan = "typeof({column}) IN ('float', 'double') AND {text} = 'NaN'"
@@ -274,6 +294,7 @@ class BigQuery(Dialect):
     nan = "CAST('NaN' AS FLOAT64)"
     integers = INT64
     naive_type, zoned_type = "DATETIME", "TIMESTAMP"
+    kinds: ClassVar[set[str]] = {"date", "instant", "zoned", "time"}
     bytes_literal = "FROM_HEX('{}')"
     error_call = "ERROR(CONCAT({}, {}))"
     max_columns, max_bytes = 10_000, 300
@@ -328,6 +349,7 @@ class SQLite(Dialect):
     bytes_literal = "X'{}'"
     error_call = ""
     max_columns = 2000
+    kinds: ClassVar[set[str]] = {"date", "instant"}
     mixes_kinds = True
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:

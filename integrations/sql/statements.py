@@ -18,7 +18,6 @@ INDENT = ",\n       "
 NUMBERS = ("float", "decimal", "integer", "boolean")
 # The kinds of categories that one column of SQLite may mix.
 STORED = {*NUMBERS, "text", "bytes"}
-SUPPORTED = STORED | {"date", "instant", "zoned"}
 
 
 def to_sql(
@@ -199,11 +198,14 @@ def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str |
     """Return the kind of all categories, e.g. "text"; raise ValueError if no SQL type fits."""
     kinds = {FeatureWriter.kind_of(item): item for item in items}
     for kind, item in kinds.items():
-        if kind not in SUPPORTED:
+        if kind == "zoned" and kind not in dialect.kinds:
+            raise _unsupported(name, dialect, "has no type for times with a time zone")
+        if kind not in STORED | dialect.kinds:
             what = f"{item!r} ({type(item).__name__})"
             raise _unsupported(name, dialect, f"has no type for values like {what}")
-    if dialect.mixes_kinds and "zoned" in kinds:
-        raise _unsupported(name, dialect, "has no type for times with a time zone")
+    if "time" in kinds and any(getattr(item, "tzinfo", None) is not None for item in items):
+        text = "compares times of day with a time zone in another way than Python does"
+        raise _unsupported(name, dialect, text)
     if len(kinds) > 1 and not kinds.keys() <= (STORED if dialect.mixes_kinds else {*NUMBERS}):
         listed = " and ".join(sorted(map(str, kinds)))
         raise _unsupported(name, dialect, f"has no column type that holds {listed} values")

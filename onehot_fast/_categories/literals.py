@@ -9,6 +9,7 @@ from collections.abc import Callable
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from numbers import Real
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -26,6 +27,7 @@ KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((np.datetime64, datetime.datetime), "instant"),
     ((datetime.date,), "date"),
     ((datetime.time,), "time"),
+    ((UUID,), "uuid"),
 )
 TIMES = {"instant": Time.INSTANT, "zoned": Time.ZONED, "duration": Time.DURATION}
 SIZED = re.compile(r"(int|uint|float|decimal)([0-9]+)")

@@ -68,7 +68,7 @@ def run_encode(
         elif output.form.kind != "npz":
             source.decide()
         with messages.noting_warnings(source.name, output.is_quiet):
-            change = _encoding(source, encoders, layout, encoder_file is not None)
+            change = _encoding(source, encoders, layout, output.form, encoder_file is not None)
             convert(source, change, output)
             for encoder in encoders.each if encoder_file is None else ():
                 reports.check_rows_exist(encoder.schema)
@@ -245,10 +245,10 @@ def learn(
     batches = source.batches(MAX_ROWS, columns, columns)
     with messages.showing("learning", is_quiet) as step, encoding(source.name, Exit.COLUMN):
         # Learn without rows first: files may be empty, and the encoder stores all columns' names.
-        encoders.learn(no_rows(source.schema), source.schema)
+        encoders.learn(no_rows(source.schema), source.types)
         with closing(ahead(batches)) as parts:
             for part in parts:
-                encoders.learn(part, source.schema)
+                encoders.learn(part, source.types)
                 n_rows += part.num_rows
                 step(source.share, n_rows)
                 if early_limit < math.inf:
@@ -308,10 +308,15 @@ def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, is_qu
         )
 
 
-def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bool) -> Change:
+def _encoding(
+    source: InputFiles, encoders: Encoders, layout: Any, form: Format, is_loaded: bool
+) -> Change:
     """Return how encoding changes the columns of a file."""
     with encoding(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
+    if layout == "dictionary" and not form.is_text:
+        fields = [_held_labels(field, form) if field.name in new else field for field in after]
+        after = pa.schema(fields, after.metadata)
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
     after = after.with_metadata({**(after.metadata or {}), **encoder})
     if layout == "csr":
@@ -320,13 +325,33 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
             return _matrix_rows(batches, encoders, new, after)
-        return map(encoders.with_labels, encode(batches, encoders.values, layout=layout))
+        encoded = map(encoders.with_labels, encode(batches, encoders.values, layout=layout))
+        return (_without_dictionaries(batch, after) for batch in encoded)
 
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
     row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
     are_features = layout == "columns"
     return Change(after, encoders.columns, new, apply, row_bytes, is_loaded, are_features)
+
+
+def _held_labels(field: pa.Field, form: Format) -> pa.Field:
+    """Return the field of a column of labels, without the dictionary that a format cannot hold."""
+    has_dictionary = pa.types.is_dictionary(field.type)
+    if not has_dictionary or can_hold(form, pa.nulls(1, field.type)):
+        return field
+    return field.with_type(field.type.value_type)
+
+
+def _without_dictionaries(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch with plain labels where the schema has no dictionary."""
+    if batch.schema.types == schema.types:
+        return batch
+    columns = [
+        column if column.type == kind else column.dictionary.take(column.indices)
+        for column, kind in zip(batch.columns, schema.types, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _schema_after(
@@ -448,7 +473,7 @@ def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     kind = source.schema.field(names[0]).type
     if pa.types.is_struct(kind):
         return "struct"
-    if isinstance(kind, pa.BaseExtensionType):
+    if isinstance(kind, pa.FixedShapeTensorType):
         return "tensor"
     return "array" if pa.types.is_nested(kind) else "dictionary"
 

@@ -6,10 +6,11 @@ import itertools
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -90,6 +91,8 @@ class Reader(ABC):
     repeated: Collection[str] = ()
     share: float = 0.0  # how much of the file has been read
     notes: Sequence[str] = ()  # on how the file is read
+    # The types in the file of columns that are read as another type, but decoded to this one.
+    types_in_file: Mapping[str, pa.DataType] = MappingProxyType({})
 
     def __init__(self, place: Place, name: str, form: Format, spec: Input) -> None:
         self.place: Place = place
@@ -235,6 +238,11 @@ class MessageReader(Reader):
         """Take over the schema of the file; dictionaries of views become plain dictionaries."""
         fields = [field.with_type(_without_views(field.type)) for field in schema]
         self.schema: pa.Schema = pa.schema(fields, schema.metadata)
+        self.types_in_file = {
+            field.name: field.type
+            for field in schema
+            if pa.types.is_dictionary(field.type) and field.type.value_type in PLAIN_TEXTS
+        }
 
     def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; batches of a few rows are merged."""

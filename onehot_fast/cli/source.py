@@ -69,6 +69,15 @@ class InputFiles:
         return pa.schema([*schema, *keys], schema.metadata)
 
     @property
+    def types(self) -> pa.Schema:
+        """The schema of the files, whose columns may be read as another type (see `Reader`)."""
+        schema, types = self.schema, self.readers[0].types_in_file
+        if any(reader.types_in_file != types for reader in self.readers):
+            return schema
+        fields = [field.with_type(types.get(field.name, field.type)) for field in schema]
+        return pa.schema(fields, schema.metadata)
+
+    @property
     def format(self) -> Format:
         """The format of the files."""
         return self.readers[0].format

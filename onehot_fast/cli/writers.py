@@ -23,6 +23,7 @@ from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format, place_of
 from onehot_fast.cli.readers import GROUP_ROWS, PLAIN_TEXTS, Reader
 from onehot_fast.cli.source import STANDARD
+from onehot_fast.integrations.arrow import plain_type
 
 # The maximum number of files that are written at the same time.
 MAX_OPEN = 64
@@ -183,17 +184,22 @@ def _is_boolean(kind: pa.DataType) -> bool:
 
 
 def can_hold(form: Format, values: pa.Array) -> bool:
-    """Tell whether a format can hold decoded values, i.e. whether they can be written.
+    """Tell whether a format can hold values, i.e. whether they can be written.
 
-    An Arrow file must also give the same type back; it has no dictionaries of extension types.
+    An Arrow file must also give the same type back; it has no dictionaries of extension types. A
+    Parquet file must give back the same values from a dictionary as without one: pyarrow reads a
+    dictionary of durations as integers, and one of times with a time zone as times in UTC.
     """
     if not len(values):
         values = pa.nulls(1, values.type)
     table, file = pa.table({"x": pa.chunked_array([values, values])}), pa.BufferOutputStream()
     try:
         if form.kind == "parquet":
-            pq.write_table(table.unify_dictionaries(), file)
-            return True
+            kind = _type_in_parquet(table)
+            if not isinstance(values, pa.DictionaryArray):
+                return True
+            plain = _type_in_parquet(pa.table({"x": values.dictionary}))
+            return bool(plain_type(kind) == plain_type(plain))
         if form.kind in ("csv", "tsv"):
             text_format.write_csv(pa.table({"x": pa.array([], values.type)}), file)
             return not isinstance(values, pa.DictionaryArray)
@@ -202,6 +208,13 @@ def can_hold(form: Format, values: pa.Array) -> bool:
         return bool(pa.ipc.open_stream(file.getvalue()).read_all().schema == table.schema)
     except (pa.ArrowException, OSError):
         return False
+
+
+def _type_in_parquet(table: pa.Table) -> pa.DataType:
+    """Return the type that pyarrow reads after it wrote a table of one column to Parquet."""
+    file = pa.BufferOutputStream()
+    pq.write_table(table.unify_dictionaries(), file)
+    return pq.read_table(pa.BufferReader(file.getvalue())).schema.field(0).type
 
 
 class ArrowWriter(Writer):

@@ -595,3 +595,15 @@ def test_an_encoder_without_features_is_decoded(spark, output):
     decoded = encoder.inverse_transform(encoded)
 
     assert [(row.c, row.kept) for row in decoded.collect()] == [(None, 1), (None, 2)]
+
+
+@pytest.mark.parametrize("without_python", [False, True])
+def test_rows_without_any_column_are_kept(spark, without_python):
+    """The only column has no features, so the result has rows and no columns."""
+    frame = spark.createDataFrame([("x",), (None,), ("x",)], "a string").coalesce(1)
+    encoder = Encoder(["a"], drop="first", handle_unknown="ignore").fit(frame)
+
+    encoded = encode(frame, encoder, without_python=without_python)
+    assert encoded.columns == []
+    assert len(encoded.collect()) == encoded.count() == 3
+    assert [row.a for row in encoder.inverse_transform(encoded).collect()] == ["x", "x", "x"]

@@ -2,6 +2,7 @@
 
 import datetime
 import sqlite3
+import uuid
 from contextlib import closing
 from decimal import Decimal
 
@@ -30,7 +31,13 @@ BEYOND = [
     ("values", "dialect", "message"),
     [
         (["a", 1], "duckdb", r"'c' cannot be encoded in SQL: DuckDB has no column type"),
-        ([datetime.timedelta(1)], "postgres", r"for values like datetime.timedelta"),
+        *(
+            ([datetime.timedelta(1)], dialect, r"for values like datetime.timedelta")
+            for dialect in ("spark", "bigquery", "sqlite")
+        ),
+        *(([datetime.time(1)], dialect, "datetime.time") for dialect in ("spark", "sqlite")),
+        *(([uuid.UUID(int=1)], dialect, "UUID") for dialect in ("spark", "bigquery", "sqlite")),
+        ([datetime.time(1, tzinfo=datetime.UTC)], "duckdb", "times of day with a time zone"),
         ([1 + 2j], "spark", r"for values like \(1\+2j\) \(complex\)"),
         ([datetime.datetime.max.replace(tzinfo=datetime.UTC)], "sqlite", "with a time zone"),
         (["x" * 70], "postgres", r"at most 63 bytes in PostgreSQL"),
@@ -109,6 +116,61 @@ def test_decimals_that_few_columns_hold(duck, postgres):
         found = postgres.execute(f"SELECT {fitted.to_sql('postgres')} {source}")
         expected = fitted.transform({"x": [*map(Decimal, rows)]})
         np.testing.assert_array_equal(np.array(found, int), expected)
+
+
+MICROSECOND = datetime.timedelta(microseconds=1)
+SPANS = [
+    datetime.timedelta(0), MICROSECOND, -MICROSECOND, datetime.timedelta(hours=25, microseconds=5),
+    datetime.timedelta(days=-40, seconds=1), (2**63 - 1) * MICROSECOND, -(2**63 - 1) * MICROSECOND,
+]  # fmt: skip
+CLOCKS = [
+    datetime.time.min, datetime.time.max, datetime.time(12, 30), datetime.time(0, 0, 0, 1)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "other"),
+    [
+        (SPANS, "INTERVAL", 2 * MICROSECOND),
+        (CLOCKS, "TIME", datetime.time(7, 8)),
+        ([uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)], "UUID", uuid.UUID(int=1)),
+    ],
+)
+def test_durations_times_of_day_and_uuids(values, kind, other, duck, postgres):
+    """To the microsecond, and over the whole range of the engines' types."""
+    encoder = Encoder(["x"], **INDICATE).fit({"x": values})
+    rows = [*values, other, None]
+    expected = encoder.transform({"x": rows})
+
+    duck.execute(f"CREATE OR REPLACE TEMPORARY TABLE spans (place INT, x {kind})")
+    duck.executemany("INSERT INTO spans VALUES (?, ?)", [[i, row] for i, row in enumerate(rows)])
+    found = duck.execute(f"{encoder.to_sql(table='spans')} ORDER BY place").fetchall()
+    np.testing.assert_array_equal(np.array(found), expected)
+
+    texts = [_span_text(row) for row in rows]
+    lines = ", ".join(f"({i}, CAST({text} AS {kind}))" for i, text in enumerate(texts))
+    source = f"(VALUES {lines}) AS t (place, x)"
+    found = postgres.execute(f"SELECT {encoder.to_sql('postgres')} FROM {source} ORDER BY place")
+    np.testing.assert_array_equal(np.array(found, int), expected)
+
+
+def _span_text(value):
+    """Return a duration, a time of day or a UUID as a text of PostgreSQL."""
+    if value is None:
+        return "NULL"
+    if not isinstance(value, datetime.timedelta):
+        return f"'{value}'"
+    # The days and the time of day apart, as another way to write the same interval.
+    return f"'{value.days} days {value.seconds} seconds {value.microseconds} microseconds'"
+
+
+def test_durations_that_no_interval_holds_are_false(duck):
+    """An interval has microseconds, so that no value equals these categories."""
+    values = [np.timedelta64(1, "ns"), np.timedelta64(2**63 - 1, "s"), np.timedelta64(1, "us")]
+    encoder = Encoder(["x"], **INDICATE).fit({"x": values})
+    items = encoder.to_sql()
+    found = duck.execute(f"SELECT {items} FROM (SELECT INTERVAL '1 microsecond' AS x)").fetchall()
+    np.testing.assert_array_equal(np.array(found), encoder.transform({"x": values[2:]}))
 
 
 @pytest.mark.parametrize(("dialect", "double"), [("spark", "DOUBLE"), ("bigquery", "FLOAT64")])
