@@ -96,12 +96,10 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
             if not frame.implementation.is_polars():
                 _check_texts(column, dtype)
             value = value.cast(nw.String)
-        if frame.implementation.is_pyarrow() and "string_view" in (
-            kind := _arrow_type(frame, name)
-        ):
+        if "string_view" in (kind := _arrow_type(frame, name)):
             if kind != "string_view":
                 raise TypeError(
-                    f"column {column.name!r} has the Arrow type {kind}, whose values pyarrow cannot"
+                    f"column {column.name!r} has the type {kind}, whose values pyarrow cannot"
                     " compare: encode the frame with Encoder.transform, or cast the column to"
                     " strings"
                 )
@@ -168,8 +166,15 @@ class _Writer(FeatureWriter[nw.Expr]):
 
 
 def _arrow_type(frame: Any, name: str) -> str:
-    """Return the Arrow type of a column of a frame over pyarrow, as text."""
-    return str(nw.to_native(frame).schema.field(name).type)
+    """Return the Arrow type of a column as text.
+
+    In pandas, it is part of the name of the dtype. The text is empty for other libraries.
+    """
+    if frame.implementation.is_pyarrow():
+        return str(nw.to_native(frame).schema.field(name).type)
+    if frame.implementation.is_pandas():
+        return str(nw.to_native(frame).dtypes.iloc[frame.columns.index(name)])
+    return ""
 
 
 def _comparable(item: Any, kind: Any) -> Any:

@@ -48,6 +48,9 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         # An error of any other object, and a lack of memory, reaches the caller unchanged.
         if reader_of(source) is None or isinstance(error, MemoryError):
             raise
+        if len(getattr(source, "shape", ())) == 2:
+            # A frame; frames of every library that has such types iterate over their columns.
+            return np.stack([as_array(column, name) for column in source], axis=1)
         return np.asarray(items_of(source, name))
     if array.size == 0 and isinstance(source, list | tuple | range):
         # NumPy converts an empty sequence to float64.

@@ -19,11 +19,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import pickle
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
@@ -884,10 +883,9 @@ def cells(operations: Any) -> list[Any]:
     ]
 
 
-def encodable(library: str, operation: str) -> list[TypeCase]:
-    """Return the types that `fit` must accept, without those that are known to fail."""
-    known = pending(library, operation)
-    return [case for case in CASES[library]() if not case.is_rejected and case.name not in known]
+def encodable(library: str) -> list[TypeCase]:
+    """Return the types that `fit` must accept."""
+    return [case for case in CASES[library]() if not case.is_rejected]
 
 
 def attempt(case: TypeCase, name: str) -> str | None:
@@ -901,18 +899,6 @@ def attempt(case: TypeCase, name: str) -> str | None:
     except Exception as error:
         return _described(error)
     return None
-
-
-# The cells that are known to be wrong and must be fixed; they are not tried, because to find each
-# of them in one table takes minutes. Delete the file and `pending` when the last of them is right.
-# `NO_PENDING=1` tries them.
-PENDING_FILE = Path(library_types.__file__).with_name("pending_types.json")
-PENDING = json.loads(PENDING_FILE.read_text()) if PENDING_FILE.exists() else {}
-
-
-def pending(library: str, operation: str) -> Collection[str]:
-    """Return the names of the types that are known to fail in an operation."""
-    return () if os.environ.get("NO_PENDING") else PENDING.get(f"{library} | {operation}", ())
 
 
 @dataclass(frozen=True)
@@ -936,7 +922,7 @@ def limits() -> tuple[Limit, ...]:
 
 def report(library: str, operation: str, failures: dict[str, str]) -> None:
     """Fail unless exactly the cells that are exceptions are wrong."""
-    names = {case.name for case in encodable(library, operation)}
+    names = {case.name for case in encodable(library)}
     known = {
         limit.type
         for limit in limits()
@@ -953,7 +939,7 @@ def report(library: str, operation: str, failures: dict[str, str]) -> None:
 def test_types(library, operation):
     """Each type alone."""
     pytest.importorskip(MODULES.get(library, library))
-    found = {case.name: attempt(case, operation) for case in encodable(library, operation)}
+    found = {case.name: attempt(case, operation) for case in encodable(library)}
     report(library, operation, {name: text for name, text in found.items() if text is not None})
 
 
@@ -962,14 +948,14 @@ def test_types_in_one_table(library, operation, tmp_path, monkeypatch):
     """All types as columns of one table; if it fails, halves of it find the type."""
     pytest.importorskip(MODULES.get(library, library))
     monkeypatch.chdir(tmp_path)
-    report(library, operation, together(encodable(library, operation), JOINED[operation][0]))
+    report(library, operation, together(encodable(library), JOINED[operation][0]))
 
 
 @pytest.mark.spark
 def test_types_in_spark(spark):
     """A Spark DataFrame of all types of Arrow that Spark reads."""
     pytest.importorskip("pyarrow")
-    report("arrow", "Spark", together(encodable("arrow", "Spark"), spark_frame(spark)))
+    report("arrow", "Spark", together(encodable("arrow"), spark_frame(spark)))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
