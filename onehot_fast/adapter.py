@@ -80,8 +80,8 @@ __all__ = [
     "Outputs", "Part", "PassThrough", "Rows", "Schema", "SeriesAccessor", "Strings", "Table",
     "TableAccessor", "TableKeywords", "Values", "as_literal", "as_scalar", "cached_property",
     "check_choice", "check_options", "checks", "classes_of", "classes_of_bits", "code_column",
-    "columns_only", "decoded_matrix", "every_value", "identities", "integration", "is_container", "items_of",
-    "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
+    "columns_only", "decoded_matrix", "every_value", "identities", "integration", "is_container",
+    "items_of", "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
     "possible_specials", "read_arrow", "read_table", "read_values", "reader_of", "reports",
     "require", "shown", "with_article", "write",
 ]  # fmt: skip
