@@ -37,6 +37,8 @@ MIN_BATCH_ROWS = 256
 BYTES_OF_LENGTH = 4
 # A dictionary of numbers is useless if the column takes more than this share of its plain size.
 MAX_DICTIONARY_SHARE = 0.9
+# How many row groups are looked at to estimate the bytes of a row.
+MAX_SAMPLES = 64
 # A row group with larger bitmaps is read by pyarrow, which reads it in parts.
 MAX_BITS_BYTES = 128 << 20
 # An Arrow file with a larger batch is memory-mapped, and copied slice by slice.
@@ -163,12 +165,14 @@ class ParquetReader(Reader):
     @cached_property
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory, without compression and dictionaries."""
-        groups, largest, total = self._groups, 0.0, 0.0
+        groups, largest = self._groups, 0.0
+        sizes = [self.metadata.row_group(i).total_byte_size for i in range(len(groups))]
+        total = sum(sizes)
         texts = [c.path for c in groups[0] if c.physical_type == TEXT] if groups else []
         with self.open([path for path in texts if path not in self._delta]) as file:
-            for number, chunks in enumerate(groups):
+            for number in self._groups_with_long_texts():
+                chunks = groups[number]
                 n_rows = max(1, self.metadata.row_group(number).num_rows)
-                total += self.metadata.row_group(number).total_byte_size
                 fixed = sum(c.n_values * VALUE_BYTES.get(c.physical_type, 0) for c in chunks)
                 # Reading one value reads the whole dictionary.
                 first = next(file.iter_batches(64, row_groups=[number], columns=texts), None)
@@ -180,6 +184,14 @@ class ParquetReader(Reader):
                 # Rows whose strings all have the maximum length are rare; 64 MB of them do no harm.
                 largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
         return max(2 * total / max(1, self.n_rows), largest)
+
+    def _groups_with_long_texts(self) -> list[int]:
+        """Return the row groups that may contain the longest strings, at most `MAX_SAMPLES`."""
+
+        def n_text(number: int) -> int:
+            return sum(c.n_plain for c in self._groups[number] if c.physical_type == TEXT)
+
+        return sorted(range(len(self._groups)), key=n_text, reverse=True)[:MAX_SAMPLES]
 
     def _texts(self, names: Names) -> list[str]:
         """Return those of the columns `names` that pyarrow can read as dictionaries."""
