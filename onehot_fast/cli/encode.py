@@ -28,6 +28,8 @@ from onehot_fast.cli.source import InputFiles, open_source
 from onehot_fast.cli.writers import Change, can_hold
 from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema, read_table
 
+# The size of a feature in a text file: a digit and a delimiter.
+TEXT_FEATURE_BYTES = 2
 # The estimated size of a decoded string and its code.
 TEXT_BYTES = 40
 # A named column with more categories may be an identifier.
@@ -143,7 +145,7 @@ def _learned_encoders(
     if limit < math.inf:
         note_suspects(source, encoders, output.is_quiet)
     elif layout in ("columns", "struct", "array", "tensor"):
-        _note_identifiers(source, encoders, layout, output.is_quiet)
+        _note_identifiers(source, encoders, layout, output)
     return encoders
 
 
@@ -314,7 +316,7 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
         messages.note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
 
 
-def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, is_quiet: bool) -> None:
+def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, output: Output) -> None:
     """Print a note for each named column that may be an identifier, with the size of its features.
 
     A result of this size takes long and may exceed the memory, so say it before it is written.
@@ -325,11 +327,13 @@ def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, is_qu
             continue
         bits = 1 if layout in ("columns", "struct") and column.options.dtype.kind == "b" else 8
         n_bytes = n_rows * column.n_outputs * column.options.dtype.itemsize * bits // 8
+        if output.form.is_text:
+            n_bytes = n_rows * column.n_outputs * TEXT_FEATURE_BYTES
         messages.note(
             f"{source.name}: {reports.described(column, n_rows)}, and may be an identifier; its"
             f" features take {checks.human_size(n_bytes)}; pass --max-categories or --min-frequency"
             " for fewer, or -o FILE.npz for a sparse matrix",
-            is_quiet,
+            output.is_quiet,
         )
 
 

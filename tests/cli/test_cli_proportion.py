@@ -194,3 +194,24 @@ def test_a_long_category_is_refused_before_writing(name, kind, refused, done, mo
     done(f"encode {name} -c size -o out.parquet")
     monkeypatch.setattr(encode, "MAX_CATEGORY_BYTES", 101)
     done(f"encode {name} -c k,size -o all.parquet")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "/"])
+def test_an_identifier_is_noted_before_it_is_written(suffix, done, monkeypatch):
+    """The size is that of the features in the output: in text, two bytes for each."""
+    monkeypatch.setattr(encode, "MAX_KEYS", 500)
+    n_rows = 1000
+    parquet.write_table(pa.table({"key": [f"k{row}" for row in range(n_rows)]}), "in.parquet")
+    seen = []
+    convert = encode.convert
+    note = encode.messages.note
+    monkeypatch.setattr(encode.messages, "note", lambda *a: seen.append(a[0]) or note(*a))
+    monkeypatch.setattr(encode, "convert", lambda *a: seen.append("written") or convert(*a))
+    target = "out/ --rows-per-file 600" if suffix == "/" else f"out.{suffix}"
+    done(f"encode in.parquet -c key -o {target}")
+
+    text, written = seen[:2]
+    size = "1.9 MiB" if suffix == "csv" else "122.1 KiB"
+    assert "column 'key'" in text
+    assert f"its features take {size}" in text
+    assert written == "written"
