@@ -166,8 +166,9 @@ class ParquetReader(Reader):
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory, without compression and dictionaries."""
         groups, largest = self._groups, 0.0
-        sizes = [self.metadata.row_group(i).total_byte_size for i in range(len(groups))]
-        total = sum(sizes)
+        total = 0.0
+        for i in range(len(groups)):
+            total += self.metadata.row_group(i).total_byte_size
         texts = [c.path for c in groups[0] if c.physical_type == TEXT] if groups else []
         with self.open([path for path in texts if path not in self._delta]) as file:
             for number in self._groups_with_long_texts():
@@ -255,11 +256,14 @@ class ParquetReader(Reader):
         with self.place.open() as raw:
             for number, chunks in enumerate(self._groups):
                 n_rows = self.metadata.row_group(number).num_rows
-                found = {}
+                found: dict[str, pa.Array] = {}
                 if len(bits) * n_rows // 8 <= MAX_BITS_BYTES:
                     for name, i in bits.items():
-                        found[name] = read_bits(raw, chunks[i], n_rows)
-                if any(found.get(name) is None for name in bits):
+                        array = read_bits(raw, chunks[i], n_rows)
+                        if array is None:
+                            break
+                        found[name] = array
+                if len(found) < len(bits):
                     yield from file.iter_batches(rows, row_groups=[number], columns=chosen)
                     continue
                 start = 0
