@@ -45,6 +45,7 @@ from onehot_fast._encode import write
 from onehot_fast._encode.decode import (
     DecodedLayout,
     classes_of,
+    classes_of_bits,
     decoded_matrix,
     every_value,
     possible_specials,
@@ -78,9 +79,9 @@ __all__ = [
     "Decoded", "DecodedLayout", "EncodedLayout", "Engine", "FeatureWriter", "Integration",
     "Outputs", "Part", "PassThrough", "Rows", "Schema", "SeriesAccessor", "Strings", "Table",
     "TableAccessor", "TableKeywords", "Values", "as_literal", "as_scalar", "cached_property",
-    "check_choice", "check_options", "checks", "classes_of", "code_column", "columns_only",
-    "decoded_matrix", "every_value", "identities", "integration", "is_container", "items_of",
-    "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
+    "check_choice", "check_options", "checks", "classes_of", "classes_of_bits", "code_column",
+    "columns_only", "decoded_matrix", "every_value", "identities", "integration", "is_container",
+    "items_of", "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
     "possible_specials", "read_arrow", "read_table", "read_values", "reader_of", "reports",
     "require", "shown", "with_article", "write",
 ]  # fmt: skip

@@ -19,8 +19,10 @@ from onehot_fast.adapter import (
     Schema,
     Values,
     classes_of,
+    classes_of_bits,
     identities,
     possible_specials,
+    read_arrow,
 )
 
 from ._read import as_rows, flattened, read_column
@@ -255,9 +257,49 @@ def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callabl
 
 
 def _classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
+    """Return the class of each row; reading features one by one is the slowest of three ways."""
+    bits = _bitmaps(features)
+    if bits is not None:
+        return classes_of_bits(column, *bits, n_rows)
+    block = _block(features)
+    if block is not None:
+        return classes_of(column, block.T)
     named = zip(column.names, features, strict=True)
     cells = np.array([_cells(values, f"column {name!r}") for name, values in named])
     return classes_of(column, cells.reshape(len(features), n_rows).T)
+
+
+def _bitmaps(
+    features: Sequence[Any],
+) -> tuple[npt.NDArray[np.uintp], npt.NDArray[np.int64]] | None:
+    """Return the addresses and first bits of Boolean features, or None for others or with nulls.
+
+    The features must stay alive while the addresses are used.
+    """
+    addresses, starts = [], []
+    for feature in features:
+        if isinstance(feature, pa.ChunkedArray):
+            if feature.num_chunks != 1:
+                return None
+            feature = feature.chunk(0)
+        if not pa.types.is_boolean(feature.type) or feature.null_count:
+            return None
+        bits = feature.buffers()[1]
+        addresses.append(0 if bits is None else bits.address)
+        starts.append(feature.offset)
+        if bits is None and len(feature):
+            return None
+    return np.array(addresses, np.uintp), np.array(starts, np.int64)
+
+
+def _block(features: Sequence[Any]) -> npt.NDArray[Any] | None:
+    """Return features as the rows of an array, or None unless they have one type and no nulls."""
+    if not features:
+        return None
+    is_table = any(isinstance(feature, pa.ChunkedArray) for feature in features)
+    names = [*map(str, range(len(features)))]
+    rows = (pa.Table if is_table else pa.RecordBatch).from_arrays([*features], names=names)
+    return read_arrow(rows).block(range(len(features)))
 
 
 def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:

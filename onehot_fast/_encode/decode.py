@@ -15,6 +15,7 @@ from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing, name_key, name_keys
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
+from onehot_fast._runtime import dispatch, parallel
 from onehot_fast._schema.column_schema import ColumnSchema, Special
 from onehot_fast._schema.schema import Schema, categories_of_outputs
 from onehot_fast.table import ArrayTable, Table, column_positions
@@ -172,6 +173,24 @@ def classes_of(column: ColumnSchema, cells: AnyArray, *, nan_is_null: bool = Tru
             classes[_is_null(cells[:, 0])] = NO_VALUE
         if uneven >= 0:  # an element with other bits than 0 and 1, which may be null or -0.0
             _check_zeros(column, cells, classes, nan_is_null)
+    _check_zero_rows(column, classes)
+    return classes
+
+
+def classes_of_bits(
+    column: ColumnSchema,
+    planes: npt.NDArray[np.uintp],
+    starts: npt.NDArray[np.int64],
+    n_rows: int,
+) -> Classes:
+    """Return the class of each row, like `classes_of`, for features that are bitmaps without nulls.
+
+    `planes` are the addresses of the bitmaps, and `starts` their first bits.
+    """
+    threads = parallel.resolve(None, n_rows * len(planes) // 8)
+    classes, several = dispatch.decode_bits(planes, starts, n_rows, threads)
+    if several >= 0:
+        _reject_several(column, several)
     _check_zero_rows(column, classes)
     return classes
 

@@ -10,3 +10,9 @@ def decode(
     default: int,
     num_threads: int,
 ) -> tuple[npt.NDArray[np.int64], int, int, int]: ...
+def decode_bits(
+    planes: npt.NDArray[np.uintp],
+    starts: npt.NDArray[np.int64],
+    n_rows: int,
+    num_threads: int,
+) -> tuple[npt.NDArray[np.int64], int]: ...

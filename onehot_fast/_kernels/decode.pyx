@@ -23,6 +23,21 @@ from onehot_fast._kernels.simd cimport microkernels
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    static inline int ohf_lowest_bit(unsigned long long word) {
+        unsigned long position;
+        _BitScanForward64(&position, word);
+        return (int) position;
+    }
+    #else
+    #define ohf_lowest_bit(word) __builtin_ctzll(word)
+    #endif
+    """
+    int lowest_bit "ohf_lowest_bit"(uint64_t word) noexcept nogil
+
 # Elements are compared as integers of these types.
 ctypedef fused word_t:
     uint8_t
@@ -35,6 +50,7 @@ cdef enum:
     WINDOW = 255             # the number of classes that one byte can distinguish; 0 means no class
     CHUNK_BYTES = 1 << 20
     BLOCK_BYTES = 1 << 18    # elements that are read twice, the second time from the second-level cache
+    BITS_ROWS = 1 << 14      # the rows of a chunk of bitmaps, a multiple of 64: their classes take 128 KiB
     # The problems of a row (faults), in the order in which `decode` returns their first rows.
     EMPTY = 0
     MULTIPLE
@@ -313,3 +329,76 @@ def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, i
         if first[i % FAULTS] < 0:
             first[i % FAULTS] = faults[i]
     return classes, first[EMPTY], first[MULTIPLE], first[UNEVEN]
+
+
+# --- features that are bitmaps: Boolean columns of Arrow, of which few bits are set
+
+cdef struct BitsJob:
+    const uintptr_t *planes      # the address of each bitmap
+    const int64_t *starts        # the first bit of each bitmap
+    Py_ssize_t depth
+    int64_t *out
+    int64_t *several             # for each chunk, the first row with several ones, or -1
+
+
+cdef inline uint64_t bits_at(const uint8_t *plane, int64_t start, Py_ssize_t n) noexcept nogil:
+    """Return ``n`` bits, at most 64, from bit ``start`` of a bitmap on; no byte behind them is read."""
+    cdef const uint8_t *bytes = plane + start // 8
+    cdef int shift = <int> (start % 8)
+    cdef Py_ssize_t i, n_bytes = (shift + n + 7) // 8
+    cdef uint64_t word = 0
+    if n_bytes >= 8:
+        for i in range(8):   # the compiler merges the loads
+            word |= <uint64_t> bytes[i] << (8 * i)
+    else:
+        for i in range(n_bytes):
+            word |= <uint64_t> bytes[i] << (8 * i)
+    word >>= shift
+    if n_bytes > 8:
+        word |= <uint64_t> bytes[8] << (64 - shift)
+    return word if n == 64 else word & ((<uint64_t> 1 << n) - 1)
+
+
+cdef void decode_bits_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Decode the rows [begin, end), which are one chunk; ``out`` contains -1."""
+    cdef const BitsJob *job = <const BitsJob *> any_job
+    cdef int64_t *several = job.several + begin // BITS_ROWS
+    cdef Py_ssize_t label, at, row
+    cdef uint64_t word
+    cdef const uint8_t *plane
+    for label in range(job.depth):
+        plane = <const uint8_t *> job.planes[label]
+        at = begin
+        while at < end:
+            word = bits_at(plane, job.starts[label] + at, min(end - at, <Py_ssize_t> 64))
+            while word:
+                row = at + lowest_bit(word)
+                if job.out[row] < 0:
+                    job.out[row] = label
+                elif several[0] < 0 or row < several[0]:
+                    several[0] = row
+                word &= word - 1
+            at += 64
+
+
+def decode_bits(const uintptr_t[::1] planes, const int64_t[::1] starts, Py_ssize_t n_rows, int num_threads):
+    """Return the position of each row's first one, or -1 for zeros, and the first row with several ones, or -1.
+
+    ``planes`` are the addresses of bitmaps, one for each feature. Row ``i`` of a feature is the bit ``i`` after the
+    bit at ``starts``; the lowest bit of a byte comes first. The caller keeps the bitmaps alive.
+    """
+    cdef BitsJob job
+    cdef int64_t[::1] out, several
+    cdef Py_ssize_t n_chunks = (n_rows + BITS_ROWS - 1) // BITS_ROWS
+    if len(planes) != len(starts):
+        raise ValueError("decode_bits: planes and starts must have the same length")
+    classes = np.full(n_rows, -1, np.int64)
+    if n_rows == 0 or len(planes) == 0:
+        return classes, -1
+    faults = np.full(n_chunks, -1, np.int64)
+    out, several = classes, faults
+    job.planes, job.starts, job.depth = &planes[0], &starts[0], len(planes)
+    job.out, job.several = &out[0], &several[0]
+    for_each_chunk(decode_bits_chunk, &job, n_rows, BITS_ROWS, max(len(planes) // 8, <Py_ssize_t> 1), num_threads)
+    found = faults[faults >= 0]
+    return classes, int(found[0]) if len(found) else -1

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from onehot_fast._kernels import chunks, code_columns, ragged, simd, sparse
 from onehot_fast._kernels.code_columns import INDEX_DTYPES
-from onehot_fast._kernels.decode import decode
+from onehot_fast._kernels.decode import decode, decode_bits
 from onehot_fast._kernels.planes import encode_bits, encode_block
 from onehot_fast._kernels.ragged import multi_hot, multi_hot_count
 from onehot_fast._kernels.rows import encode, encode_matrix
@@ -22,9 +22,9 @@ from onehot_fast._runtime import memory, parallel
 from onehot_fast._version import __version__
 
 __all__ = [
-    "INDEX_DTYPES", "build_info", "count", "csc", "csr", "decode", "encode", "encode_bits",
-    "encode_block", "encode_matrix", "first_invalid", "maximum", "multi_hot", "multi_hot_count",
-    "multi_hot_csr", "recode",
+    "INDEX_DTYPES", "build_info", "count", "csc", "csr", "decode", "decode_bits", "encode",
+    "encode_bits", "encode_block", "encode_matrix", "first_invalid", "maximum", "multi_hot",
+    "multi_hot_count", "multi_hot_csr", "recode",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]

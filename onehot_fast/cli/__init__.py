@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 
-from onehot_fast.cli.signals import Interrupted, raising_signals, received
+from onehot_fast.cli.signals import Interrupted, ends_process, raising_signals, received
 
 __all__ = ["main"]
 
@@ -39,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             message = "interrupted" if signum == signal.SIGINT else f"ended by signal {signum}"
         if message:
             _print(message)
+        if code and ends_process():
+            # The interpreter would wait for threads, see `ends_process`; all else is cleaned up.
+            os._exit(int(code))
     return int(code)
 
 

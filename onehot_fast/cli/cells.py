@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from functools import reduce
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
@@ -47,6 +48,7 @@ FIRST_CAST, MAX_CAST = 64, 1 << 14
 # The names of the types in messages.
 DESCRIBED = {
     pa.int64(): "integers",
+    pa.uint8(): "integers from 0 to 255",
     pa.float64(): "numbers",
     pa.bool_(): "Booleans",
     pa.date32(): "dates",
@@ -85,6 +87,22 @@ def is_text(cells: pa.Array) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def digits_of(cells: pa.Array) -> Any:
+    """Return the values of cells that all are a single digit as an array of uint8, else None.
+
+    Features are mostly such cells, and a file may have thousands of them.
+    """
+    n_cells = len(cells)
+    if not n_cells or cells.null_count:
+        return None
+    _, positions, content = cells.buffers()
+    offsets = np.frombuffer(positions, np.int32)[cells.offset : cells.offset + n_cells + 1]
+    if offsets[-1] - offsets[0] != n_cells or (offsets[1:] - offsets[:-1]).max() != 1:
+        return None
+    digits = np.frombuffer(content, np.uint8)[offsets[0] : offsets[-1]] - np.uint8(ord("0"))
+    return digits if digits.max() <= 9 else None  # other characters wrap around
 
 
 def counts_of(texts: pa.Array, marks: Collection[str]) -> Counter[str]:

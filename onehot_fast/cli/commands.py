@@ -211,9 +211,11 @@ OUTPUT = (
     Option(["--output-format", "wanted"], type=OUTPUT_FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name; for a folder or standard output, the format of IN."),
     Option(["--compression"], type=click.Choice(COMPRESSIONS),
-            help="The codec within Parquet and Arrow files; default: the codec of IN."),
+            help="The codec within Parquet and Arrow files; default: zstd in Parquet, the codec"
+            " of IN in Arrow."),
     Option(["--row-group-size", "group_rows"], type=POSITIVE, metavar="N",
-            help="The number of rows of a Parquet row group; default: the number in IN."),
+            help="The number of rows of a Parquet row group; default: as many as fit into 64 MiB,"
+            " at most 1,048,576."),
     Option(["--rows-per-file", "file_rows"], type=POSITIVE, metavar="N",
             help="Write a folder of files with this number of rows, named part-000000 etc."),
     Option(["--partition-by"], metavar="COLUMN", shell_complete=_complete_column, multiple=True,

@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from onehot_fast.cli.messages import CommandError, Exit, Step, encoding, showing
 from onehot_fast.cli.outputs import Output, name_within, new_file, new_output, written
 from onehot_fast.cli.places import MISSING, folder_name
-from onehot_fast.cli.signals import held, raise_if_received
+from onehot_fast.cli.signals import ends_process, held, raise_if_received
 from onehot_fast.cli.source import InputFiles
 from onehot_fast.cli.writers import MAX_OPEN, WRITERS, Change, Writer
 
@@ -172,8 +172,9 @@ def ahead(items: Generator[T, None, None]) -> Generator[T, None, None]:
             yield item  # type: ignore[misc]  # not END
     finally:
         with held():
-            thread.shutdown(cancel_futures=True)
-            items.close()
+            thread.shutdown(wait=not ends_process(), cancel_futures=True)
+            with suppress(*([ValueError] if ends_process() else [])):  # the thread still runs it
+                items.close()
 
 
 def batch_rows(*row_bytes: float) -> int:

@@ -143,19 +143,22 @@ class TextReader(Reader):
             for i, (old, field) in enumerate(pairs, 1)
             if old != field.name
         ]
-        like_data = [
-            (old, _is_like(old, field.type, self.spec.decimal))
+        # A single name that is no value of its column contradicts, and ends the search.
+        candidates = [
+            (old, field.type)
             for old, field in pairs
             if field.type in cells.KINDS and old not in self._marks
         ]
-        is_data = like_data and all(is_like for _, is_like in like_data)
+        is_data = bool(candidates) and all(
+            _is_like(old, kind, self.spec.decimal) for old, kind in candidates
+        )
         texts = []
         if renamed:
             more = f", {len(renamed) - MAX_NAMED} more" if len(renamed) > MAX_NAMED else ""
             named = ", ".join(renamed[:MAX_NAMED]) + more
             texts.append(f"names in the header repeat or are empty; read {named}")
         elif is_data:
-            named = ", ".join(repr(old) for old, _ in like_data[:MAX_NAMED])
+            named = ", ".join(repr(old) for old, _ in candidates[:MAX_NAMED])
             texts.append(f"the first row looks like data ({named})")
         if texts and (is_data or len(set(typed) - {""}) < sum(map(bool, typed))):
             texts.append("pass --no-header if the first row is data")
@@ -177,6 +180,9 @@ class TextReader(Reader):
         """Return the types of the columns of a block that contain a value other than a mark."""
         kinds = {}
         for name, column in zip(block.schema.names, block.columns, strict=True):
+            if not self.spec.nulls and cells.digits_of(column) is not None:
+                kinds[name] = pa.int64()
+                continue
             column = column.drop_null()
             if not cells.is_text(column):
                 kinds[name] = pa.string()  # reading it raises an error with the row
@@ -320,6 +326,10 @@ class TextReader(Reader):
         """Convert a column to its type."""
         if pa.types.is_binary(kind):
             return column
+        if pa.types.is_integer(kind) and not self.spec.nulls:  # otherwise, a mark may be a digit
+            digits = cells.digits_of(column)
+            if digits is not None:
+                return pa.array(digits).cast(kind)
         texts = cells.as_text(column)
         if not pa.types.is_string(kind):
             if pa.types.is_null(kind):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from onehot_fast import Special
 from onehot_fast.adapter import checks, reports
@@ -27,10 +28,15 @@ from onehot_fast.cli.source import InputFiles, open_source
 from onehot_fast.cli.writers import Change, can_hold
 from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema, read_table
 
+# The size of a feature in a text file: a digit and a delimiter.
+TEXT_FEATURE_BYTES = 2
 # The estimated size of a decoded string and its code.
 TEXT_BYTES = 40
 # A named column with more categories may be an identifier.
 MAX_KEYS = 10_000
+# A longer category is refused: it would become the name of a feature, and writing it to Parquet
+# takes more than 40 times its bytes in memory.
+MAX_CATEGORY_BYTES = 16 << 20
 # The layouts that these formats can contain.
 LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", "dictionary"]}
 
@@ -139,7 +145,7 @@ def _learned_encoders(
     if limit < math.inf:
         note_suspects(source, encoders, output.is_quiet)
     elif layout in ("columns", "struct", "array", "tensor"):
-        _note_identifiers(source, encoders, layout, output.is_quiet)
+        _note_identifiers(source, encoders, layout, output)
     return encoders
 
 
@@ -248,6 +254,7 @@ def learn(
         encoders.learn(no_rows(source.schema), source.types)
         with closing(ahead(batches)) as parts:
             for part in parts:
+                _check_lengths(source, part)
                 encoders.learn(part, source.types)
                 n_rows += part.num_rows
                 step(source.share, n_rows)
@@ -257,6 +264,26 @@ def learn(
                             counted = f"counted in the first {n_rows:,} rows; "
                             _check_features(source, encoders, limit, counted)
         _check_features(source, encoders, limit)
+
+
+def _check_lengths(source: InputFiles, rows: pa.RecordBatch) -> None:
+    """Raise an error for a column with a value that is too long to be the name of a feature."""
+    for name, column in zip(rows.schema.names, rows.columns, strict=True):
+        texts = column.dictionary if pa.types.is_dictionary(column.type) else column
+        while has_lists(texts.type):
+            texts = texts.flatten()
+        if texts.nbytes <= MAX_CATEGORY_BYTES or not (is_text(texts.type) or _is_bytes(texts.type)):
+            continue
+        size = pc.max(pc.binary_length(texts)).as_py() or 0
+        if size > MAX_CATEGORY_BYTES:
+            text = f"{source.name}: column {name!r} has a value of {checks.human_size(size)}, but a"
+            text += f" category may have {checks.human_size(MAX_CATEGORY_BYTES)} at most; name the"
+            raise CommandError(Exit.COLUMN, f"{text} columns to encode with -c, without {name!r}")
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    """Tell whether a column contains bytes of any length."""
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def _check_features(
@@ -289,7 +316,7 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
         messages.note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
 
 
-def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, is_quiet: bool) -> None:
+def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, output: Output) -> None:
     """Print a note for each named column that may be an identifier, with the size of its features.
 
     A result of this size takes long and may exceed the memory, so say it before it is written.
@@ -300,11 +327,13 @@ def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, is_qu
             continue
         bits = 1 if layout in ("columns", "struct") and column.options.dtype.kind == "b" else 8
         n_bytes = n_rows * column.n_outputs * column.options.dtype.itemsize * bits // 8
+        if output.form.is_text:
+            n_bytes = n_rows * column.n_outputs * TEXT_FEATURE_BYTES
         messages.note(
             f"{source.name}: {reports.described(column, n_rows)}, and may be an identifier; its"
             f" features take {checks.human_size(n_bytes)}; pass --max-categories or --min-frequency"
             " for fewer, or -o FILE.npz for a sparse matrix",
-            is_quiet,
+            output.is_quiet,
         )
 
 
@@ -439,6 +468,9 @@ def run_decode(
         kind = pa.float64() if layout == "columns" else pa.string()
         nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
         source.set_types(dict.fromkeys(old.intersection(nulls), kind))
+        if layout == "columns" and source.format.is_text:  # smaller, and faster to decode
+            digits = [f.name for f in source.schema if f.name in old and f.type == pa.int64()]
+            source.set_types(dict.fromkeys(digits, pa.uint8()))
         if layout == "dictionary":  # texts of CSV that look like numbers may be categories
             known = {str(name): one for name, one in encoders.values.categories.items()}
             kinds = {name: _fitted_kind(known[name].tolist()) for name in old.intersection(known)}

@@ -44,8 +44,8 @@ class Output:
     delimiter: str | None  # for CSV
     may_replace: bool
     is_quiet: bool
-    compression: str | None  # the codec within Parquet and Arrow files; None: that of the input
-    group_rows: int | None  # the rows of a row group of Parquet; None: as in the input
+    compression: str | None  # the codec within Parquet and Arrow files; None: the default
+    group_rows: int | None  # the rows of a row group of Parquet; None: the default
 
 
 def resolved_output(

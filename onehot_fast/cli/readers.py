@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from onehot_fast.cli.parquet import CODECS, Chunk, footer_in, groups_of
+from onehot_fast.cli.parquet import CODECS, Chunk, are_bits, footer_in, groups_of, read_bits
 from onehot_fast.cli.places import Format, Place
 
 Batches: TypeAlias = Generator[pa.RecordBatch, None, None]
@@ -26,7 +26,7 @@ Names: TypeAlias = Collection[str]
 # The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
 # The size of a value in memory, for each type of Parquet.
-VALUE_BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+VALUE_BYTES = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 TEXT = "BYTE_ARRAY"
 # The types that Parquet can read as dictionaries.
 TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
@@ -38,9 +38,10 @@ MIN_BATCH_ROWS = 256
 BYTES_OF_LENGTH = 4
 # A dictionary of numbers is useless if the column takes more than this share of its plain size.
 MAX_DICTIONARY_SHARE = 0.9
-# The rows of a row group if the input has no groups, and the smallest groups that are inherited.
-GROUP_ROWS = 1 << 20
-MIN_GROUP_ROWS = 32
+# How many row groups are looked at to estimate the bytes of a row.
+MAX_SAMPLES = 64
+# A row group with larger bitmaps is read by pyarrow, which reads it in parts.
+MAX_BITS_BYTES = 128 << 20
 # An Arrow file with a larger batch is memory-mapped, and copied slice by slice.
 MAX_READ_BYTES = 64 << 20
 # The size of the footer's length and the magic at the end of an Arrow file; where its footer says
@@ -82,9 +83,8 @@ class Reader(ABC):
 
     n_rows: int | None = None  # None: not known before the file has been read
     schema: pa.Schema
-    # How the file is written, for an output of the same format.
+    # The codec of the file, for an Arrow output.
     compression: str | None = None
-    group_rows: int | None = None
     # The paths of columns whose values hardly repeat, so that a dictionary is useless.
     plain: Collection[str] = ()
     # The columns whose strings repeat so often that they are read and written as dictionaries.
@@ -156,7 +156,6 @@ class ParquetReader(Reader):
         # pyarrow cannot read these strings as dictionaries.
         self._delta = {c.path for c in chunks if any("DELTA" in kind for kind in c.encodings)}
         if chunks:
-            self.group_rows: int | None = self._typical_group()
             codecs = {number: name for name, (number, _) in CODECS.items()}
             # Files of some codecs are read, but not written: Hadoop's LZ4, for example.
             self.compression: str | None = codecs.get(chunks[0].codec)
@@ -166,26 +165,18 @@ class ParquetReader(Reader):
             others = {c.path for c in chunks if c.n_plain >= BYTES_OF_LENGTH * c.n_values}
             self.repeated: Collection[str] = set(self._texts(self.schema.names)) - others
 
-    def _typical_group(self) -> int | None:
-        """Return the rows of a row group, if the writer of the file seems to have chosen them.
-
-        A small file has one row group, whatever its writer would do with more rows. Groups of a few
-        rows come from writers that wrote each row when it came, and would make each row cost more
-        than a kilobyte of metadata for each column.
-        """
-        counts = [self.metadata.row_group(i).num_rows for i in range(len(self._groups))]
-        is_chosen = len(counts) > 1 or counts[0] > GROUP_ROWS
-        return max(counts) if is_chosen and max(counts) >= MIN_GROUP_ROWS else None
-
     @cached_property
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory, without compression and dictionaries."""
-        groups, largest, total = self._groups, 0.0, 0.0
+        groups, largest = self._groups, 0.0
+        total = 0.0
+        for i in range(len(groups)):
+            total += self.metadata.row_group(i).total_byte_size
         texts = [c.path for c in groups[0] if c.physical_type == TEXT] if groups else []
         with self.open([path for path in texts if path not in self._delta]) as file:
-            for number, chunks in enumerate(groups):
+            for number in self._groups_with_long_texts():
+                chunks = groups[number]
                 n_rows = max(1, self.metadata.row_group(number).num_rows)
-                total += self.metadata.row_group(number).total_byte_size
                 fixed = sum(c.n_values * VALUE_BYTES.get(c.physical_type, 0) for c in chunks)
                 # Reading one value reads the whole dictionary.
                 first = next(file.iter_batches(64, row_groups=[number], columns=texts), None)
@@ -197,6 +188,14 @@ class ParquetReader(Reader):
                 # Rows whose strings all have the maximum length are rare; 64 MB of them do no harm.
                 largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
         return max(2 * total / max(1, self.n_rows), largest)
+
+    def _groups_with_long_texts(self) -> list[int]:
+        """Return the row groups that may contain the longest strings, at most `MAX_SAMPLES`."""
+
+        def n_text(number: int) -> int:
+            return sum(c.n_plain for c in self._groups[number] if c.physical_type == TEXT)
+
+        return sorted(range(len(self._groups)), key=n_text, reverse=True)[:MAX_SAMPLES]
 
     def _texts(self, names: Names) -> list[str]:
         """Return those of the columns `names` that pyarrow can read as dictionaries."""
@@ -222,13 +221,75 @@ class ParquetReader(Reader):
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
         with self.open(self._texts(coded)) as file:
             n_read = 0
-            for batch in file.iter_batches(rows, columns=columns):
+            bits = self._bits(columns, coded)
+            if bits:
+                batches = self._batches_with_bits(file, rows, columns, bits)
+            else:
+                batches = file.iter_batches(rows, columns=columns)
+            for batch in _in_larger_batches(batches, rows):
                 n_read += batch.num_rows
                 self.share: float = n_read / max(1, self.n_rows)
                 yield batch
             if n_read != self.metadata.num_rows:
                 text = f"the file contains {n_read:,} rows, but its footer says"
                 raise EOFError(f"{text} {self.metadata.num_rows:,}; write it again")
+
+    def _bits(self, columns: Names | None, coded: Names) -> dict[str, int]:
+        """Return the columns to read as bitmaps, and their positions among the chunks of a group.
+
+        They are Booleans in `coded` without nulls, such as the features that the command writes.
+        """
+        names = self.schema.names
+        leaves = self.metadata.schema
+        found = {}
+        for i in range(len(leaves)):
+            leaf = leaves.column(i)
+            if leaf.path in coded and (columns is None or leaf.path in columns):
+                is_required = not leaf.max_definition_level and not leaf.max_repetition_level
+                if is_required and all(are_bits(chunks[i]) for chunks in self._groups):
+                    found[leaf.path] = i
+        return found if len(set(names)) == len(names) and set(found).issubset(names) else {}
+
+    def _batches_with_bits(
+        self, file: pq.ParquetFile, rows: int, columns: Names | None, bits: dict[str, int]
+    ) -> Batches:
+        """Yield the rows, with the columns in `bits` as bitmaps and the others as pyarrow reads."""
+        chosen = [name for name in self.schema.names if columns is None or name in columns]
+        others = [name for name in chosen if name not in bits]
+        with self.place.open() as raw:
+            for number, chunks in enumerate(self._groups):
+                n_rows = self.metadata.row_group(number).num_rows
+                found: dict[str, pa.Array] = {}
+                if len(bits) * n_rows // 8 <= MAX_BITS_BYTES:
+                    for name, i in bits.items():
+                        array = read_bits(raw, chunks[i], n_rows)
+                        if array is None:
+                            break
+                        found[name] = array
+                if len(found) < len(bits):
+                    yield from file.iter_batches(rows, row_groups=[number], columns=chosen)
+                    continue
+                start = 0
+                for part in self._others(file, rows, number, others):
+                    length = min(rows, n_rows - start) if part is None else part.num_rows
+                    arrays = [
+                        found[name].slice(start, length) if name in bits else part.column(name)
+                        for name in chosen
+                    ]
+                    types = {} if part is None else {f.name: f for f in part.schema}
+                    fields = [types.get(name, self.schema.field(name)) for name in chosen]
+                    schema = pa.schema(fields, self.schema.metadata)
+                    yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+                    start += length
+
+    def _others(
+        self, file: pq.ParquetFile, rows: int, number: int, names: Sequence[str]
+    ) -> Iterator[Any]:
+        """Yield batches of some columns of a row group; None for each batch if there are none."""
+        if names:
+            yield from file.iter_batches(rows, row_groups=[number], columns=names)
+        else:
+            yield from [None] * -(-self.metadata.row_group(number).num_rows // rows)
 
 
 class MessageReader(Reader):
@@ -324,6 +385,24 @@ def _is_mergeable(kind: pa.DataType) -> bool:
         parts = [kind.field(i).type for i in range(kind.num_fields)]
         return all(_is_mergeable(part) and not pa.types.is_dictionary(part) for part in parts)
     return not pa.types.is_nested(kind) and not pa.types.is_run_end_encoded(kind)
+
+
+def _in_larger_batches(batches: Iterable[pa.RecordBatch], rows: int) -> Batches:
+    """Yield the rows of batches, of which neighbours are merged up to `rows` rows.
+
+    Each batch costs time for each of its features, and the batches of small row groups are small.
+    """
+    waiting: list[pa.RecordBatch] = []
+    n_waiting = 0
+    for batch in batches:
+        if waiting and (
+            n_waiting + batch.num_rows > rows or not all(map(_is_mergeable, batch.schema.types))
+        ):
+            yield from _merged(waiting)
+            waiting, n_waiting = [], 0
+        waiting.append(batch)
+        n_waiting += batch.num_rows
+    yield from _merged(waiting)
 
 
 def _merged(batches: Sequence[pa.RecordBatch]) -> Sequence[pa.RecordBatch]:

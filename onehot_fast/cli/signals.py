@@ -29,6 +29,7 @@ class Interrupted(BaseException):
 # The first signal and when it came, and how many blocks of `held` are open.
 _first: list[tuple[int, float]] = []
 _n_held = 0
+_is_last = False
 
 
 @contextmanager
@@ -51,6 +52,8 @@ def raising_signals(is_last: bool) -> Iterator[None]:
             os.write(2, b"onehot-fast: ended at once, without cleaning up\n")
             os._exit(128 + signum)
 
+    global _is_last
+    _is_last = is_last
     before = {number: signal.getsignal(number) for number in ENDING}
     # A signal that the parent process ignores stays ignored, e.g. under nohup.
     before = {n: old for n, old in before.items() if old not in (signal.SIG_IGN, None)}
@@ -62,11 +65,21 @@ def raising_signals(is_last: bool) -> Iterator[None]:
         for number, old in before.items():
             signal.signal(number, signal.SIG_IGN if is_last else old)
         _first.clear()
+        _is_last = False
 
 
 def received() -> int | None:
     """Return the number of the first signal, or None if no signal came."""
     return _first[0][0] if _first else None
+
+
+def ends_process() -> bool:
+    """Tell whether a signal has come that ends the process, so that no thread must be waited for.
+
+    A thread may be in a library for seconds, e.g. to compress a large column with Brotli. Threads
+    only read files and compute, so they can go on until the process ends.
+    """
+    return _is_last and bool(_first)
 
 
 def raise_if_received() -> None:

@@ -164,6 +164,40 @@ def test_a_second_signal_later(small):
     assert done.stderr == "onehot-fast: ended at once, without cleaning up\n"
 
 
+BLOCKED = {
+    "reading": ("onehot_fast.cli.readers.ParquetReader", "batches"),
+    "encoding": ("onehot_fast.cli.encoders.Encoders", "with_labels"),
+    "compressing": ("onehot_fast.cli.parquet.writer.GroupWriter", "_bits"),
+    "writing with pyarrow": ("onehot_fast.cli.parquet.writer.GroupWriter", "_plain"),
+}
+
+
+@pytest.mark.parametrize("step", BLOCKED)
+def test_a_signal_while_a_thread_works(step, small):
+    """The process does not wait for a thread, which may be in a library for long."""
+    owner, name = BLOCKED[step]
+    module, _, kind = owner.rpartition(".")
+    done = programs.start(f"""
+        import os, signal, sys, threading
+        from onehot_fast.cli import main
+        from {module} import {kind}
+
+        before = {kind}.{name}
+
+        def block(*arguments, **options):
+            if threading.current_thread() is threading.main_thread():
+                return before(*arguments, **options)
+            os.kill(os.getpid(), signal.SIGINT)  # to the main thread, which waits for this one
+            threading.Event().wait()  # for ever
+
+        {kind}.{name} = block
+        sys.argv = ["onehot-fast", "encode", {str(small)!r}, "-o", "{small.parent}/o.parquet"]
+        sys.exit(main())
+    """)
+    assert (done.returncode, done.stderr) == (130, "onehot-fast: interrupted\n")
+    assert os.listdir(small.parent) == [small.name]
+
+
 @pytest.mark.usefixtures("small")
 def test_an_ignored_signal(call, send_at):
     """A signal that the parent process ignores, like nohup, stays ignored."""

@@ -1,9 +1,10 @@
-"""A writer of Parquet that writes Boolean columns 7 to 10 times as fast as pyarrow.
+"""A writer and a reader of Parquet that handle Boolean columns faster than pyarrow.
 
 This package imports only pyarrow. `docs/performance/files.md` explains the design and the tests.
 """
 
+from onehot_fast.cli.parquet.bits import are_bits, read_bits
 from onehot_fast.cli.parquet.footer import Chunk, groups_of
 from onehot_fast.cli.parquet.writer import CODECS, GroupWriter, footer_in
 
-__all__ = ["CODECS", "Chunk", "GroupWriter", "footer_in", "groups_of"]
+__all__ = ["CODECS", "Chunk", "GroupWriter", "are_bits", "footer_in", "groups_of", "read_bits"]

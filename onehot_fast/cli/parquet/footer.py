@@ -45,6 +45,10 @@ class Chunk:
     n_values: int
     n_plain: int  # the bytes before compression
     n_null: int  # 0 if it is unknown
+    n_packed: int = 0  # the bytes after compression
+    offset: int = (
+        0  # where the pages begin; 0 if there is a dictionary, or if another file has them
+    )
 
 
 @dataclass
@@ -130,23 +134,26 @@ def groups_of(footer: bytes) -> list[list[Chunk]]:
 
 def _chunk(column: Struct) -> Chunk:
     """Return what a column chunk contains; raise an error if it is encrypted."""
-    found = _field(column, 3, STRUCT, {})
+    found = field_of(column, 3, STRUCT, {})
     path = ".".join(name.decode() for name in _items(found, 3, BINARY))
     if 8 in column or not found:
         name = f"column {path!r}" if path else "a column"
         raise ValueError(f"{name} is encrypted; write the file without encryption first")
+    is_here = 1 not in column and 11 not in found
     return Chunk(
         path=path,
-        physical_type=_name(TYPES, _field(found, 1, I32, -1)),
+        physical_type=_name(TYPES, field_of(found, 1, I32, -1)),
         encodings=frozenset(_name(ENCODINGS, number) for number in _items(found, 2, I32)),
-        codec=_field(found, 4, I32, -1),
-        n_values=_field(found, 5, I64, 0),
-        n_plain=_field(found, 6, I64, 0),
-        n_null=_field(_field(found, 12, STRUCT, {}), 3, I64, 0),
+        codec=field_of(found, 4, I32, -1),
+        n_values=field_of(found, 5, I64, 0),
+        n_plain=field_of(found, 6, I64, 0),
+        n_null=field_of(field_of(found, 12, STRUCT, {}), 3, I64, 0),
+        n_packed=field_of(found, 7, I64, 0),
+        offset=field_of(found, 9, I64, 0) if is_here else 0,
     )
 
 
-def _field(struct: Struct, number: int, kind: int, default: Any) -> Any:
+def field_of(struct: Struct, number: int, kind: int, default: Any) -> Any:
     """Return a field of a struct, or `default` if there is none of the type `kind`."""
     found, value = struct.get(number, (kind, default))
     return value if found == kind else default
@@ -154,7 +161,7 @@ def _field(struct: Struct, number: int, kind: int, default: Any) -> Any:
 
 def _items(struct: Struct, number: int, kind: int) -> list[Any]:
     """Return the items of a list in a struct; no items if there is none of the type `kind`."""
-    found, items = _field(struct, number, LIST, (kind, []))
+    found, items = field_of(struct, number, LIST, (kind, []))
     return items if found == kind else []
 
 
@@ -225,10 +232,10 @@ def _encoded_size(value: int) -> bytes:
 
 def decode(data: bytes) -> Struct:
     """Decode the struct at the start of `data`; raise an error if there is none."""
-    return _struct(io.BytesIO(data))
+    return read_struct(io.BytesIO(data))
 
 
-def _struct(data: io.BytesIO) -> Struct:
+def read_struct(data: io.BytesIO) -> Struct:
     """Read and decode a struct."""
     found: Struct = {}
     number = 0
@@ -248,7 +255,7 @@ def _value(kind: int, data: io.BytesIO) -> Any:
     if kind == BINARY:
         return data.read(_size(data))
     if kind == STRUCT:
-        return _struct(data)
+        return read_struct(data)
     if kind in (LIST, SET):
         header = data.read(1)[0]
         size = header >> 4 if header >> 4 < MAX_NIBBLE else _size(data)

@@ -148,9 +148,12 @@ class GroupWriter:
         footer = footer_with(_split(out.getvalue())[1], self._groups)
         self._write(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
-    def abandon(self) -> None:
-        """End the threads, and write no footer, so that the incomplete file is not valid."""
-        self._threads.shutdown(cancel_futures=True)
+    def abandon(self, wait: bool = True) -> None:
+        """End the threads, and write no footer, so that the incomplete file is not valid.
+
+        If `wait` is false, threads may prepare their last piece after this call.
+        """
+        self._threads.shutdown(wait=wait, cancel_futures=True)
         self._coming.clear()
 
 
