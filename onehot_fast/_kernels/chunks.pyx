@@ -60,7 +60,8 @@ cdef int for_each_chunk(
 
     A chunk has up to ``chunk_items`` items. Chunks may run in any order and at the same time. If
     ``chunk_items`` is 0, a chunk has about a megabyte. Each thread has a workspace of ``workspace_bytes``, because
-    its stack may be small. Workspaces are allocated before the work begins, which cannot raise MemoryError.
+    its stack may be small. They are allocated before the work begins, because a thread of a team cannot raise
+    MemoryError.
     """
     cdef Py_ssize_t n_chunks, slab
     cdef size_t stride = (workspace_bytes + 127) // 128 * 128      # no two threads write to adjacent cache lines

@@ -28,7 +28,7 @@ ctypedef fused word_t:
     uint64_t
 
 cdef enum:
-    TILE = 1024
+    TILE = 1024              # four labels of each fit a frame of 4 KiB, and gcc knows that they do not overlap
     WINDOW = 255             # the number of classes that one byte can distinguish; 0 means no class
     CHUNK_BYTES = 1 << 20
     # The problems of a row (faults), in the order in which `decode` returns their first rows.
@@ -120,12 +120,10 @@ cdef void mark_uneven(const Job *job, const word_t *planes, Py_ssize_t n, uint8_
 
 cdef void mark_window(
     const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t label, int64_t *position,
-    uint8_t *empty, uint8_t *several, uint8_t *first,
+    uint8_t *empty, uint8_t *several,
 ) noexcept nogil:
-    """Find the hot elements of ``n`` rows in up to 255 classes, from class ``label`` on.
-
-    ``first`` has room for ``n`` labels.
-    """
+    """Find the hot elements of ``n`` rows in up to 255 classes, from class ``label`` on."""
+    cdef uint8_t first[TILE]
     cdef Py_ssize_t i, n_labels = min(job.depth - label, <Py_ssize_t> WINDOW)
     cdef word_t on
     memcpy(&on, job.on, sizeof(on))
@@ -163,19 +161,18 @@ cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssi
 
 
 cdef void decode_tile(
-    const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t at, int64_t *faults, uint8_t *workspace,
+    const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t at, int64_t *faults,
 ) noexcept nogil:
     """Decode ``n`` adjacent rows of one group, from row number ``at`` on."""
-    cdef uint8_t *empty = workspace
-    cdef uint8_t *several = workspace + TILE
-    cdef uint8_t *uneven = workspace + 2 * TILE
-    cdef uint8_t *first = workspace + 3 * TILE
+    cdef uint8_t empty[TILE]
+    cdef uint8_t several[TILE]
+    cdef uint8_t uneven[TILE]
     cdef Py_ssize_t i, label = 0, n_empty = 0
     cdef int64_t *position = job.out + at
     cdef bint is_few
     memset(several, 0, n)
     while label < job.depth:
-        mark_window(job, planes + label * job.inner, n, label, position, empty, several, first)
+        mark_window(job, planes + label * job.inner, n, label, position, empty, several)
         label += WINDOW
     note_first(&faults[MULTIPLE], several, n, at)
     if note_first(&faults[EMPTY], empty, n, at):
@@ -196,7 +193,7 @@ cdef void decode_tile(
 
 
 cdef void decode_words(
-    const Job *job, const word_t *tensor, Py_ssize_t group, Py_ssize_t end, int64_t *faults, uint8_t *workspace,
+    const Job *job, const word_t *tensor, Py_ssize_t group, Py_ssize_t end, int64_t *faults,
 ) noexcept nogil:
     """Decode the groups [group, end), each of (depth, inner) elements."""
     cdef Py_ssize_t begin, position
@@ -220,25 +217,24 @@ cdef void decode_words(
             while begin < job.inner:
                 decode_tile(
                     job, row + begin, min(job.inner - begin, <Py_ssize_t> TILE), group * job.inner + begin, faults,
-                    workspace,
                 )
                 begin += TILE
 
 
 cdef void run_chunk(
-    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *_workspace,
 ) noexcept nogil:
     """Decode the groups [begin, end), which are one chunk."""
     cdef const Job *job = <const Job *> any_job
     cdef int64_t *faults = job.faults + begin // job.chunk_groups * FAULTS
     if job.width == 1:
-        decode_words(job, <const uint8_t *> job.tensor, begin, end, faults, workspace)
+        decode_words(job, <const uint8_t *> job.tensor, begin, end, faults)
     elif job.width == 2:
-        decode_words(job, <const uint16_t *> job.tensor, begin, end, faults, workspace)
+        decode_words(job, <const uint16_t *> job.tensor, begin, end, faults)
     elif job.width == 4:
-        decode_words(job, <const uint32_t *> job.tensor, begin, end, faults, workspace)
+        decode_words(job, <const uint32_t *> job.tensor, begin, end, faults)
     else:
-        decode_words(job, <const uint64_t *> job.tensor, begin, end, faults, workspace)
+        decode_words(job, <const uint64_t *> job.tensor, begin, end, faults)
 
 
 def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, int num_threads):
@@ -280,7 +276,7 @@ def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, i
     n_chunks = (outer + job.chunk_groups - 1) // job.chunk_groups
     faults = np.full(n_chunks * FAULTS, -1, np.int64)
     job.faults = &faults[0]
-    for_each_chunk(run_chunk, &job, outer, job.chunk_groups, group_bytes, 4 * TILE, num_threads)
+    for_each_chunk(run_chunk, &job, outer, job.chunk_groups, group_bytes, 0, num_threads)
     for i in range(n_chunks * FAULTS):
         if first[i % FAULTS] < 0:
             first[i % FAULTS] = faults[i]
