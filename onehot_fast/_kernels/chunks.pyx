@@ -38,6 +38,9 @@ cdef double STALL_SECONDS = 0.004
 cdef Py_ssize_t STALL_CHUNK_BYTES = 4 << 20
 cdef double SERIAL_SECONDS = 1.0
 
+cdef enum:
+    FEW_BYTES = 2048        # workspaces that together need no more than this lie on the stack of the caller
+
 
 cdef void *take_workspace(size_t n_bytes) except NULL:
     """Return memory of unknown content, which `give_workspace` takes back; raise MemoryError if there is none."""
@@ -66,24 +69,25 @@ cdef int for_each_chunk(
     cdef Py_ssize_t n_chunks, slab
     cdef size_t stride = (workspace_bytes + 127) // 128 * 128      # no two threads write to adjacent cache lines
     cdef size_t n_bytes
-    cdef void *block
+    cdef unsigned char few[FEW_BYTES]
+    cdef void *block = few
     if chunk_items == 0:
         chunk_items = max(CHUNK_BYTES // max(item_bytes, 1), 1)
         if chunk_items > 64:    # 64 items are whole cache lines: every chunk then has the alignment of the first
             chunk_items -= chunk_items % 64
     n_chunks = (n_items + chunk_items - 1) // chunk_items
     slab = max(SLAB_BYTES // max(chunk_items * item_bytes, 1), 1)
-    if workspace_bytes == 0:
-        return run_chunks(work, job, n_items, chunk_items, chunk_items * item_bytes, slab, NULL, 0, num_threads)
     n_bytes = stride * max(min(<Py_ssize_t> num_threads, min(n_chunks, slab)), <Py_ssize_t> 1) + 64
-    block = take_workspace(n_bytes)
+    if n_bytes > FEW_BYTES:
+        block = take_workspace(n_bytes)
     try:
         return run_chunks(
             work, job, n_items, chunk_items, chunk_items * item_bytes, slab,
             <unsigned char *> block + (-<uintptr_t> block & 63), stride, num_threads,
         )
     finally:
-        give_workspace(block, n_bytes)
+        if n_bytes > FEW_BYTES:
+            give_workspace(block, n_bytes)
 
 
 cdef int run_chunks(

@@ -351,8 +351,8 @@ OHF_INLINE int32_t OHF(code_of_number)(ohf_dictionary *dictionary, OHF(view) *vi
     return code;
 }
 
-/* A block of numbers that are all ordinary, as in far_texts; not inline, so that no frame has more than 4 KiB. */
-static OHF_NOINLINE int64_t OHF(far_numbers)(ohf_dictionary *dictionary, const uint64_t *numbers, int64_t n, int32_t *codes,
+/* A block of numbers that are all ordinary, as in far_texts. */
+OHF_INLINE int64_t OHF(far_numbers)(ohf_dictionary *dictionary, const uint64_t *numbers, int64_t n, int32_t *codes,
                                     int learn)
 {
     uint64_t hashes[OHF_NUMBERS_BLOCK];

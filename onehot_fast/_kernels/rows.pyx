@@ -40,6 +40,7 @@ cnp.import_array()
 cdef enum:
     CODES = 1024          # codes of a block: 4 KiB
     EXPAND_CODES = 4096   # also 4 KiB, with one byte per code
+    FEW_CODES = 448       # codes of a small call: less than 2 KiB
     MATRIX_CODES = 2048   # codes of a block of all columns together: 8 KiB
     WINDOW = 8192         # bytes
     MIN_WINDOW = 1024     # for smaller windows it does not pay to keep the codes of rows
@@ -145,6 +146,7 @@ cdef int encode_indices(
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t n_groups = n // inner
+    cdef size_t work_bytes = WRITE_BYTES
     cdef CodeSource source
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
     # a run would cost more than the comparison saves.
@@ -163,7 +165,9 @@ cdef int encode_indices(
     fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
     job.write = choose(&job, &fill, n_groups, is_cleared)
     if job.write != NULL:
-        return for_each_chunk(write_chunk, &job, n_groups, 0, job.group_bytes, WRITE_BYTES, num_threads)
+        if n <= FEW_CODES and job.write != job.microkernels.rows_scratch:
+            work_bytes = 4 * n      # so that a small call takes no workspace
+        return for_each_chunk(write_chunk, &job, n_groups, 0, job.group_bytes, work_bytes, num_threads)
     job.narrow = job.microkernels.narrow8[kind]
     return expand(&job, n_groups, num_threads)
 
