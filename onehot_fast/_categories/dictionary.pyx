@@ -6,6 +6,7 @@ The functions at the end of the module encode labels and integers without the ha
 
 cimport cython
 cimport numpy as cnp
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree
@@ -13,7 +14,7 @@ from cpython.object cimport PyObject
 from cpython.sequence cimport PySequence_Fast_ITEMS
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from onehot_fast._arrow.abi cimport ArrowArray
 from onehot_fast._arrow.array cimport Array
@@ -416,12 +417,13 @@ cdef class Dictionary:
         cdef int64_t *ends = <int64_t *> cnp.PyArray_DATA(offsets) + 1
         cdef int64_t done = 0, reach, stopped = 0
         cdef int failed = 0
-        cdef ohf_split split
+        cdef ohf_split *split
         if source.form != IN_BUFFERS_TEXTS or source.texts.layout not in (OHF_OFFSETS32, OHF_OFFSETS64, OHF_VIEWS):
             raise TypeError("the values to split must be Strings or an Arrow array of strings")
         if len(separator) == 0:
             raise ValueError("the separator must not be empty")
-        memset(&split, 0, sizeof(split))
+        memory_of_split = bytearray(sizeof(ohf_split))      # zeros; too large for the stack of a small thread
+        split = <ohf_split *> PyByteArray_AS_STRING(memory_of_split)
         split.separator = <const uint8_t *> PyBytes_AS_STRING(separator)
         split.separator_bytes = len(separator)
         split.keeps_empty = keep_empty
@@ -430,7 +432,7 @@ cdef class Dictionary:
             while done < source.n_rows:
                 reach = min(source.n_rows, done + VALUES_BETWEEN_SIGNALS)
                 with nogil:
-                    failed = ohf_split_texts(&self.table, &source.texts, done, reach, &split, ends, &stopped)
+                    failed = ohf_split_texts(&self.table, &source.texts, done, reach, split, ends, &stopped)
                 if failed:
                     self.fail(failed, stopped)
                 PyErr_CheckSignals()

@@ -16,9 +16,13 @@ cdef extern from "sort_texts.h":
     ctypedef struct ohf_sorted:
         pass
 
+    enum:
+        OHF_FEW_TEXTS
+        OHF_SORT_BYTES
+
     void ohf_sort_texts(
         const int64_t *offsets, const uint8_t *data, int64_t n, ohf_sorted *items, ohf_sorted *spare,
-        int64_t *positions,
+        void *counts, int64_t *positions,
     ) noexcept nogil
 
 cnp.import_array()
@@ -136,11 +140,13 @@ cdef class Strings:
         """Return the positions that sort the items (a stable sort by code points or bytes)."""
         cdef Py_ssize_t n = len(self)
         cdef cnp.ndarray positions = np.empty(n, np.int64)
-        cdef cnp.ndarray items = np.empty(2 * n * sizeof(ohf_sorted), np.uint8)
+        cdef size_t counts_bytes = OHF_SORT_BYTES if n > OHF_FEW_TEXTS else 0
+        cdef cnp.ndarray items = np.empty(2 * n * sizeof(ohf_sorted) + counts_bytes, np.uint8)
         cdef ohf_sorted *first = <ohf_sorted *> cnp.PyArray_DATA(items)
         with nogil:
             ohf_sort_texts(
-                self.ends, self.bytes, n, first, first + n, <int64_t *> cnp.PyArray_DATA(positions),
+                self.ends, self.bytes, n, first, first + n, <void *> (first + 2 * n),
+                <int64_t *> cnp.PyArray_DATA(positions),
             )
         return positions
 

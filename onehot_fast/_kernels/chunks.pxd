@@ -1,8 +1,14 @@
 """The parallel loop that all kernels use."""
 
-ctypedef void (*chunk_work)(const void *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
+# `workspace` is memory of the thread that runs the chunk, aligned to cache lines, with unknown content.
+ctypedef void (*chunk_work)(
+    const void *job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil
 
 cdef int for_each_chunk(
     chunk_work work, const void *job, Py_ssize_t n_items, Py_ssize_t chunk_items, Py_ssize_t item_bytes,
-    int num_threads,
+    size_t workspace_bytes, int num_threads,
 ) except -1
+
+cdef void *take_workspace(size_t n_bytes) except NULL
+cdef void give_workspace(void *block, size_t n_bytes) noexcept

@@ -11,6 +11,7 @@ thread once: we measured 8 - 40 ms for work of 0.03 ms. If the first thread of a
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
+from libc.stdint cimport uintptr_t
 
 from onehot_fast._kernels.openmp cimport (
     OHF_OPENMP, ohf_can_start, ohf_child_alone, ohf_last_team_end, ohf_last_team_workers, ohf_note_stall,
@@ -20,6 +21,10 @@ from onehot_fast._kernels.openmp cimport (
 
 cdef extern from "clock.h":
     double ohf_seconds() noexcept nogil
+
+cdef extern from "workspace.h":
+    void *ohf_take_workspace(size_t n_bytes) noexcept nogil
+    void ohf_give_workspace(void *block, size_t n_bytes) noexcept nogil
 
 cdef Py_ssize_t SLAB_BYTES = 256 << 20
 cdef Py_ssize_t CHUNK_BYTES = 1 << 20
@@ -33,25 +38,69 @@ cdef double STALL_SECONDS = 0.004
 cdef Py_ssize_t STALL_CHUNK_BYTES = 4 << 20
 cdef double SERIAL_SECONDS = 1.0
 
+cdef enum:
+    FEW_BYTES = 2048        # workspaces that together need no more than this lie on the stack of the caller
+
+
+cdef void *take_workspace(size_t n_bytes) except NULL:
+    """Return memory of unknown content, which `give_workspace` takes back; raise MemoryError if there is none."""
+    cdef void *block = ohf_take_workspace(n_bytes)
+    if block == NULL:
+        raise MemoryError(f"cannot allocate {n_bytes} bytes for the threads of a call")
+    return block
+
+
+cdef void give_workspace(void *block, size_t n_bytes) noexcept:
+    """Take back what `take_workspace` returned for ``n_bytes``."""
+    ohf_give_workspace(block, n_bytes)
+
 
 cdef int for_each_chunk(
     chunk_work work, const void *job, Py_ssize_t n_items, Py_ssize_t chunk_items, Py_ssize_t item_bytes,
-    int num_threads,
+    size_t workspace_bytes, int num_threads,
 ) except -1:
-    """Call ``work(job, begin, end)`` for chunks of up to ``chunk_items`` of the items 0 to ``n_items``.
+    """Call ``work(job, begin, end, workspace)`` for all chunks of the items 0 to ``n_items``.
 
-    Chunks may run in any order and at the same time. If ``chunk_items`` is 0, a chunk has about a megabyte.
+    A chunk has up to ``chunk_items`` items. Chunks may run in any order and at the same time. If
+    ``chunk_items`` is 0, a chunk has about a megabyte. Each thread has a workspace of ``workspace_bytes``, because
+    its stack may be small. They are allocated before the work begins, because a thread of a team cannot raise
+    MemoryError.
     """
-    cdef Py_ssize_t n_chunks, chunk_bytes, slab, begin = 0, end, alone, chunk
-    cdef int team
-    cdef double first_done, now
+    cdef Py_ssize_t n_chunks, slab
+    cdef size_t stride = (workspace_bytes + 127) // 128 * 128      # no two threads write to adjacent cache lines
+    cdef size_t n_bytes
+    cdef unsigned char few[FEW_BYTES]
+    cdef void *block = few
     if chunk_items == 0:
         chunk_items = max(CHUNK_BYTES // max(item_bytes, 1), 1)
         if chunk_items > 64:    # 64 items are whole cache lines: every chunk then has the alignment of the first
             chunk_items -= chunk_items % 64
     n_chunks = (n_items + chunk_items - 1) // chunk_items
-    chunk_bytes = chunk_items * item_bytes
-    slab = max(SLAB_BYTES // max(chunk_bytes, 1), 1)
+    slab = max(SLAB_BYTES // max(chunk_items * item_bytes, 1), 1)
+    n_bytes = stride * max(min(<Py_ssize_t> num_threads, min(n_chunks, slab)), <Py_ssize_t> 1) + 64
+    if n_bytes > FEW_BYTES:
+        block = take_workspace(n_bytes)
+    try:
+        return run_chunks(
+            work, job, n_items, chunk_items, chunk_items * item_bytes, slab,
+            <unsigned char *> block + (-<uintptr_t> block & 63), stride, num_threads,
+        )
+    finally:
+        if n_bytes > FEW_BYTES:
+            give_workspace(block, n_bytes)
+
+
+cdef int run_chunks(
+    chunk_work work, const void *job, Py_ssize_t n_items, Py_ssize_t chunk_items, Py_ssize_t chunk_bytes,
+    Py_ssize_t slab, unsigned char *workspaces, size_t stride, int num_threads,
+) except -1:
+    """Call ``work`` for all chunks, ``slab`` chunks between two checks for Ctrl-C.
+
+    The workspace of a thread is ``stride`` bytes after that of the thread before it.
+    """
+    cdef Py_ssize_t n_chunks = (n_items + chunk_items - 1) // chunk_items, begin = 0, end, alone, chunk
+    cdef int team
+    cdef double first_done, now
     while begin < n_chunks:
         end = min(begin + slab, n_chunks)
         team = <int> min(<Py_ssize_t> num_threads, end - begin)
@@ -62,12 +111,15 @@ cdef int for_each_chunk(
             if team <= 1 or ohf_child_alone or not ohf_can_start(team - 1):
                 # A team of one thread takes 2 microseconds longer than this loop.
                 for alone in range(begin, end):
-                    work(job, alone * chunk_items, min((alone + 1) * chunk_items, n_items))
+                    work(job, alone * chunk_items, min((alone + 1) * chunk_items, n_items), workspaces)
             else:
                 first_done = ohf_seconds()
                 ohf_note_team_start()
                 for chunk in prange(begin, end, schedule="dynamic", chunksize=1, num_threads=team):
-                    work(job, chunk * chunk_items, min((chunk + 1) * chunk_items, n_items))
+                    work(
+                        job, chunk * chunk_items, min((chunk + 1) * chunk_items, n_items),
+                        workspaces + omp_get_thread_num() * stride,
+                    )
                     if omp_get_thread_num() == 0:
                         (&first_done)[0] = ohf_seconds()
                 now = ohf_seconds()

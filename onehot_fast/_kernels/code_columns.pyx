@@ -120,10 +120,12 @@ cdef struct Job:
     Py_ssize_t out_bytes    # bytes of an element of out: 1, 2 or 4
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+cdef void run_chunk(
+    const void *any_job, Py_ssize_t row, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the table entry of each code of the rows [row, end)."""
     cdef const Job *job = <const Job *> any_job
-    cdef int32_t codes[CODES]
+    cdef int32_t *codes = <int32_t *> workspace
     cdef int16_t *narrow = <int16_t *> job.out
     cdef Py_ssize_t count, i
     if job.out_bytes == 1:      # OHF_NONE8 has the bits of -1
@@ -152,4 +154,6 @@ def recode(cnp.ndarray codes, cnp.ndarray table, cnp.ndarray out, int num_thread
             f"recode: out must be {columns.n_rows} contiguous and writable elements of 1, 2 or 4 bytes, "
             f"got {out.dtype} of shape {(<object> out).shape}"
         )
-    for_each_chunk(run_chunk, &job, columns.n_rows, CHUNK_ROWS, width, num_threads)
+    for_each_chunk(
+        run_chunk, &job, columns.n_rows, CHUNK_ROWS, width, 4 * CODES if width == 2 else 0, num_threads,
+    )

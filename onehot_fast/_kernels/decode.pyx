@@ -46,7 +46,7 @@ ctypedef fused word_t:
     uint64_t
 
 cdef enum:
-    TILE = 1024
+    TILE = 1024              # four labels of each fit a frame of 4 KiB, and gcc knows that they do not overlap
     WINDOW = 255             # the number of classes that one byte can distinguish; 0 means no class
     CHUNK_BYTES = 1 << 20
     BLOCK_BYTES = 1 << 18    # elements that are read twice, the second time from the second-level cache
@@ -270,7 +270,9 @@ cdef void decode_words(
             n += TILE
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void run_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *_workspace,
+) noexcept nogil:
     """Decode the groups [begin, end), which are one chunk."""
     cdef const Job *job = <const Job *> any_job
     cdef int64_t *faults = job.faults + begin // job.chunk_groups * FAULTS
@@ -324,7 +326,7 @@ def decode(cnp.ndarray cube, cnp.ndarray on, cnp.ndarray off, int64_t default, i
     n_chunks = (outer + job.chunk_groups - 1) // job.chunk_groups
     faults = np.full(n_chunks * FAULTS, -1, np.int64)
     job.faults = &faults[0]
-    for_each_chunk(run_chunk, &job, outer, job.chunk_groups, group_bytes, num_threads)
+    for_each_chunk(run_chunk, &job, outer, job.chunk_groups, group_bytes, 0, num_threads)
     for i in range(n_chunks * FAULTS):
         if first[i % FAULTS] < 0:
             first[i % FAULTS] = faults[i]

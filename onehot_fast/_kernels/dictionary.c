@@ -2,6 +2,7 @@
 #include "dictionary.h"
 #include "microkernels.h"
 #include "once.h"
+#include "workspace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -276,15 +276,18 @@ OHF_INLINE int OHF(code_texts)(ohf_dictionary *dictionary, const ohf_texts *give
 static int OHF(code_wide)(ohf_dictionary *dictionary, const ohf_texts *wide, int64_t begin, int64_t end,
                           int32_t *codes, int64_t *stopped, int learn)
 {
-    ohf_wide_block block;
+    ohf_wide_block *const block = ohf_take_workspace(sizeof *block);
     ohf_texts texts;
-    int failed = ohf_open_wide(&block, wide->width);
+    int failed;
+    if (block == NULL)
+        return OHF_NO_MEMORY;
+    failed = ohf_open_wide(block, wide->width);
     memset(&texts, 0, sizeof texts);
-    texts.rows = block.texts;
-    texts.lengths = block.lengths;
+    texts.rows = block->texts;
+    texts.lengths = block->lengths;
     while (begin < end && !failed) {
-        const int64_t count = end - begin < block.most_rows ? end - begin : block.most_rows;
-        const int64_t bad = ohf_read_wide(&block, (const uint32_t *)wide->rows + begin * wide->width, count,
+        const int64_t count = end - begin < block->most_rows ? end - begin : block->most_rows;
+        const int64_t bad = ohf_read_wide(block, (const uint32_t *)wide->rows + begin * wide->width, count,
                                           wide->width);
         failed = OHF(code_texts)(dictionary, &texts, 0, bad < 0 ? count : bad, codes + begin, stopped, OHF_BEHIND,
                                  learn);
@@ -295,7 +298,8 @@ static int OHF(code_wide)(ohf_dictionary *dictionary, const ohf_texts *wide, int
         }
         begin += count;
     }
-    ohf_close_wide(&block);
+    ohf_close_wide(block);
+    ohf_give_workspace(block, sizeof *block);
     return failed;
 }
 

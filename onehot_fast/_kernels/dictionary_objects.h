@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dictionary.h"
+#include "workspace.h"
 
 /* The memo is dropped if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of
  * OHF_MEMO_WINDOW rows, in which thousands of new objects fill it. It has about one place for each row, because
@@ -209,34 +210,46 @@ static inline void ohf_spread_block(ohf_objects *objects, const ohf_block *block
         objects->tried = objects->hits = 0;
 }
 
-/* Rows [begin, end) of objects; the GIL is held. As the loops of dictionary.h. */
-static inline int ohf_code_objects(ohf_dictionary *dictionary, ohf_objects *objects, int learn, int64_t begin, int64_t end,
-                            int32_t *codes, int64_t *stopped)
+/* Rows [begin, end) of objects through a block; the GIL is held. As the loops of dictionary.h. */
+static inline int ohf_code_blocks(ohf_dictionary *dictionary, ohf_objects *objects, ohf_block *block, int learn,
+                                  int64_t begin, int64_t end, int32_t *codes, int64_t *stopped)
 {
-    ohf_block block;
     ohf_texts texts;
     memset(&texts, 0, sizeof texts);
     texts.layout = OHF_BEHIND;
-    texts.rows = block.texts;
-    texts.lengths = block.lengths;
+    texts.rows = block->texts;
+    texts.lengths = block->lengths;
     while (begin < end) {
         int64_t row = 0;
-        const int64_t taken = ohf_read_objects(objects, &block, begin, end, codes, stopped);
+        const int64_t taken = ohf_read_objects(objects, block, begin, end, codes, stopped);
         int failed;
         if (taken < 0)
             return (int)taken;
-        failed = learn ? dictionary->engine->learn_texts[OHF_BEHIND](dictionary, &texts, 0, block.n, block.codes, &row)
-                       : dictionary->engine->look_up_texts[OHF_BEHIND](dictionary, &texts, 0, block.n, block.codes, &row);
+        failed = (learn ? dictionary->engine->learn_texts[OHF_BEHIND] : dictionary->engine->look_up_texts[OHF_BEHIND])(
+            dictionary, &texts, 0, block->n, block->codes, &row);
         if (failed) {
-            *stopped = begin + block.rows[row];
+            *stopped = begin + block->rows[row];
             return failed;
         }
-        ohf_spread_block(objects, &block, codes + begin, taken);
+        ohf_spread_block(objects, block, codes + begin, taken);
         if (learn)
             ohf_note(dictionary, taken, end - begin - taken);
         begin += taken;
     }
     return 0;
+}
+
+/* The same, with a block of its own. */
+static inline int ohf_code_objects(ohf_dictionary *dictionary, ohf_objects *objects, int learn, int64_t begin,
+                                   int64_t end, int32_t *codes, int64_t *stopped)
+{
+    ohf_block *const block = ohf_take_workspace(sizeof *block);
+    int failed;
+    if (block == NULL)
+        return OHF_NO_MEMORY;
+    failed = ohf_code_blocks(dictionary, objects, block, learn, begin, end, codes, stopped);
+    ohf_give_workspace(block, sizeof *block);
+    return failed;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dictionary.h"
+#include "workspace.h"
 
 typedef int (*ohf_npy_load)(npy_string_allocator *, const npy_packed_static_string *, npy_static_string *);
 typedef npy_string_allocator *(*ohf_npy_acquire)(const PyArray_StringDTypeObject *);
@@ -70,23 +71,27 @@ static inline int ohf_code_packed(ohf_dictionary *dictionary, const ohf_packed *
 {
     const ohf_code_texts code = learn ? dictionary->engine->learn_texts[OHF_BEHIND]
                                       : dictionary->engine->look_up_texts[OHF_BEHIND];
-    npy_string_allocator *allocator = OHF_NPY_ACQUIRE((const PyArray_StringDTypeObject *)packed->dtype);
-    ohf_packed_block block;
+    npy_string_allocator *allocator;
+    ohf_packed_block *const block = ohf_take_workspace(sizeof *block);
     ohf_texts texts;
     int failed = 0;
-    memset(&block, 0, sizeof block);
+    if (block == NULL)
+        return OHF_NO_MEMORY;
+    allocator = OHF_NPY_ACQUIRE((const PyArray_StringDTypeObject *)packed->dtype);
+    memset(block, 0, sizeof *block);
     memset(&texts, 0, sizeof texts);
-    texts.rows = block.texts;
-    texts.lengths = block.lengths;
+    texts.rows = block->texts;
+    texts.lengths = block->lengths;
     for (; begin < end && !failed; begin += OHF_PACKED_BLOCK) {
         const int64_t n = end - begin < OHF_PACKED_BLOCK ? end - begin : OHF_PACKED_BLOCK;
-        int64_t row = ohf_read_packed(&block, packed, allocator, begin, n);
+        int64_t row = ohf_read_packed(block, packed, allocator, begin, n);
         failed = row < n ? OHF_MALFORMED : code(dictionary, &texts, 0, n, codes + begin, &row);
         *stopped = begin + row;
         if (learn && !failed)
             ohf_note(dictionary, n, end - begin - n);
     }
     OHF_NPY_RELEASE(allocator);
+    ohf_give_workspace(block, sizeof *block);
     return failed;
 }
 

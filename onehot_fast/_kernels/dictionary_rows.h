@@ -204,7 +204,7 @@ static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_
 
 /* ---- Numbers ---- */
 
-enum { OHF_NUMBERS_BLOCK = 256, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
+enum { OHF_NUMBERS_BLOCK = 192 /* 17 bytes each on the stack */, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
 
 /* Widen a block; an integer of the other sign is outside. Returns whether any row is special. */
 #define OHF_READ_INTEGERS(NAME, T, WIDE, IS_SIGNED)                                                         \

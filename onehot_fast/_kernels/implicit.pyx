@@ -197,7 +197,9 @@ cdef void run_pairs(
         bins += <Py_ssize_t> left.n_codes * right.n_codes
 
 
-cdef void run_block(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+cdef void run_block(
+    const void *any_job, Py_ssize_t row, Py_ssize_t end, unsigned char *_workspace,
+) noexcept nogil:
     """Write the products of the rows [row, end), which are one block, or fill the bins of the block."""
     cdef const Job *job = <const Job *> any_job
     cdef double room[ROOM]
@@ -233,7 +235,7 @@ cdef int run(Job *job, const double[:, :] values, Py_ssize_t block_rows, int num
         raise ValueError("implicit: the rows of a matrix must be contiguous")
     job.block_rows, job.width = block_rows, width
     job.values, job.stride = <double *> &values[0, 0], values.strides[0] // 8
-    return for_each_chunk(run_block, job, values.shape[0], block_rows, 8 * width, num_threads)
+    return for_each_chunk(run_block, job, values.shape[0], block_rows, 8 * width, 0, num_threads)
 
 
 WIDTH = BLOCK_WIDTH   # for the caller
@@ -316,7 +318,9 @@ cdef struct GramJob:
     bint is_mirrored
 
 
-cdef void add_features(const void *any_job, Py_ssize_t feature, Py_ssize_t end) noexcept nogil:
+cdef void add_features(
+    const void *any_job, Py_ssize_t feature, Py_ssize_t end, unsigned char *_workspace,
+) noexcept nogil:
     """Add the weights of the rows in which a feature is one to its row of the Gram matrix, for some features.
 
     Rows are added in order, and a feature belongs to one thread: sums do not depend on the number of threads.
@@ -371,4 +375,4 @@ def add_gram(
     job = GramJob(
         &row_ends[0], &features[0], &feature_ends[0], &rows[0], &weights[0], &gram[0, 0], n, is_mirrored,
     )
-    for_each_chunk(add_features, &job, n, max(n // 256, 1), 8 * n_entries // n + 1, num_threads)
+    for_each_chunk(add_features, &job, n, max(n // 256, 1), 8 * n_entries // n + 1, 0, num_threads)

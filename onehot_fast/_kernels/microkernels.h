@@ -31,6 +31,7 @@ enum {
 #define OHF_BIT_ROWS 4096                  /* codes of a block of masks, */
 #define OHF_BIT_MASK (OHF_BIT_ROWS / 8)    /* bytes of such a mask, */
 #define OHF_BIT_MASKS 16384                /* and of 32 masks; in plain C, of lines of 512 bits of all classes */
+#define OHF_BIT_SCRATCH (OHF_BIT_MASKS + 9 * OHF_BIT_MASK)   /* these, and masks of each bit of the codes */
 #define OHF_MAP_BLOCK 512                  /* codes of a block of a map: 2 KiB on the stack */
 #define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
 #define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
@@ -101,7 +102,7 @@ typedef struct {
                    const ohf_fill *fill, unsigned char *out);
     /* The same in bits, the first position in the lowest bit; n is a multiple of 512 but in a run's last tile, and the
      * bits behind the run are 0. To be streamed, `out` and the planes start with a 64-byte line. `masks` are
-     * OHF_BIT_MASKS bytes of scratch. */
+     * OHF_BIT_SCRATCH bytes of scratch that start with a 64-byte line. */
     void (*bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
                  unsigned char *out, unsigned char *masks);
     /* Write the positions of rows one after the other, and where each row ends, counted from `place`, up to a row that

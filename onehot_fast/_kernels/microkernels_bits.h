@@ -65,7 +65,7 @@ static inline void OHF(divide)(unsigned char *masks, size_t n, const unsigned ch
 OHF_INLINE void OHF(bits_tile)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
                                unsigned char *out, unsigned char *masks, int streaming)
 {
-    unsigned char room[9 * OHF_BIT_MASK + 64], *const of_bit = room + (-(uintptr_t)room & 63);
+    unsigned char *const of_bit = masks + OHF_BIT_MASKS;
     const size_t whole = (n + 63) / 64 * 64, n_bytes = (n + 7) / 8, mask_bytes = (whole / 8 + VB - 1) / VB * VB;
     const int halved = n_classes > 4;
     size_t shift = 1;

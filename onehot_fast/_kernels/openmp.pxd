@@ -69,6 +69,7 @@ cdef extern from *:
 
     #if defined(_OPENMP) && defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
     #  include <pthread.h>
+    #  include <stdlib.h>
     #  pragma weak omp_pause_resource_all
     static __thread int ohf_team_paused = 0;   /* of the thread that forks */
 
@@ -87,16 +88,20 @@ cdef extern from *:
     static int ohf_can_start(int n_threads)
     {
         pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-        pthread_t threads[OHF_MAX_PROBED];
+        pthread_t *threads;
         int n = 0, most = n_threads < OHF_MAX_PROBED ? n_threads : OHF_MAX_PROBED;
         if (n_threads <= ohf_probed)
             return 1;
+        threads = malloc((size_t)most * sizeof *threads);
+        if (threads == NULL)
+            return 0;
         pthread_mutex_lock(&lock);
         while (n < most && pthread_create(&threads[n], NULL, ohf_wait, &lock) == 0)
             n++;
         pthread_mutex_unlock(&lock);
         for (int i = 0; i < n; i++)
             pthread_join(threads[i], NULL);
+        free(threads);
         if (n == most)
             ohf_probed = n_threads;
         return n == most;

@@ -19,13 +19,14 @@ cimport numpy as cnp
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
 from onehot_fast._kernels.simd cimport (
-    OHF_BIT_MASKS, OHF_BIT_ROWS, OHF_PAD, OHF_SPAN8, microkernels, ohf_fill, ohf_fill_init, ohf_microkernels,
+    OHF_BIT_ROWS, OHF_BIT_SCRATCH, OHF_PAD, OHF_SPAN8, microkernels, ohf_fill, ohf_fill_init, ohf_microkernels,
     stream_bytes,
 )
 
 cdef enum:
     TILE = 4096             # positions of a tile: 4 KiB of codes in L1
     CHUNK_BIT_ROWS = 16 * OHF_BIT_ROWS
+    BIT_CODES_BYTES = OHF_BIT_ROWS + OHF_PAD
 
 cdef struct Job:
     const ohf_microkernels *microkernels
@@ -38,9 +39,10 @@ cdef struct Job:
     Py_ssize_t n_segments
 
 
-cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize_t segment) noexcept nogil:
-    """Write one segment (up to 255 classes) of one tile (up to 4096 positions)."""
-    cdef uint8_t codes[TILE + OHF_PAD]
+cdef void write_tile(
+    const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize_t segment, uint8_t *codes,
+) noexcept nogil:
+    """Write one segment (up to 255 classes) of one tile (up to 4096 positions, whose codes ``codes`` takes)."""
     cdef Py_ssize_t begin = tile * TILE, count = min(job.inner - begin, <Py_ssize_t> TILE)
     cdef Py_ssize_t base = segment * OHF_SPAN8, depth = job.fill.depth
     cdef Py_ssize_t span = min(depth - base, <Py_ssize_t> OHF_SPAN8)
@@ -51,13 +53,15 @@ cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize
     )
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void run_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the tiles [begin, end), numbered in the C order of (outer, segment, tile)."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t item, rest
     for item in range(begin, end):
         rest = item // job.n_tiles
-        write_tile(job, rest // job.n_segments, item % job.n_tiles, rest % job.n_segments)
+        write_tile(job, rest // job.n_segments, item % job.n_tiles, rest % job.n_segments, workspace)
 
 
 cdef int encode_planes(
@@ -75,7 +79,9 @@ cdef int encode_planes(
     )
     item_bytes = min(inner, <Py_ssize_t> TILE) * to.width * min(depth, <Py_ssize_t> OHF_SPAN8)
     fill.stream = job.microkernels.streams and <size_t> to.n_bytes > stream_bytes
-    return for_each_chunk(run_chunk, &job, outer * job.n_segments * job.n_tiles, 0, item_bytes, num_threads)
+    return for_each_chunk(
+        run_chunk, &job, outer * job.n_segments * job.n_tiles, 0, item_bytes, TILE + OHF_PAD, num_threads,
+    )
 
 
 def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1):
@@ -94,12 +100,13 @@ cdef struct BitsJob:
     bint is_streamed
 
 
-cdef void run_bit_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void run_bit_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the bits of all classes for the rows [begin, end), one tile of rows after another."""
     cdef const BitsJob *job = <const BitsJob *> any_job
-    cdef uint8_t codes[OHF_BIT_ROWS + OHF_PAD]
-    cdef unsigned char room[OHF_BIT_MASKS + 64]
-    cdef unsigned char *masks = room + (-<uintptr_t> room & 63)
+    cdef uint8_t *codes = workspace
+    cdef unsigned char *masks = workspace + BIT_CODES_BYTES
     cdef Py_ssize_t count, base, span
     while begin < end:
         count = min(end - begin, <Py_ssize_t> OHF_BIT_ROWS)
@@ -138,5 +145,6 @@ def encode_bits(codes, table, unsigned char[:, ::1] out, int num_threads=1, Py_s
         and (<uintptr_t> job.out | <uintptr_t> job.plane_bytes) % 64 == 0
     )
     for_each_chunk(
-        run_bit_chunk, &job, columns.n_rows, CHUNK_BIT_ROWS, (job.n_classes + 7) // 8, num_threads,
+        run_bit_chunk, &job, columns.n_rows, CHUNK_BIT_ROWS, (job.n_classes + 7) // 8,
+        BIT_CODES_BYTES + OHF_BIT_SCRATCH, num_threads,
     )

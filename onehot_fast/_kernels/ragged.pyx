@@ -18,6 +18,7 @@ from onehot_fast._kernels.simd cimport microkernels, ohf_fill, ohf_fill_init, oh
 
 cdef enum:
     CODES = 1024
+    FEW_CODES = 512         # codes of a block on the stack
     INSERTION = 32          # up to this many codes in a row, insertion sort is faster than qsort
 
 cdef struct Job:
@@ -42,10 +43,12 @@ cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1
     return 0
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void run_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the rows [begin, end): ``off`` to all elements, then ``on`` at each code."""
     cdef const Job *job = <const Job *> any_job
-    cdef int32_t codes[CODES]
+    cdef int32_t *codes = <int32_t *> workspace
     cdef unsigned char *to
     cdef Py_ssize_t row, at, count, i, width = job.fill.width
     for row in range(begin, end):
@@ -82,13 +85,13 @@ def multi_hot(
         microkernels=microkernels, source=columns.items, fill=&fill, offsets=&offsets[0], out=to.data,
         row_bytes=depth * to.width,
     )
-    for_each_chunk(run_chunk, &job, n_rows, 0, job.row_bytes, num_threads)
+    for_each_chunk(run_chunk, &job, n_rows, 0, job.row_bytes, 4 * CODES, num_threads)
 
 
 def multi_hot_count(const int64_t[::1] offsets, codes, table, index_t[:, ::1] out):
     """Add 1 to ``out[row, column]`` for every code of each row; ``table`` maps codes to columns."""
     cdef CodeColumns columns = CodeColumns([codes], [table], 4)
-    cdef int32_t block[CODES]
+    cdef int32_t block[FEW_CODES]
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
     check_offsets(offsets, columns.n_rows)
     if out.shape[0] != offsets.shape[0] - 1:
@@ -98,7 +101,7 @@ def multi_hot_count(const int64_t[::1] offsets, codes, table, index_t[:, ::1] ou
             at = offsets[row]
             end = offsets[row + 1]
             while at < end:
-                n = min(end - at, <Py_ssize_t> CODES)
+                n = min(end - at, <Py_ssize_t> FEW_CODES)
                 read(columns.items, at, n, 0, depth, block)
                 for i in range(n):
                     if block[i] >= 0:

@@ -25,7 +25,7 @@ from libc.stdint cimport int32_t, uint8_t, uintptr_t
 
 cimport numpy as cnp
 
-from onehot_fast._kernels.chunks cimport chunk_work, for_each_chunk
+from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport (
     CodeColumns, CodeSource, Output, index_kind, kind_bytes, output_of, read,
 )
@@ -40,9 +40,16 @@ cnp.import_array()
 cdef enum:
     CODES = 1024          # codes of a block: 4 KiB
     EXPAND_CODES = 4096   # also 4 KiB, with one byte per code
+    FEW_CODES = 448       # codes of a small call: less than 2 KiB
     MATRIX_CODES = 2048   # codes of a block of all columns together: 8 KiB
     WINDOW = 8192         # bytes
     MIN_WINDOW = 1024     # for smaller windows it does not pay to keep the codes of rows
+    # The workspace of a thread: codes first, then the scratch block. A block of a window may begin within a line.
+    CODES_BYTES = 4 * CODES
+    WRITE_BYTES = CODES_BYTES + OHF_SCRATCH + 64
+    EXPAND_BYTES = EXPAND_CODES + OHF_PAD
+    MATRIX_CODES_BYTES = 4 * MATRIX_CODES
+    STREAM_BYTES = MATRIX_CODES_BYTES + WINDOW + 2 * OHF_SCRATCH + 128
     # Rows this narrow are built in registers. For 1M rows of 50 bytes, this takes 1.7 ms instead of 2.2 ms; for
     # 25 float64, 3.5 instead of 4.6 ms. From 100 bytes or 64 float32 on, the scratch block is as fast or faster.
     NARROW = 64
@@ -63,10 +70,12 @@ cdef struct Job:
     size_t group_bytes
 
 
-cdef void expand_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+cdef void expand_chunk(
+    const void *any_job, Py_ssize_t row, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the rows [row, end) by expansion in registers."""
     cdef const Job *job = <const Job *> any_job
-    cdef uint8_t codes[EXPAND_CODES + OHF_PAD]
+    cdef uint8_t *codes = workspace
     cdef Py_ssize_t count
     while row < end:
         count = min(end - row, <Py_ssize_t> EXPAND_CODES)
@@ -75,15 +84,16 @@ cdef void expand_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noex
         row += count
 
 
-cdef void write_chunk(const void *any_job, Py_ssize_t group, Py_ssize_t end) noexcept nogil:
+cdef void write_chunk(
+    const void *any_job, Py_ssize_t group, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the groups [group, end) from four-byte codes.
 
     A group with more than ``OHF_SPAN32`` classes is a whole chunk; one range of classes is written after another.
     """
     cdef const Job *job = <const Job *> any_job
-    cdef int32_t codes[CODES]
-    cdef unsigned char room[OHF_SCRATCH + 128]
-    cdef unsigned char *scratch = room + (-<uintptr_t> room & 63)
+    cdef int32_t *codes = <int32_t *> workspace
+    cdef unsigned char *scratch = workspace + CODES_BYTES
     cdef unsigned char *out
     cdef ohf_policy policy = job.policy[0]
     cdef ohf_fill fill = job.fill[0]
@@ -135,9 +145,8 @@ cdef int encode_indices(
     """Write the one-hot encoding of ``n`` indices in shape (n / inner, depth, inner); no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
-    cdef ohf_plan plan
     cdef Py_ssize_t n_groups = n // inner
-    cdef chunk_work work = write_chunk
+    cdef size_t work_bytes = WRITE_BYTES
     cdef CodeSource source
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
     # a run would cost more than the comparison saves.
@@ -150,16 +159,28 @@ cdef int encode_indices(
     ohf_fill_init(&fill, to.width, policy.depth, inner, to.on, to.off)
     job = Job(
         microkernels=microkernels, narrow=microkernels.narrow32[kind], write=NULL, policy=policy, fill=&fill,
-        plan=&plan, indices=<const char *> indices, out=to.data, index_bytes=kind_bytes(kind) * inner,
+        plan=NULL, indices=<const char *> indices, out=to.data, index_bytes=kind_bytes(kind) * inner,
         group_bytes=fill.depth * inner * to.width,
     )
     fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
     job.write = choose(&job, &fill, n_groups, is_cleared)
-    if job.write == NULL:
-        work = expand_chunk
-        job.narrow = job.microkernels.narrow8[kind]
-        ohf_plan_init(&plan, job.microkernels, &fill, to.data)
-    return for_each_chunk(work, &job, n_groups, 0, job.group_bytes, num_threads)
+    if job.write != NULL:
+        if n <= FEW_CODES and job.write != job.microkernels.rows_scratch:
+            work_bytes = 4 * n      # so that a small call takes no workspace
+        return for_each_chunk(write_chunk, &job, n_groups, 0, job.group_bytes, work_bytes, num_threads)
+    job.narrow = job.microkernels.narrow8[kind]
+    return expand(&job, n_groups, num_threads)
+
+
+cdef int expand(Job *job, Py_ssize_t n_rows, int num_threads) except -1:
+    """Plan the vectors of a period, and write all rows by expansion in registers."""
+    cdef ohf_plan *plan = <ohf_plan *> take_workspace(sizeof(ohf_plan))
+    try:
+        ohf_plan_init(plan, job.microkernels, job.fill, job.out)
+        job.plan = plan
+        return for_each_chunk(expand_chunk, job, n_rows, 0, job.group_bytes, EXPAND_BYTES, num_threads)
+    finally:
+        give_workspace(plan, sizeof(ohf_plan))
 
 
 def encode(
@@ -209,14 +230,15 @@ cdef void scatter(
         job.microkernels.rows_scatter(codes + column * job.step, count, job.fill, block, NULL)
 
 
-cdef void stream_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void stream_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the bytes [begin, end) of the output in windows."""
     cdef const MatrixJob *job = <const MatrixJob *> any_job
-    cdef int32_t codes[MATRIX_CODES]
-    cdef unsigned char room[WINDOW + 2 * OHF_SCRATCH + 192]
+    cdef int32_t *codes = <int32_t *> workspace
     # Rows that cross the edge of a window store elements outside the window, which are not read.
     cdef Py_ssize_t beside = (job.row_bytes + 63) // 64 * 64, row, stop, first = 0, known = 0, there
-    cdef unsigned char *scratch = room + (-<uintptr_t> room & 63) + beside
+    cdef unsigned char *scratch = workspace + MATRIX_CODES_BYTES + beside
     cdef unsigned char *block
     cdef unsigned char *rows
     job.microkernels.fill(scratch, WINDOW + 64, job.fill)
@@ -239,10 +261,12 @@ cdef void stream_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) no
     job.microkernels.fence()
 
 
-cdef void write_matrix_chunk(const void *any_job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+cdef void write_matrix_chunk(
+    const void *any_job, Py_ssize_t row, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the rows [row, end) in place."""
     cdef const MatrixJob *job = <const MatrixJob *> any_job
-    cdef int32_t codes[MATRIX_CODES]
+    cdef int32_t *codes = <int32_t *> workspace
     cdef Py_ssize_t at_once = max(<Py_ssize_t> OHF_SCRATCH // job.row_bytes, <Py_ssize_t> 1)
     cdef Py_ssize_t first = 0, known = row, count
     cdef unsigned char *to
@@ -287,6 +311,8 @@ def encode_matrix(
             job.step = 0
         window_rows = (job.step or MATRIX_CODES) - 2
         job.window = min(<Py_ssize_t> WINDOW, window_rows * job.row_bytes) // 64 * 64   # whole cache lines
-        for_each_chunk(stream_chunk, &job, to.n_bytes, 0, 1, num_threads)
+        for_each_chunk(stream_chunk, &job, to.n_bytes, 0, 1, STREAM_BYTES, num_threads)
     else:
-        for_each_chunk(write_matrix_chunk, &job, job.n_rows, 0, job.row_bytes, num_threads)
+        for_each_chunk(
+            write_matrix_chunk, &job, job.n_rows, 0, job.row_bytes, MATRIX_CODES_BYTES, num_threads,
+        )

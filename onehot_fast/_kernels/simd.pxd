@@ -17,7 +17,7 @@ cdef extern from "microkernels.h":
         OHF_SPAN8
         OHF_PAD
         OHF_SCRATCH
-        OHF_BIT_MASKS
+        OHF_BIT_SCRATCH
         OHF_BIT_ROWS
     const uint64_t OHF_SPAN32
 

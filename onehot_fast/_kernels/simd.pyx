@@ -10,6 +10,8 @@ import os
 
 from libc.stdint cimport uintptr_t
 
+from onehot_fast._kernels.chunks cimport give_workspace, take_workspace
+
 cdef extern from "microkernels.h":
     int ohf_variants(const ohf_microkernels **found, int room) noexcept nogil
     size_t ohf_stream_bytes() noexcept nogil
@@ -61,8 +63,8 @@ def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
     divide a cache line, or the memory is not aligned to a cache line. `benchmarks.floor` uses the time of this
     function as a lower bound for writing an output.
     """
-    cdef unsigned char room[OHF_SCRATCH + 128]
-    cdef unsigned char *block = room + (-<uintptr_t> room & 63)
+    cdef void *room
+    cdef unsigned char *block
     cdef Py_ssize_t done = 0, step, width = element.shape[0]
     cdef ohf_fill fill
     if microkernels.copy == NULL or width not in (1, 2, 4, 8, 16) or out.shape[0] == 0:
@@ -70,6 +72,8 @@ def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
     if <uintptr_t> &out[0] % 64 != 0:
         return False
     ohf_fill_init(&fill, width, 1, 1, &element[0], &element[0])
+    room = take_workspace(OHF_SCRATCH + 64)
+    block = <unsigned char *> room + (-<uintptr_t> room & 63)
     microkernels.fill(block, OHF_SCRATCH, &fill)
     with nogil:
         while done < out.shape[0]:
@@ -77,6 +81,7 @@ def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
             microkernels.copy(&out[done], block, step)
             done += step
         microkernels.fence()
+    give_workspace(room, OHF_SCRATCH + 64)
     return True
 
 

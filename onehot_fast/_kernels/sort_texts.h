@@ -16,9 +16,13 @@ typedef struct {
 typedef struct {
     const int64_t *offsets;
     const uint8_t *data;
+    int64_t (*counts)[256];   /* for each byte of a prefix: 16 KiB, too large for the stack of a small thread */
 } ohf_sort;
 
-enum { OHF_FEW_TEXTS = 24 };
+enum {
+    OHF_FEW_TEXTS = 24,
+    OHF_SORT_BYTES = 8 * 256 * sizeof(int64_t)    /* the counts that more texts need */
+};
 
 static inline int64_t ohf_length_of(const ohf_sort *sort, int64_t text)
 {
@@ -61,11 +65,11 @@ static void ohf_sort_few(const ohf_sort *sort, ohf_sorted *items, int64_t n, int
 }
 
 /* By the bytes of the prefix, the lowest first; bytes that all texts share are skipped. */
-static void ohf_sort_prefixes(ohf_sorted *items, ohf_sorted *spare, int64_t n)
+static void ohf_sort_prefixes(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *spare, int64_t n)
 {
-    int64_t counts[8][256];
+    int64_t (*const counts)[256] = sort->counts;
     ohf_sorted *from = items, *to = spare;
-    memset(counts, 0, sizeof counts);
+    memset(counts, 0, 8 * sizeof *counts);
     for (int64_t i = 0; i < n; i++)
         for (int byte = 0; byte < 8; byte++)
             counts[byte][items[i].prefix >> (8 * byte) & 255]++;
@@ -135,7 +139,7 @@ static void ohf_sort_from(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *s
         ohf_sort_few(sort, items, n, depth);
         return;
     }
-    ohf_sort_prefixes(items, spare, n);
+    ohf_sort_prefixes(sort, items, spare, n);
     for (int64_t begin = 0, end; begin < n; begin = end) {
         int64_t n_ended;
         for (end = begin + 1; end < n && items[end].prefix == items[begin].prefix;)
@@ -152,13 +156,15 @@ static void ohf_sort_from(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *s
     }
 }
 
-/* Write the positions of texts in their order; both arrays of items have room for n. */
+/* Write the positions of texts in their order; both arrays of items have room for n, `counts` has
+ * OHF_SORT_BYTES, or is NULL for up to OHF_FEW_TEXTS texts. */
 static void ohf_sort_texts(const int64_t *offsets, const uint8_t *data, int64_t n, ohf_sorted *items,
-                           ohf_sorted *spare, int64_t *positions)
+                           ohf_sorted *spare, void *counts, int64_t *positions)
 {
     ohf_sort sort;
     sort.offsets = offsets;
     sort.data = data;
+    sort.counts = counts;
     for (int64_t i = 0; i < n; i++)
         items[i].text = i;
     if (n > 0)

@@ -10,7 +10,7 @@ are counted for each part of the rows, then every part writes its own row number
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libc.string cimport memmove
 
-from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
 from onehot_fast._kernels.simd cimport OHF_I32, OHF_U32, microkernels, ohf_microkernels, ohf_shifted, ohf_table
 
@@ -83,9 +83,9 @@ cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
 
 cdef Py_ssize_t write_added(
     const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
+    ohf_shifted *shifted,
 ) noexcept nogil:
     """Write rows until a code has no output column; return the number of rows that were written."""
-    cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         shifted[column] = job.shifted[column]
@@ -95,10 +95,9 @@ cdef Py_ssize_t write_added(
 
 cdef Py_ssize_t write_block(
     const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
-    position_t *ends, Py_ssize_t place,
+    position_t *ends, Py_ssize_t place, ohf_shifted *shifted,
 ) noexcept nogil:
     """Write rows from ``codes`` (``step`` elements per column); return the next free place."""
-    cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
     if position_t is int32_t:
         for column in range(n_columns):
@@ -115,22 +114,24 @@ cdef Py_ssize_t write_block(
 
 cdef Py_ssize_t write_rows(
     const Job *job, Py_ssize_t begin, Py_ssize_t end, position_t *indices, position_t *indptr,
+    unsigned char *workspace,
 ) noexcept nogil:
     """Write the columns of the rows [begin, end); return the next free place in ``indices``."""
-    cdef int32_t codes[CODES]
+    cdef int32_t *codes = <int32_t *> workspace
+    cdef ohf_shifted *shifted = <ohf_shifted *> (workspace + 4 * CODES)
     cdef Py_ssize_t n_columns = job.n_columns, step = CODES // n_columns
     cdef Py_ssize_t place = begin * n_columns, row = begin, count, column
     while row < end:
         if position_t is int32_t:
             if job.shifted != NULL:
-                count = write_added(job, row, end - row, indices + place, indptr + row + 1, place)
+                count = write_added(job, row, end - row, indices + place, indptr + row + 1, place, shifted)
                 place += count * n_columns
                 row += count
         if n_columns <= MAX_COLUMNS:
             count = min(end - row, step)
             for column in range(n_columns):
                 read(&job.sources[column], row, count, 0, job.span, codes + column * step)
-            place = write_block(job, codes, step, count, indices, indptr + row + 1, place)
+            place = write_block(job, codes, step, count, indices, indptr + row + 1, place, shifted)
             row += count
         else:
             for column in range(n_columns):
@@ -142,13 +143,15 @@ cdef Py_ssize_t write_rows(
     return place
 
 
-cdef void run_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void run_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
     """Write the rows [begin, end)."""
     cdef const Job *job = <const Job *> any_job
     if job.wide:
-        write_rows(job, begin, end, <int64_t *> job.indices, <int64_t *> job.indptr)
+        write_rows(job, begin, end, <int64_t *> job.indices, <int64_t *> job.indptr, workspace)
     else:
-        write_rows(job, begin, end, <int32_t *> job.indices, <int32_t *> job.indptr)
+        write_rows(job, begin, end, <int32_t *> job.indices, <int32_t *> job.indptr, workspace)
 
 
 cdef Py_ssize_t close_gaps(
@@ -181,7 +184,8 @@ def csr(
     """
     cdef Job job
     cdef CodeColumns columns = CodeColumns(codes, tables, 4)
-    cdef ohf_shifted shifted[MAX_COLUMNS]
+    cdef size_t shifted_bytes = min(columns.n_columns, <Py_ssize_t> MAX_COLUMNS) * sizeof(ohf_shifted)
+    cdef ohf_shifted *shifted
     cdef Py_ssize_t total
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
         raise ValueError(
@@ -195,11 +199,16 @@ def csr(
         microkernels=microkernels, sources=columns.items, indices=&indices[0], indptr=&indptr[0], shifted=NULL,
         n_columns=columns.n_columns, span=n_columns, wide=position_t is int64_t,
     )
-    if job.n_columns <= MAX_COLUMNS and shifts_of(&job, shifted):
-        job.shifted = shifted
-    for_each_chunk(
-        run_chunk, &job, columns.n_rows, CHUNK_ROWS, job.n_columns * sizeof(position_t), num_threads,
-    )
+    shifted = <ohf_shifted *> take_workspace(shifted_bytes)
+    try:
+        if job.n_columns <= MAX_COLUMNS and shifts_of(&job, shifted):
+            job.shifted = shifted
+        for_each_chunk(
+            run_chunk, &job, columns.n_rows, CHUNK_ROWS, job.n_columns * sizeof(position_t),
+            4 * CODES + shifted_bytes, num_threads,
+        )
+    finally:
+        give_workspace(shifted, shifted_bytes)
     with nogil:
         total = close_gaps(&indices[0], &indptr[0], columns.n_rows, job.n_columns)
     return total
@@ -271,7 +280,7 @@ cdef inline void take_block(
 
 cdef void walk_source(
     const PartsJob *job, const CodeSource *source, Py_ssize_t part, int lanes, position_t *places,
-    position_t *indices,
+    position_t *indices, int32_t *codes,
 ) noexcept nogil:
     """Call `take` for the rows of ``lanes`` parts of one column, alternating between the parts.
 
@@ -279,7 +288,6 @@ cdef void walk_source(
     processor delays all later loads until the addresses of the stores are known. Because of this delay,
     consecutive rows of one part take 3 ns each. Rows that alternate between 4 or 8 parts take 1 ns each.
     """
-    cdef int32_t codes[LANES * LANE_CODES]
     cdef position_t rows[LANES]
     cdef Py_ssize_t counts[LANES]
     cdef Py_ssize_t done = 0, common = 1, i, row
@@ -311,7 +319,7 @@ cdef void walk_source(
 
 
 cdef void walk_group(
-    const PartsJob *job, Py_ssize_t part, position_t *places, position_t *indices,
+    const PartsJob *job, Py_ssize_t part, position_t *places, position_t *indices, int32_t *codes,
 ) noexcept nogil:
     """Call `walk_source` for every column of codes and all parts of a group."""
     cdef Py_ssize_t source, at
@@ -327,18 +335,21 @@ cdef void walk_group(
         lanes = min(lanes, job.group_parts)
         at = 0
         while at < job.group_parts:
-            walk_source(job, &job.sources[source], part + at, lanes, places + at, indices)
+            walk_source(job, &job.sources[source], part + at, lanes, places + at, indices, codes)
             at += lanes
 
 
-cdef void run_group(const void *any_job, Py_ssize_t group, Py_ssize_t _end) noexcept nogil:
+cdef void run_group(
+    const void *any_job, Py_ssize_t group, Py_ssize_t _end, unsigned char *workspace,
+) noexcept nogil:
     """Call `walk_group` for one group; groups can run in parallel, because none writes what another reads."""
     cdef const PartsJob *job = <const PartsJob *> any_job
     cdef Py_ssize_t part = group * job.group_parts, first = part * job.n_columns
+    cdef int32_t *codes = <int32_t *> workspace
     if job.wide:
-        walk_group(job, part, <int64_t *> job.places + first, <int64_t *> job.indices)
+        walk_group(job, part, <int64_t *> job.places + first, <int64_t *> job.indices, codes)
     else:
-        walk_group(job, part, <int32_t *> job.places + first, <int32_t *> job.indices)
+        walk_group(job, part, <int32_t *> job.places + first, <int32_t *> job.indices, codes)
 
 
 def csc(list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
@@ -363,5 +374,5 @@ def csc(list codes, list tables, position_t[:, :, ::1] places, position_t[::1] i
         job.indices = &indices[0]
     for_each_chunk(
         run_group, &job, job.n_groups, 1, job.n_rows // job.n_groups * job.n_sources * sizeof(position_t),
-        num_threads,
+        4 * LANES * LANE_CODES, num_threads,
     )

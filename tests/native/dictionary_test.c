@@ -329,7 +329,7 @@ static void check_content(const ohf_dictionary *dictionary)
 {
     check(dictionary->n_codes == n_expected, "the number of codes", n_expected);
     if (dictionary->is_texts) {
-        static int64_t offsets[MOST_ROWS + 1], positions[MOST_ROWS];
+        static int64_t offsets[MOST_ROWS + 1], positions[MOST_ROWS], counts[OHF_SORT_BYTES / sizeof(int64_t)];
         static ohf_sorted items[MOST_ROWS], spare[MOST_ROWS];
         uint8_t *data = guard((size_t)(dictionary->n_short_bytes + dictionary->n_long_bytes), 1);
         ohf_dictionary_texts(dictionary, offsets, data);
@@ -339,7 +339,7 @@ static void check_content(const ohf_dictionary *dictionary)
             check(offsets[code + 1] - offsets[code] == text->length
                       && memcmp(data + offsets[code], text->bytes, (size_t)text->length) == 0, "a text", code);
         }
-        ohf_sort_texts(offsets, data, n_expected, items, spare, positions);
+        ohf_sort_texts(offsets, data, n_expected, items, spare, counts, positions);
         for (int64_t i = 1; i < n_expected; i++) {
             const int32_t pair[2] = {(int32_t)first_rows[positions[i - 1]], (int32_t)first_rows[positions[i]]};
             check(compare_rows(&pair[0], &pair[1]) < 0, "the order of texts", i);

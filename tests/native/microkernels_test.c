@@ -128,11 +128,11 @@ static void test_bits(const ohf_microkernels *microkernels)
                  n_classes = 1 + draw(draw(2) ? 20 : 255), n_bytes = (n + 7) / 8;
     const size_t plane_bytes = streaming ? (n_bytes + 63) / 64 * 64 : n_bytes + draw(3);
     uint8_t codes[MOST + OHF_PAD];
-    unsigned char room[OHF_BIT_MASKS + 64], *masks = room + (-(uintptr_t)room & 63);
+    unsigned char room[OHF_BIT_SCRATCH + 64], *masks = room + (-(uintptr_t)room & 63);
     unsigned char *expected = malloc(n_classes * plane_bytes + 1);
     unsigned char *buffer = guarded(n_classes * plane_bytes + 64);
     const size_t shift = streaming ? -(uintptr_t)(buffer + GUARD) & 63 : draw(64);
-    memset(masks, MARK, OHF_BIT_MASKS);
+    memset(masks, MARK, OHF_BIT_SCRATCH);
     memset(expected, MARK, n_classes * plane_bytes);
     for (size_t class = 0; class < n_classes; class++)
         memset(expected + class * plane_bytes, 0, n_bytes);
