@@ -33,7 +33,7 @@ from onehot_fast._runtime.registry import (
     reader_of,
     wrappers,
 )
-from onehot_fast._runtime.utils import check_pickled_version
+from onehot_fast._runtime.utils import restoring
 from onehot_fast._schema import reports, serialize
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import Special
@@ -69,6 +69,8 @@ __all__ = [
 
 # The maximum number of items of an option that a repr shows.
 MAX_SHOWN = 10
+# The attributes that are not pickled, because `_params` and `_fitted` determine them.
+DERIVED = ("_columns", "_options", "_known_schema", "_state")
 # A name, names, a function from a table to names, or a polars selector.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 Output: TypeAlias = Literal[
@@ -1106,26 +1108,26 @@ class Encoder(SklearnProtocol):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the options, categories and counts as plain types and arrays."""
-        derived = ("_columns", "_options", "_known_schema", "_state")
-        state = {name: value for name, value in vars(self).items() if name not in derived}
+        state = {name: value for name, value in vars(self).items() if name not in DERIVED}
         state["_fitted"] = None if self._state is None else self._state.to_plain()
         has_schema = self._known_schema is not None
         return {**state, "_has_schema": has_schema, "version": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the encoder from the state that `__getstate__` returned."""
-        attributes = dict(state)
-        check_pickled_version(
-            attributes, "an Encoder", "load its JSON document (Encoder.save), or fit it again"
-        )
-        del attributes["version"]
-        fitted, has_schema = attributes.pop("_fitted"), attributes.pop("_has_schema")
-        Encoder.__init__(self, **attributes["_params"])
-        self.__dict__.update(attributes)
-        if fitted is not None:
-            self._state = TableStatistics.from_plain(fitted)
-            # Not `_create_schema`: the warnings were shown before the encoder was pickled.
-            self._known_schema = schema_of(self._state, self._options) if has_schema else None
+        remedy = "load its JSON document (Encoder.save), or fit it again"
+        with restoring(state, "an Encoder", remedy):
+            attributes = dict(state)
+            del attributes["version"]
+            fitted, has_schema = attributes.pop("_fitted"), attributes.pop("_has_schema")
+            if not {*DERIVED}.isdisjoint(attributes):
+                raise ValueError("it contains attributes that are computed")
+            Encoder.__init__(self, **attributes.pop("_params"))
+            self.__dict__.update(attributes)
+            if fitted is not None:
+                self._state = TableStatistics.from_plain(fitted)
+                # Not `_create_schema`: the warnings were shown before the encoder was pickled.
+                self._known_schema = schema_of(self._state, self._options) if has_schema else None
 
     def __hash__(self) -> int:
         """Return the same number for all encoders, because `fit` changes which encoders are equal.

@@ -17,7 +17,7 @@ from onehot_fast._encode import write
 from onehot_fast._encode.gram import dense_gram, sparse_gram
 from onehot_fast._encode.joint_codes import JointLayout
 from onehot_fast._runtime import memory, parallel
-from onehot_fast._runtime.utils import check_pickled_version
+from onehot_fast._runtime.utils import restoring
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._version import __version__
 
@@ -241,10 +241,26 @@ class OneHotMatrix:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the matrix from the state that `__getstate__` returned."""
-        check_pickled_version(state, "a OneHotMatrix", "make the matrix again from its rows")
-        layout = JointLayout(state["n_outputs"], state["has_nan"], state["positions"].tolist())
-        names = state["names"] if state["names"] is None else tuple(state["names"])
-        OneHotMatrix.__init__(self, layout, state["codes"], state["numeric"], names)
+        with restoring(state, "a OneHotMatrix", "make the matrix again from its rows"):
+            layout = _layout_of(state["n_outputs"], state["has_nan"], state["positions"])
+            codes, numeric, names = state["codes"], state["numeric"], state["names"]
+            _check_stored(numeric, "'numeric'", np.dtype(np.float64), 2)
+            if numeric.shape[1] != len(layout.numeric):
+                raise ValueError("'numeric' must have a column for each of the 'positions'")
+            if len(codes) != len(layout.groups):
+                raise ValueError(f"'codes' must have {len(layout.groups)} arrays, got {len(codes)}")
+            for array, group in zip(codes, layout.groups, strict=True):
+                _check_stored(array, "'codes'", np.min_scalar_type(group.n_codes - 1), 1)
+                if len(array) != len(numeric) or (len(array) and array.max() >= group.n_codes):
+                    raise ValueError(
+                        f"'codes' must be {len(numeric)} numbers below {group.n_codes} for each row"
+                    )
+            if names is not None:
+                names = tuple(names)
+                n_names = len({name for name in names if isinstance(name, str)})
+                if (len(names), n_names) != (layout.n_columns,) * 2:
+                    raise ValueError(f"'names' must be {layout.n_columns} different texts")
+            OneHotMatrix.__init__(self, layout, codes, numeric, names)
 
     def __repr__(self) -> str:
         """Show the numbers of rows and columns, and the size in memory."""
@@ -536,6 +552,30 @@ class TransposedOneHotMatrix:
     def __rmatmul__(self, x: npt.ArrayLike) -> Floats:
         """Return the product of a vector or a matrix with the transpose."""
         return self.T.matvec(np.asarray(x).T).T
+
+
+def _layout_of(n_outputs: Any, has_nan: Any, positions: Any) -> JointLayout:
+    """Return the layout of a pickled matrix; raise an error if its parts do not fit each other."""
+    if not isinstance(n_outputs, list) or any(
+        type(n) is not int or not 0 <= n <= MAX_CATEGORIES for n in n_outputs
+    ):
+        raise ValueError(f"'n_outputs' must be a list of numbers in [0, {MAX_CATEGORIES}]")
+    if [*map(type, has_nan)] != [bool] * len(n_outputs):
+        raise ValueError(f"'has_nan' must be a list of {len(n_outputs)} Booleans")
+    _check_stored(positions, "'positions'", np.dtype(np.intp), 1)
+    # Numeric columns are before, between and after the features of categorical columns.
+    n_features_before = positions - np.arange(len(positions))
+    is_ascending = (positions[1:] > positions[:-1]).all()
+    if not is_ascending or not np.isin(n_features_before, np.cumsum([0, *n_outputs])).all():
+        raise ValueError("'positions' must ascend, and not be within a categorical column")
+    return JointLayout(n_outputs, has_nan, positions.tolist())
+
+
+def _check_stored(array: Any, name: str, dtype: np.dtype[Any], ndim: int) -> None:
+    """Raise TypeError if a part of a pickled matrix is not an array that a matrix has."""
+    is_array = isinstance(array, np.ndarray) and (array.dtype, array.ndim) == (dtype, ndim)
+    if not is_array or not (array.flags.c_contiguous and array.flags.aligned):
+        raise TypeError(f"{name} must be a contiguous array of {dtype} with {ndim} dimensions")
 
 
 def _codes(array: npt.ArrayLike, i: int) -> AnyArray:

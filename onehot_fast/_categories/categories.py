@@ -15,12 +15,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.keys import (
     as_array,
     as_objects,
     in_order,
+    is_missing,
     keys,
     plain,
     positive_zero,
@@ -94,10 +96,23 @@ class Categories:
 
     @classmethod
     def from_plain(cls, plain: Any) -> Categories:
-        """Return the categories from the result of `to_plain`."""
+        """Return the categories from the result of `to_plain`; raise an error if it is damaged."""
         if isinstance(plain, list):
-            return cls(as_objects([from_json(item) for item in plain]))
-        return cls(Strings(*plain) if isinstance(plain, tuple) else plain)
+            plain = as_objects([from_json(item) for item in plain])
+        categories = cls(Strings(*plain) if isinstance(plain, tuple) else plain)
+        values = categories.values
+        if isinstance(values, Strings):
+            _check_utf8(values)
+        elif not isinstance(values, np.ndarray) or values.ndim != 1 or not _is_stored(values.dtype):
+            raise TypeError(
+                "categories must be an array with one dimension, of a dtype that categories have,"
+                f" got {with_article(values)}"
+            )
+        if categories.family is not None:
+            _ = categories.table  # it rejects missing and repeated values
+        elif len(categories._positions_by_key) < len(categories) or any(map(is_missing, values)):
+            raise ValueError("categories must be distinct, and not missing")
+        return categories
 
     def __len__(self) -> int:
         """Return the number of categories."""
@@ -332,6 +347,24 @@ def kind_of(values: Any) -> Kind:
     raise TypeError(
         f"values of a dictionary must be numbers, times, strings or bytes, got {values!r}"
     )
+
+
+def _is_stored(dtype: np.dtype[Any]) -> bool:
+    """Tell whether `category_array` returns arrays of this dtype."""
+    if dtype.kind in "iu":
+        return dtype in (np.int64, np.uint64)
+    if dtype.kind == "O":
+        return True
+    return dtype.kind in FAMILIES and dtype.isnative and dtype.itemsize <= 8
+
+
+def _check_utf8(values: Strings) -> None:
+    """Raise a ValueError if a text is not UTF-8."""
+    if values.is_text:
+        bytes(values.data).decode("utf-8", "surrogatepass")
+        starts = values.offsets[:-1][np.diff(values.offsets) > 0]
+        if (values.data[starts] & 0xC0 == 0x80).any():
+            raise ValueError("a text starts within a letter")
 
 
 def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:

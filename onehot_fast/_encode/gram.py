@@ -49,6 +49,8 @@ TILE = 256
 PAIR_ROW, TABLE_ENTRY, RESULT_BLOCK = 1.3, 4.0, 8000.0
 # Rows: an addition, and an entry of CSR and CSC, which are made and read.
 ADDITION, SPARSE_ENTRY = 1.0, 25.0
+# The first write to a small page takes as long as filling this number of bytes of a kept block.
+SPARSE_TOUCH = 1 << 17
 # A sparse result of up to this many elements (128 MiB) may be computed as a dense one.
 MAX_DENSE = 1 << 24
 # A table of up to this many entries, or of one for each row, represents a pair of columns.
@@ -71,16 +73,20 @@ def dense_gram(
     """
     shape = layout.n_columns, layout.n_columns
     check_size(shape, np.float64)
-    out, is_zero = memory.allocate(shape, np.dtype(np.float64))
-    if not is_zero:
-        out.fill(0)
+    n_rows = len(weights)
     units = [
         unit for group in layout.groups for unit in layout.shared(group.columns, MAX_UNIT_CODES)
     ]
-    if _cost_of_rows(layout, len(weights)) < _cost_of_tables(units, len(weights)):
-        _add_rows(out, layout, codes, weights, num_threads)
+    adds_rows = _cost_of_rows(layout, n_rows) < _cost_of_tables(units, n_rows)
+    touched = SPARSE_TOUCH * n_rows * len(layout.n_outputs) ** 2
+    if adds_rows and touched < 8 * layout.n_columns**2 and not len(layout.numeric):
+        out = memory.sparse_zeros(*shape)
     else:
-        _add_tables(out, layout, codes, weights, num_threads)
+        out, is_zero = memory.allocate(shape, np.dtype(np.float64))
+        if not is_zero:
+            out.fill(0)
+    add = _add_rows if adds_rows else _add_tables
+    add(out, layout, codes, weights, num_threads)
     out[:, layout.numeric], out[layout.numeric] = sums, sums.T
     for i in layout.nan_columns(codes):
         out[layout.outputs(i)] = out[:, layout.outputs(i)] = np.nan

@@ -14,10 +14,11 @@
 #    define MAP_ANONYMOUS MAP_ANON
 #  endif
 
-/* Map `size` bytes (a multiple of the page), aligned to a huge page where that is worth it; NULL when refused. */
-static void *ohf_pages_map(size_t size)
+/* Map `size` bytes (a multiple of the page); NULL when refused. Huge pages are for memory that will be filled:
+   the system clears 2 MiB at the first touch of each. */
+static void *ohf_pages_map(size_t size, int is_filled)
 {
-    const size_t slack = size >= OHF_HUGE_PAGE ? OHF_HUGE_PAGE : 0;
+    const size_t slack = is_filled && size >= OHF_HUGE_PAGE ? OHF_HUGE_PAGE : 0;
     size_t head;
     char *block;
     if (size > SIZE_MAX - slack)
@@ -59,8 +60,9 @@ static void ohf_pages_allow_reclaim(void *block, size_t size)
 
 #  include <windows.h>
 
-static void *ohf_pages_map(size_t size)
+static void *ohf_pages_map(size_t size, int is_filled)
 {
+    (void)is_filled;
     return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
 

@@ -41,7 +41,7 @@ cnp.import_array()
 
 cdef extern from "pages.h":
     size_t OHF_HUGE_PAGE
-    void *ohf_pages_map(size_t size) noexcept nogil
+    void *ohf_pages_map(size_t size, bint is_filled) noexcept nogil
     void ohf_pages_unmap(void *block, size_t size) noexcept nogil
     void ohf_pages_allow_reclaim(void *block, size_t size) noexcept nogil
 
@@ -159,6 +159,7 @@ cdef class Block:
     cdef size_t size        # the size of a mapped block, or 0 if malloc allocated the block
     cdef void *data         # the start of the array
     cdef bint was_reused    # whether a mapped block was used by another array before
+    cdef bint is_sparse     # whether a mapped block has small pages, so that it is not kept
 
     def __dealloc__(self):
         if self.address == NULL:
@@ -169,8 +170,11 @@ cdef class Block:
         PyTraceMalloc_Untrack(NUMPY_DOMAIN, <uintptr_t> self.data)
         ohf_lock()
         cache.live -= 1
-        cache.keep(self.address, self.size, self.was_reused)
+        if not self.is_sparse:
+            cache.keep(self.address, self.size, self.was_reused)
         ohf_unlock()
+        if self.is_sparse:
+            ohf_pages_unmap(self.address, self.size)
 
 
 cdef Block small_block(size_t n_bytes):
@@ -206,19 +210,39 @@ cdef Block large_block(size_t n_bytes):
     cache.misses += not block.was_reused
     ohf_unlock()
     if address == NULL:
-        address = ohf_pages_map(size)
+        address = map_pages(size, n_bytes, True)
+    own_pages(block, address, size, n_bytes)
+    return block
+
+
+cdef Block sparse_block(size_t n_bytes):
+    """Return a block of fresh memory (all zeros), of which each page is provided when it is touched."""
+    cdef Block block = Block.__new__(Block)
+    cdef size_t size = (n_bytes + PAGE - 1) // PAGE * PAGE
+    block.is_sparse = True
+    own_pages(block, map_pages(size, n_bytes, False), size, n_bytes)
+    return block
+
+
+cdef void *map_pages(size_t size, size_t n_bytes, bint is_filled) except NULL:
+    """Map fresh memory; if there is none, unmap the free blocks first."""
+    cdef void *address = ohf_pages_map(size, is_filled)
     if address == NULL:
         empty_cache()
-        address = ohf_pages_map(size)
+        address = ohf_pages_map(size, is_filled)
     if address == NULL:
         raise MemoryError(f"cannot allocate {n_bytes} bytes")
+    return address
+
+
+cdef void own_pages(Block block, void *address, size_t size, size_t n_bytes):
+    """Make a block the owner of mapped memory, which tracemalloc tracks."""
     block.address = block.data = address
     block.size = size
     PyTraceMalloc_Track(NUMPY_DOMAIN, <uintptr_t> address, n_bytes)
     ohf_lock()
     cache.live += 1
     ohf_unlock()
-    return block
 
 
 cdef object new_array(
@@ -228,6 +252,11 @@ cdef object new_array(
     cdef Block block = small_block(n_bytes) if n_bytes < LARGE else large_block(n_bytes)
     if is_fresh != NULL:
         is_fresh[0] = n_bytes >= LARGE and not block.was_reused
+    return array_in(block, ndim, shape, dtype)
+
+
+cdef object array_in(Block block, int ndim, Py_ssize_t *shape, object dtype):
+    """Return an array in the memory of a block."""
     Py_INCREF(dtype)   # PyArray_NewFromDescr steals this reference
     array = PyArray_NewFromDescr(
         <PyTypeObject *> cnp.ndarray, dtype, ndim, <const cnp.npy_intp *> shape, NULL, block.data,
@@ -254,6 +283,18 @@ def allocate(tuple shape, cnp.dtype dtype):
         n_bytes *= dims[i]
     array = new_array(ndim, dims, dtype, n_bytes, &fresh)
     return array, bool(fresh)
+
+
+def sparse_zeros(Py_ssize_t n_rows, Py_ssize_t n_columns):
+    """Return a float64 matrix of zeros, most of which will stay untouched.
+
+    It takes time and memory in proportion to the pages that are written. The caller must have checked the size.
+    """
+    cdef Py_ssize_t[2] dims = [n_rows, n_columns]
+    cdef Py_ssize_t n_bytes = n_rows * n_columns * <Py_ssize_t> sizeof(double)
+    if n_bytes < LARGE:
+        return np.zeros((n_rows, n_columns))
+    return array_in(sparse_block(n_bytes), 2, dims, np.dtype(np.float64))
 
 
 def is_kept(size_t n_bytes):

@@ -1,18 +1,26 @@
-"""Variants of `functools.cached_property` and `warnings.warn`, and a check of pickles."""
+"""Variants of `functools.cached_property` and `warnings.warn`, and checks of saved objects."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from onehot_fast._version import __version__
 
-__all__ = ["cached_property", "check_pickled_version", "warn"]
+__all__ = ["UNREADABLE", "cached_property", "reason_of", "restoring", "warn"]
 
 PACKAGE = __name__.partition(".")[0]
+# The errors that an invalid or malicious document can cause.
+UNREADABLE = (
+    ArithmeticError, AttributeError, ImportError, LookupError, NotImplementedError, OSError,
+    RecursionError, TypeError, ValueError,
+)  # fmt: skip
+# The maximum length of a quotation in a message: a library's error may quote a whole document.
+MAX_QUOTED = 300
 
 if TYPE_CHECKING:
     from functools import cached_property
@@ -43,12 +51,30 @@ def warn(message: str | UserWarning) -> None:
     warnings.warn(message, UserWarning, stacklevel=level)
 
 
-def check_pickled_version(state: Mapping[str, Any], name: str, remedy: str) -> None:
-    """Raise ValueError if another version of this package pickled the state of a `name`."""
-    version = state.get("version")
-    if version != __version__:
-        writer = "an older release" if version is None else f"onehot_fast {version}"
+def reason_of(error: BaseException) -> str:
+    """Return what an error says about a part of a document, shortened."""
+    reason = f"{error} is missing" if type(error) is KeyError else str(error) or repr(error)
+    return reason if len(reason) <= MAX_QUOTED else f"{reason[:MAX_QUOTED]}…"
+
+
+@contextlib.contextmanager
+def restoring(state: object, name: str, remedy: str) -> Iterator[None]:
+    """Convert errors in a `with` block, which restores a `name` from its pickled state.
+
+    Raise ValueError at once if another version of this package pickled the state.
+    """
+    version = state.get("version") if isinstance(state, Mapping) else __version__
+    if not isinstance(version, str) or version != __version__:
+        writer = (
+            "an older release" if version is None else f"onehot_fast {str(version)[:MAX_QUOTED]}"
+        )
         raise ValueError(
             f"the pickle of {name} was written by {writer}, but onehot_fast {__version__} is"
             f" installed, and a pickle works in the same version only: {remedy}"
         )
+    try:
+        yield
+    except UNREADABLE as error:
+        raise ValueError(
+            f"the pickle of {name} is damaged: {reason_of(error)}; {remedy}"
+        ) from error

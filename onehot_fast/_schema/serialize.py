@@ -16,26 +16,23 @@ from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
-from onehot_fast._runtime.utils import warn
+from onehot_fast._runtime.utils import MAX_QUOTED, UNREADABLE, reason_of, warn
 from onehot_fast._schema.options import DEFAULTS, DROP_RULES, DropValue, Options
-from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
+from onehot_fast._schema.statistics import (
+    ColumnStatistics,
+    InputTable,
+    TableStatistics,
+    checked_count,
+)
 from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"
 COMMAND_FORMAT = "onehot_fast.command"  # encoders of several labels a row: see `cli.encoders`
-INT64_MAX = np.iinfo(np.int64).max
 # Version 2 added the remainder, handle_unknown="warn" and the writer; version 3 the input table.
 VERSION = 3
 # Types written without conversion (JSON has no NaN or infinity), and types read without one.
 AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
-# The errors that an invalid or malicious document can cause.
-UNREADABLE = (
-    ArithmeticError, AttributeError, ImportError, LookupError, NotImplementedError, OSError,
-    RecursionError, TypeError, ValueError,
-)  # fmt: skip
-# The maximum length of a quotation in a message: a library's error may quote a whole document.
-MAX_QUOTED = 300
 # Names and prefixes are part of every feature name: without a limit, the total length of all
 # names could grow with the square of the length of the document.
 MAX_NAME_LETTERS = 10_000
@@ -61,10 +58,8 @@ def reading(where: str) -> Iterator[None]:
     except NotAnEncoderError:
         raise
     except UNREADABLE as error:
-        what = f"{error} is missing" if type(error) is KeyError else str(error) or repr(error)
-        if len(what) > MAX_QUOTED:
-            what = f"{what[:MAX_QUOTED]}…"
-        raise NotAnEncoderError(f"the text is not a complete encoder: {where}: {what}") from error
+        reason = reason_of(error)
+        raise NotAnEncoderError(f"the text is not a complete encoder: {where}: {reason}") from error
 
 
 @contextlib.contextmanager
@@ -119,10 +114,10 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
         )
     version = document.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
-        writer = document.get("written by", "an unknown release")
+        writer = str(document.get("written by", "an unknown release"))[:MAX_QUOTED]
         raise ValueError(
             f"the document version must be at most {VERSION} for onehot_fast {__version__}, got"
-            f" {version!r}, written by {writer}; upgrade onehot_fast"
+            f" {shown(version)}, written by {writer}; upgrade onehot_fast"
         )
     return document
 
@@ -150,13 +145,6 @@ def _list(source: Json) -> list[Json]:
     """Return `source`; raise an error if it is not a list."""
     if not isinstance(source, list):
         raise TypeError(f"expected a list, got {with_article(source)}: {shown(source)}")
-    return source
-
-
-def _count(source: Json) -> int:
-    """Return a number of rows or categories; raise an error if it is invalid."""
-    if type(source) is not int or not 0 <= source <= INT64_MAX:
-        raise ValueError(f"a count must be an int in [0, {INT64_MAX}], got {shown(source)}")
     return source
 
 
@@ -298,7 +286,7 @@ def _learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
 def _state_from_json(source: Json) -> TableStatistics:
     """Return the statistics of a table from JSON."""
     with reading("'fitted'"):
-        documents, n_rows = _list(source["columns"]), _count(source["rows"])
+        documents, n_rows = _list(source["columns"]), checked_count(source["rows"])
         names = _names_from_json([column["name"] for column in documents])
         table = _input_from_json(source.get("input"), names)
     learned = []
@@ -334,14 +322,14 @@ def _learned_from_json(source: Json) -> ColumnStatistics:
     categories, repeated = Categories.distinct(items)
     if not items and "type" in source:
         categories = Categories.empty(source["type"])
-    counts = np.array([*map(_count, _list(source["counts"]))], np.int64)
+    counts = np.array([*map(checked_count, _list(source["counts"]))], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
         raise ValueError("'categories' must be distinct, with one of 'counts' for each category")
     n_declared, conflict = source["declared"], source["conflict"]
     if type(conflict) is not bool:
         raise TypeError(f"'conflict' must be true or false, got {shown(conflict)}")
     if n_declared is not None:
-        n_declared = min(_count(n_declared), len(categories))
+        n_declared = min(checked_count(n_declared), len(categories))
     types = _list(source.get("types", []))
     for name in types:
         if not isinstance(name, str) or len(name) > MAX_TYPE_LETTERS:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import shown
+from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
 from onehot_fast._categories.strings import Strings
@@ -22,6 +22,14 @@ from onehot_fast._runtime import dispatch
 from onehot_fast.column import Column
 
 Counts: TypeAlias = npt.NDArray[np.int64]
+INT64_MAX = np.iinfo(np.int64).max
+
+
+def checked_count(source: Any) -> int:
+    """Return a number of rows or categories; raise an error if it is invalid."""
+    if type(source) is not int or not 0 <= source <= INT64_MAX:
+        raise ValueError(f"a count must be an int in [0, {INT64_MAX}], got {shown(source)}")
+    return source
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +43,25 @@ class ColumnStatistics:
     conflict: bool = False  # whether parts of the data declare different categories or orders
     is_in_schema_order: bool = False
     types: frozenset[str] = frozenset()  # the results of `Table.type_of` for all parts
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> ColumnStatistics:
+        """Return the statistics from a column of `TableStatistics.to_plain`, and check them."""
+        categories = Categories.from_plain(plain["categories"])
+        types = frozenset(plain["types"])
+        made = cls(**{**plain, "categories": categories, "types": types})
+        counts, n_declared = made.counts, made.n_declared
+        if (
+            not isinstance(counts, np.ndarray)
+            or (counts.dtype, counts.shape) != (np.dtype(np.int64), (len(categories),))
+            or (counts < 0).any()
+        ):
+            raise ValueError("'counts' must have a number of rows for each of the categories")
+        if n_declared is not None and checked_count(n_declared) > len(categories):
+            raise ValueError(f"'n_declared' is {n_declared}, but {len(categories)} exist")
+        _check_types(bool, conflict=made.conflict, is_in_schema_order=made.is_in_schema_order)
+        _check_types(str, **{f"types {i}": kind for i, kind in enumerate(types)})
+        return made
 
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
@@ -133,14 +160,23 @@ class TableStatistics:
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> TableStatistics:
-        """Return the statistics from the result of `to_plain`."""
-        columns = []
-        for column in plain["columns"]:
-            categories = Categories.from_plain(column["categories"])
-            types = frozenset(column["types"])
-            columns.append(ColumnStatistics(**{**column, "categories": categories, "types": types}))
-        source = plain["input"] and InputTable(**plain["input"])
-        return cls(**{**plain, "columns": tuple(columns), "input": source})
+        """Return the statistics from the result of `to_plain`; raise an error if it is damaged."""
+        source = None if plain["input"] is None else InputTable(**plain["input"])
+        columns = tuple(map(ColumnStatistics.from_plain, plain["columns"]))
+        made = cls(**{**plain, "columns": columns, "input": source})
+        checked_count(made.n_rows)
+        keys = _checked_keys(made.names)
+        if len({*keys}) < len(keys) or len(keys) != len(columns):
+            raise ValueError("'names' must contain a different name for each column")
+        if source is not None:
+            _check_types(
+                bool, has_names=source.has_names, uses_default_columns=source.uses_default_columns
+            )
+            if source.library is not None:
+                _check_types(str, library=source.library)
+            if [key for key in _checked_keys(source.names) if key in {*keys}] != keys:
+                raise ValueError("'input' must contain the encoded columns in their order")
+        return made
 
     def merge(self, *others: TableStatistics) -> TableStatistics:
         """Return the statistics of the rows of this table and all others."""
@@ -186,6 +222,20 @@ class TableStatistics:
         if mine != others:
             return False
         return all(map(ColumnStatistics.is_same, self.columns, other.columns))
+
+
+def _check_types(kind: type, **values: Any) -> None:
+    """Raise TypeError if a value is not an instance of `kind`."""
+    for name, value in values.items():
+        if not isinstance(value, kind):
+            raise TypeError(f"{name!r} must be {with_article(kind())}, got {with_article(value)}")
+
+
+def _checked_keys(names: Any) -> list[Hashable]:
+    """Return the keys of column names; raise TypeError if they are no tuple of hashable names."""
+    _check_types(tuple, names=names)
+    hash(names)
+    return name_keys(names)
 
 
 def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:

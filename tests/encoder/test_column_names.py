@@ -257,7 +257,7 @@ def test_equal_names():
     nan = float("nan")
     assert column_positions([None, nan, pd.NaT, pd.NA], [np.float32("nan")]) == [1]
     assert column_positions([None, Decimal("NaN"), pd.NaT], [np.nan]) == [1]
-    assert column_positions([None, pd.NaT], [np.datetime64("NaT"), None]) == [1, 0]
+    assert column_positions([None, pd.NaT], [np.datetime64("NaT", "s"), None]) == [1, 0]
     assert column_positions(["1", 1.0], [1]) == [1]
     assert column_positions([(1, nan), (1, None)], [(1, None), (1, float("nan"))]) == [1, 0]
     assert column_positions([complex(nan, 1), complex(nan, 2)], [complex(nan, 2)]) == [1]

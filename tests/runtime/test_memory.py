@@ -206,6 +206,23 @@ def test_tracemalloc_sees_each_array(n_bytes, recycled):
     assert n_bytes < LARGE or array.nbytes in [trace.size for trace in traces]
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (3, 5), (1, 3 << 20), (700, 4000)])
+def test_sparse_zeros_are_fresh_and_not_kept(shape):
+    """Small and large matrices are zeros, writable, and leave no block when they are freed."""
+    memory.empty_cache()
+    for _ in range(2):
+        made = memory.sparse_zeros(*shape)
+
+        assert (made.shape, made.dtype) == (shape, np.float64)
+        assert not made.any()
+        made[...] = 1
+        view = made[1:]
+        del made
+        assert view.all()
+        del view
+    assert memory.cache_info().n_blocks == memory.cache_info().n_live == 0
+
+
 def test_more_than_the_system_has():
     """A failed allocation names its size and empties the cache."""
     array = make(3 * MIB, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import tracemalloc
 from typing import Any
 
@@ -548,3 +549,28 @@ def test_one_row_needs_little_memory():
     assert tracemalloc.get_traced_memory()[1] < 20_000
     tracemalloc.stop()
     assert matrix.gram(output="csr").nnz == 1
+
+
+MOSTLY_EMPTY = """
+import resource
+import numpy as np
+from onehot_fast import OneHotMatrix
+
+n = 5_000
+codes = np.arange(20) * 250
+matrix = OneHotMatrix.from_codes([codes, codes[::-1]], [n, n])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+first = matrix.gram()
+del first
+gram = matrix.gram()
+assert gram.shape == (2 * n, 2 * n)
+assert gram[codes[:, None], codes].tolist() == np.eye(20).tolist()
+assert gram[codes, n + codes[::-1]].tolist() == [1] * 20 == gram[n + codes[::-1], codes].tolist()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss")
+def test_a_gram_matrix_of_few_rows_takes_the_memory_of_its_entries():
+    """The result has 0.8 GB of zeros, of which 60 entries are written."""
+    assert int(run(MOSTLY_EMPTY)) < 64 << 10

@@ -28,6 +28,7 @@ PARTS = {
     **dict.fromkeys(properties.FILES, 1),
     "producers": 300,
     "objects": 150,
+    "damaged": 500,
     "races": 4,
     "shared": 20,
     "memory": 4,
