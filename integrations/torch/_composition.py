@@ -78,16 +78,22 @@ def encode(
 
 
 def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) -> None:
-    """Write the one-hot tensor into `out`, the last of `policies_and_out`.
+    """Write the one-hot tensor into `out`, the last of `policies_and_out`, by one scatter.
 
-    Without label smoothing, no temporary tensor of the size of `out` is allocated.
+    Temporary tensors have the size of the labels.
     """
-    *rules, label_smoothing, out = policies_and_out
-    if label_smoothing:
-        out.copy_(encode(tensor, num_classes, out.dtype, *rules, label_smoothing))
+    axis, *rules, label_smoothing, out = policies_and_out
+    labels = resolve_labels(tensor, num_classes, *rules)
+    if not num_classes:
         return
-    labels, classes = _broadcastable(tensor, num_classes, *rules)
-    torch.eq(labels, classes, out=out.view(SIGNED.get(out.dtype, out.dtype)))
+    values = smoothed_values(label_smoothing, num_classes)
+    hot, cold = (scalar(value, out.dtype, out.device) for value in values)
+    if out.dtype != torch.complex128:  # many dtypes have no scatter
+        integer = INTEGER_OF_SIZE[out.dtype.itemsize]
+        out, hot, cold = out.view(integer), hot.view(integer), cold.view(integer)
+    out.copy_(cold)
+    elements = torch.where((labels >= 0) & (labels < num_classes), hot, cold).unsqueeze(axis)
+    out.scatter_(axis, labels.clamp(0, num_classes - 1).unsqueeze(axis), elements)
 
 
 def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, float]:
@@ -104,14 +110,22 @@ def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu")
 
 
 def _broadcastable(
+    tensor: torch.Tensor, num_classes: int, axis: int, *rules: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Check the labels; return labels and classes that broadcast to the shape of the result."""
+    labels = resolve_labels(tensor, num_classes, *rules)
+    classes = torch.arange(num_classes, device=tensor.device)
+    return labels.unsqueeze(axis), classes.view(-1, *[1] * (tensor.ndim - axis))
+
+
+def resolve_labels(
     tensor: torch.Tensor,
     num_classes: int,
-    axis: int,
     ignore_index: Sequence[int],
     negative_indices: str,
     out_of_range: str,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Check the labels; return labels and classes that broadcast to the shape of the result."""
+) -> torch.Tensor:
+    """Check the labels; return them as int64, outside [0, num_classes) for rows of zeros."""
     labels, ignored = read_labels(tensor, ignore_index)
     if negative_indices == "normalize":
         labels = torch.where(labels < 0, labels + num_classes, labels)
@@ -124,10 +138,7 @@ def _broadcastable(
         if ignored is not None:
             invalid = invalid & ~ignored
         torch._assert_async(~invalid.any(), INVALID_LABEL)
-    if ignored is not None:
-        labels = labels.masked_fill(ignored, -1)
-    classes = torch.arange(num_classes, device=tensor.device)
-    return labels.unsqueeze(axis), classes.view(-1, *[1] * (tensor.ndim - axis))
+    return labels if ignored is None else labels.masked_fill(ignored, -1)
 
 
 def decode(

@@ -1,4 +1,4 @@
-"""Custom torch operators: compiled kernels on the CPU, plain torch operations on other devices.
+"""Custom torch operators: compiled kernels on the CPU, `_launch` on other devices.
 
 `torch.compile` and `torch.export` keep these operators in graphs for the CPU. An `axis` argument is
 never negative. For uint64 labels, `ignore_index` holds the int64 values with the same bits, because
@@ -16,7 +16,8 @@ import torch
 
 import onehot_fast
 
-from ._composition import FLOAT8, INTEGER_OF_SIZE, decode, encode_into, scalar, smoothed_values
+from . import _launch
+from ._composition import FLOAT8, INTEGER_OF_SIZE, scalar, smoothed_values
 
 POLICIES = (
     "int axis, int[] ignore_index, str negative_indices, str out_of_range, float label_smoothing"
@@ -104,11 +105,11 @@ def _empty(
     return tensor.new_empty(shape, dtype=dtype)
 
 
-def _allocate_by_torch(
+def _allocate_on_device(
     tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
 ) -> torch.Tensor:
     out = _empty(tensor, num_classes, dtype, *policies)
-    encode_into(tensor, num_classes, *[*policies, out])
+    _launch.encode_into(tensor, num_classes, *policies, out)
     return out
 
 
@@ -172,7 +173,7 @@ def _operator(
 ALLOCATING = _operator(
     "onehot_fast::one_hot",
     f"(Tensor tensor, SymInt num_classes, ScalarType dtype, {POLICIES}) -> Tensor",
-    _allocate_by_torch,
+    _allocate_on_device,
     _allocate_by_kernel,
     _empty,
     _allocate_batched,
@@ -180,7 +181,7 @@ ALLOCATING = _operator(
 FILLING = _operator(
     "onehot_fast::one_hot_out",
     f"(Tensor tensor, SymInt num_classes, {POLICIES}, Tensor(a!) out) -> ()",
-    encode_into,
+    _launch.encode_into,
     _fill_by_kernel,
     lambda *arguments: None,
     _fill_batched,
@@ -188,7 +189,7 @@ FILLING = _operator(
 DECODING = _operator(
     "onehot_fast::decode",
     "(Tensor tensor, int axis, Scalar on_value, int? default, str multiple) -> Tensor",
-    decode,
+    _launch.decode,
     _decode_by_kernel,
     _decode_fake,
     _decode_batched,
