@@ -149,9 +149,7 @@ def decode(
     Elements are compared bit by bit. A row without `on_value` is invalid if `default` is None or if
     the elements of the row differ.
     """
-    is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
-    if tensor.dtype.is_complex:
-        is_hot = is_hot.all(-1)
+    is_hot = _equals(tensor, on_value)
     n_hot = is_hot.sum(axis)
     if multiple == "error":
         torch._assert_async((n_hot <= 1).all(), SEVERAL_CLASSES)
@@ -180,7 +178,8 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     """Tell for each row whether all elements are equal; 0.0 equals -0.0, and NaN equals NaN."""
     if tensor.dtype in FLOAT8:
         tensor = tensor.to(torch.float32)
-    tensor = tensor.view(SIGNED.get(tensor.dtype, tensor.dtype))
+    elif tensor.dtype in SIGNED:
+        tensor = tensor.view(SIGNED[tensor.dtype])
     first = tensor.narrow(axis, 0, min(1, tensor.shape[axis]))
     is_same = tensor == first
     if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
@@ -188,8 +187,28 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     return is_same.all(axis)
 
 
-def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of elements as integers; a complex number becomes two, in a new last axis."""
+def _equals(tensor: torch.Tensor, value: float) -> torch.Tensor:
+    """Tell for each element whether it has the bits of a value, which is rounded to the dtype.
+
+    Numbers other than 0 and NaN have one representation, so they are compared as numbers: ONNX has
+    no view of another dtype.
+    """
     if tensor.dtype.is_complex:
-        tensor = torch.view_as_real(tensor)
-    return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
+        parts = torch.view_as_real(tensor)
+        return _equals(parts[..., 0], value) & _equals(parts[..., 1], 0.0)
+    element = scalar(value, tensor.dtype, tensor.device)
+    is_float = tensor.dtype.is_floating_point
+    if is_float and (value != value or _rounds_to_zero(value, tensor.dtype)):
+        integer = INTEGER_OF_SIZE[tensor.dtype.itemsize]
+        return tensor.view(integer) == element.view(integer)
+    if tensor.dtype in FLOAT8:
+        return tensor.to(torch.float32) == element.to(torch.float32)
+    if tensor.dtype in SIGNED:
+        return tensor.to(torch.int64) == element.to(torch.int64)
+    return tensor == element
+
+
+def _rounds_to_zero(value: float, dtype: torch.dtype) -> bool:
+    """Tell whether a float dtype may round a value to zero."""
+    limits = torch.finfo(dtype)
+    return abs(value) < limits.tiny * limits.eps

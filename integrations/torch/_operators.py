@@ -68,18 +68,22 @@ def _encode(
 ) -> npt.NDArray[Any]:
     """Encode a CPU tensor with the kernels of the package, and return the NumPy array."""
     axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
+    hot, cold = _one_and_zero(dtype)
+    elements: dict[str, Any]
     if label_smoothing:
         values = smoothed_values(label_smoothing, num_classes)
         hot, cold = (_as_numpy(scalar(value, dtype)) for value in values)
+        elements = {"on_value": hot, "off_value": cold}
+    elif dtype in NOT_IN_NUMPY:
+        elements = {"on_value": hot, "off_value": cold}
     else:
-        hot, cold = _one_and_zero(dtype)
+        elements = {"dtype": hot.dtype}
     if tensor.dtype == torch.uint64:
         ignore_index = [index % 2**64 for index in ignore_index]
     return onehot_fast.one_hot(
-        np.from_dlpack(tensor.detach()),
+        tensor.numpy(),
         num_classes,
-        on_value=hot,
-        off_value=cold,
+        **elements,
         axis=axis,
         negative_indices=negative_indices,
         out_of_range=out_of_range,
@@ -89,7 +93,8 @@ def _encode(
 
 
 def _allocate_by_kernel(tensor: Any, num_classes: int, dtype: Any, *policies: Any) -> torch.Tensor:
-    return torch.from_numpy(_encode(tensor, num_classes, dtype, *policies)).view(dtype)
+    encoded = torch.from_numpy(_encode(tensor, num_classes, dtype, *policies))
+    return encoded if encoded.dtype == dtype else encoded.view(dtype)
 
 
 def _fill_by_kernel(tensor: Any, num_classes: int, *policies_and_out: Any) -> None:
@@ -168,6 +173,71 @@ def _operator(
     operator.register_fake(fake)
     operator.register_vmap(batched)
     return operator
+
+
+def is_direct(tensor: torch.Tensor, out: torch.Tensor | None) -> bool:
+    """Tell whether nothing observes the calls of operators, so that kernels can be called directly.
+
+    Observers are modes (e.g. of fake tensors), transforms such as vmap, tracers, and subclasses
+    that implement operators. The machinery of operators takes longer than a small call.
+    """
+    return (
+        not HAS_OBSERVERS()
+        and (type(tensor) in PLAIN or _is_stored(tensor))
+        and (out is None or type(out) in PLAIN or _is_stored(out))
+    )
+
+
+def _is_stored(tensor: torch.Tensor) -> bool:
+    """Tell whether a subclass has the storage of a plain tensor, and its operators."""
+    return type(tensor).__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+
+
+def _has_observers() -> bool:
+    """Tell whether a mode, a transform or a tracer is active."""
+    return (
+        torch._C._len_torch_dispatch_stack() > 0
+        or torch._C._functorch.peek_interpreter_stack() is not None
+        or torch._C._get_tracing_state() is not None
+    )
+
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+# These functions are private: in a version without them, all calls use the operators.
+HAS_OBSERVERS = (
+    _has_observers
+    if hasattr(torch._C, "_len_torch_dispatch_stack")
+    and hasattr(torch._C, "_get_tracing_state")
+    and hasattr(torch._C._functorch, "peek_interpreter_stack")
+    else lambda: True
+)
+
+
+def allocate(
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
+) -> torch.Tensor:
+    """Return the one-hot tensor without the machinery of operators."""
+    allocating = _allocate_by_kernel if tensor.device.type == "cpu" else _allocate_on_device
+    return allocating(_plain(tensor), num_classes, dtype, *policies)
+
+
+def fill(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) -> None:
+    """Write the one-hot tensor into `out` without the machinery of operators."""
+    *policies, out = policies_and_out
+    filling = _fill_by_kernel if tensor.device.type == "cpu" else _launch.encode_into
+    filling(_plain(tensor), num_classes, *policies, _plain(out))
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)  # autograd detects that a saved tensor changed
+
+
+def labels_of(tensor: torch.Tensor, *rules: Any) -> torch.Tensor:
+    """Decode without the machinery of operators."""
+    decoding = _decode_by_kernel if tensor.device.type == "cpu" else _launch.decode
+    return decoding(_plain(tensor), *rules)
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor if type(tensor) is torch.Tensor else tensor.as_subclass(torch.Tensor)
 
 
 ALLOCATING = _operator(

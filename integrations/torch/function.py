@@ -11,6 +11,11 @@ from typing import Any, Literal, ParamSpec
 
 import numpy as np
 import torch
+from torch.overrides import (
+    handle_torch_function,
+    has_torch_function,
+    has_torch_function_unary,
+)
 
 from onehot_fast.adapter import (
     as_scalar,
@@ -25,7 +30,7 @@ from onehot_fast.adapter import (
 from ._composition import FLOAT8, INT64, argmax, read_labels
 from ._composition import decode as decode_by_torch
 from ._composition import encode as encode_by_torch
-from ._operators import ALLOCATING, DECODING, FILLING
+from ._operators import ALLOCATING, DECODING, FILLING, allocate, fill, is_direct, labels_of
 
 __all__ = ["decode", "one_hot"]
 
@@ -41,6 +46,7 @@ VALUES = (
     torch.bool, *INTEGERS, *SMOOTHED, *FLOAT8, torch.complex32, torch.complex64, torch.complex128
 )  # fmt: skip
 # Before torch 2.7, `torch.export` cannot be distinguished from `torch.compile`.
+CAN_DETECT_EXPORT = hasattr(torch.compiler, "is_exporting")
 IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
@@ -148,6 +154,21 @@ def one_hot(
         ...
     ValueError: indices[1] must be in [0, 3), got 3
     """
+    if has_torch_function((tensor, out)):  # of a tensor subclass, of torch.fx, or a mode
+        encoded: torch.Tensor = handle_torch_function(
+            one_hot,
+            (tensor, out),
+            tensor,
+            num_classes,
+            dtype=dtype,
+            axis=axis,
+            ignore_index=ignore_index,
+            negative_indices=negative_indices,
+            out_of_range=out_of_range,
+            label_smoothing=label_smoothing,
+            out=out,
+        )
+        return encoded
     _check_tensor(tensor, "tensor")
     if tensor.dtype not in INDICES:
         raise TypeError(
@@ -169,14 +190,17 @@ def one_hot(
         tensor = tensor.detach()
     classes = _num_classes(num_classes, tensor, ignored, negative_indices)
     policies = axis, ignored, negative_indices, out_of_range, smoothing
-    is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
-    encode: Callable[..., torch.Tensor] = encode_by_torch if is_traced else ALLOCATING
+    if out is not None:
+        _check_out(out, tensor, [*tensor.shape[:axis], classes, *tensor.shape[axis:]])
+    if _is_composed(tensor):
+        encoded = encode_by_torch(tensor, classes, dtype, *policies)
+        return encoded if out is None else out.copy_(encoded)
+    is_called_directly = not torch.compiler.is_compiling() and is_direct(tensor, out)
     if out is None:
+        encode: Callable[..., torch.Tensor] = allocate if is_called_directly else ALLOCATING
         return encode(tensor, classes, dtype, *policies)
-    _check_out(out, tensor, [*tensor.shape[:axis], classes, *tensor.shape[axis:]])
-    if is_traced:
-        return out.copy_(encode(tensor, classes, dtype, *policies))
-    FILLING(tensor, classes, *policies, out)
+    write: Callable[..., None] = fill if is_called_directly else FILLING
+    write(tensor, classes, *policies, out)
     return out
 
 
@@ -233,6 +257,18 @@ def decode(
     >>> decode(torch.tensor([[0.2, 0.7], [0.6, 0.4]]), rule="argmax")
     tensor([1, 0])
     """
+    if has_torch_function_unary(tensor):
+        labels: torch.Tensor = handle_torch_function(
+            decode,
+            (tensor,),
+            tensor,
+            axis,
+            on_value=on_value,
+            default=default,
+            multiple=multiple,
+            rule=rule,
+        )
+        return labels
     _check_tensor(tensor, "tensor")
     _check_dtype(tensor.dtype, "tensor.dtype")
     check_choice(rule, "rule", ("exact", "argmax"))
@@ -262,9 +298,18 @@ def decode(
             raise ValueError(
                 f"default must be in [-2**63, 2**63), the range of the int64 result, got {filler}"
             )
-    is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
-    labels: Callable[..., torch.Tensor] = decode_by_torch if is_traced else DECODING
-    return labels(tensor, axis, on_value, filler, multiple)
+    if _is_composed(tensor):
+        return decode_by_torch(tensor, axis, on_value, filler, multiple)
+    is_called_directly = not torch.compiler.is_compiling() and is_direct(tensor, None)
+    find: Callable[..., torch.Tensor] = labels_of if is_called_directly else DECODING
+    return find(tensor, axis, on_value, filler, multiple)
+
+
+def _is_composed(tensor: torch.Tensor) -> bool:
+    """Tell whether a graph gets plain operations: an exported one, and one for another device."""
+    if not torch.compiler.is_compiling():
+        return False
+    return tensor.device.type != "cpu" or (CAN_DETECT_EXPORT and IS_EXPORTING())
 
 
 def _whole(value: Any, name: str) -> int:
