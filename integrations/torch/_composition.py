@@ -28,6 +28,11 @@ SEVERAL_CLASSES = (
     "decode: a row has more than one element equal to on_value;"
     " call decode(tensor.cpu(), ...) to see the row"
 )
+INVALID_ELEMENT = (
+    "multi_hot: a label is not below num_classes;"
+    " call multi_hot(flat.cpu(), ...) to see the label and its position"
+)
+INVALID_OFFSETS = "multi_hot: offsets must not decrease and must be in [0, len(flat)]"
 NO_CLASS = (
     "decode: a row has no element equal to on_value; call decode(tensor.cpu(), ...) to see the row,"
     " or pass rule='argmax' to decode scores"
@@ -94,6 +99,37 @@ def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) 
     out.copy_(cold)
     elements = torch.where((labels >= 0) & (labels < num_classes), hot, cold).unsqueeze(axis)
     out.scatter_(axis, labels.clamp(0, num_classes - 1).unsqueeze(axis), elements)
+
+
+def multi_hot(
+    flat: torch.Tensor,
+    num_classes: int,
+    offsets: torch.Tensor,
+    mode: str,
+    dtype: torch.dtype,
+    out_of_range: str,
+) -> torch.Tensor:
+    """Return the multi-hot matrix of flat labels; row ``i`` has ``offsets[i]:offsets[i + 1]``."""
+    n_rows, n_labels = len(offsets) - 1, len(flat)
+    in_order = (offsets[1:] >= offsets[:-1]).all()
+    torch._assert_async(in_order & (offsets[0] >= 0) & (offsets[-1] <= n_labels), INVALID_OFFSETS)
+    positions = torch.arange(n_labels, device=flat.device)
+    rows = torch.searchsorted(offsets, positions, right=True) - 1
+    is_in_row = (rows >= 0) & (rows < n_rows)
+    labels, _ = read_labels(flat, [])
+    if out_of_range == "error":
+        torch._assert_async(((labels < num_classes) | ~is_in_row).all(), INVALID_ELEMENT)
+    is_used = is_in_row & (labels >= 0) & (labels < num_classes)
+    # One more element takes what is skipped.
+    n_elements = n_rows * num_classes
+    index = torch.where(is_used, rows * num_classes + labels, n_elements)
+    if mode == "count":
+        counts = torch.zeros(n_elements + 1, dtype=torch.int64, device=flat.device)
+        counts = counts.scatter_add(0, index, torch.ones_like(index))
+        return counts[:-1].to(dtype).view(n_rows, num_classes)
+    is_hot = torch.zeros(n_elements + 1, dtype=torch.bool, device=flat.device)
+    is_hot = is_hot.scatter(0, index, torch.ones_like(index, dtype=torch.bool))
+    return is_hot[:-1].to(dtype).view(n_rows, num_classes)
 
 
 def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, float]:

@@ -236,6 +236,28 @@ def labels_of(tensor: torch.Tensor, *rules: Any) -> torch.Tensor:
     return decoding(_plain(tensor), *rules)
 
 
+def multi_hot_by_kernel(
+    flat: torch.Tensor,
+    num_classes: int,
+    offsets: torch.Tensor,
+    mode: Any,
+    dtype: torch.dtype,
+    out_of_range: Any,
+) -> torch.Tensor:
+    """Return the multi-hot matrix of labels of the CPU, by the kernels of the package."""
+    # Ones and counts of these dtypes are exact in float32.
+    is_known = dtype not in NOT_IN_NUMPY
+    matrix = onehot_fast.multi_hot(
+        _plain(flat).numpy(),
+        num_classes,
+        offsets=_plain(offsets).numpy(),
+        mode=mode,
+        dtype=_one_and_zero(dtype if is_known else torch.float32)[0].dtype,
+        out_of_range=out_of_range,
+    )
+    return torch.from_numpy(matrix).to(dtype)
+
+
 def _plain(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if type(tensor) is torch.Tensor else tensor.as_subclass(torch.Tensor)
 

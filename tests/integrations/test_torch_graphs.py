@@ -1,5 +1,7 @@
 """Who sees a call of the torch functions: graphs, modes, subclasses, autograd, or nobody."""
 
+from typing import ClassVar
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -124,7 +126,7 @@ def test_fx_traces_a_model():
 class Named(torch.Tensor):
     """A tensor with data of its own, as MONAI's MetaTensor."""
 
-    seen: list = []
+    seen: ClassVar[list] = []
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
