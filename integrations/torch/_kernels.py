@@ -11,7 +11,7 @@ import triton.language as tl
 
 NUMBERS = [
     "n_rows", "n_classes", "inner", "n_tiles", "rows_of_tile", "reciprocal", "words", "on", "off",
-    "label_mask", "shift", "dropped", "low", "span", "ignored", "is_strict",
+    "label_mask", "shift", "dropped", "low", "span", "ignored", "default", "is_strict",
     "magnitude", "largest",
 ]  # fmt: skip
 # ceil(2**18 / n_classes) * offset >> 18 equals offset // n_classes, because the product of
