@@ -247,4 +247,4 @@ def _equals(tensor: torch.Tensor, value: float) -> torch.Tensor:
 def _rounds_to_zero(value: float, dtype: torch.dtype) -> bool:
     """Tell whether a float dtype may round a value to zero."""
     limits = torch.finfo(dtype)
-    return abs(value) < limits.tiny * limits.eps
+    return bool(abs(value) < limits.tiny * limits.eps)

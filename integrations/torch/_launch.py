@@ -94,7 +94,7 @@ class Rules(NamedTuple):
     @property
     def can_reject(self) -> bool:
         """Whether a label can be invalid."""
-        return self.span != INT64.max
+        return self.span < 2**63 - 1
 
     @property
     def is_trivial(self) -> bool:
@@ -170,7 +170,7 @@ def _trial(device: torch.device) -> tuple[Any, ...]:
 
 
 def _is_capturing(device: torch.device) -> bool:
-    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+    return device.type == "cuda" and bool(torch.cuda.is_current_stream_capturing())
 
 
 def _flags_of(device: torch.device) -> Flags:
@@ -205,8 +205,8 @@ def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) 
     inner = math.prod(out.shape[i] for i in order[place + 1 :])
     labels = tensor.permute([i - (i > axis) for i in order if i != axis]).contiguous()
     if label_smoothing:
-        values = smoothed_values(label_smoothing, num_classes)
-        bits = tuple(int(bits_of(value, out.dtype)) for value in values)
+        on, off = smoothed_values(label_smoothing, num_classes)
+        bits = bits_of(on, out.dtype), bits_of(off, out.dtype)
     else:
         dtype = COMPONENT.get(out.dtype, out.dtype)
         bits = ONE_BITS.get(dtype, 1), 0

@@ -23,7 +23,9 @@ POLICIES = (
     "int axis, int[] ignore_index, str negative_indices, str out_of_range, float label_smoothing"
 )
 # The dtypes that NumPy lacks. `_widened` returns their values in another dtype.
-NOT_IN_NUMPY = (torch.bfloat16, *FLOAT8, torch.complex32)
+NOT_IN_NUMPY = frozenset([torch.bfloat16, *FLOAT8, torch.complex32])
+UNSIGNED_OF_SIZE = {1: np.dtype("u1"), 2: np.dtype("u2"), 4: np.dtype("u4"), 8: np.dtype("u8")}
+MAX_SMALL = 4096  # labels that are read twice, because the core is faster for the policy "ignore"
 QUIET_NAN = 0x7FC00000  # of float32; its lowest 22 bits are free
 
 
@@ -92,14 +94,40 @@ def _encode(
     )
 
 
+def _encode_small(
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any, out: Any = None
+) -> npt.NDArray[Any] | None:
+    """Encode a few valid integers by the fast path of the core, or return None."""
+    axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
+    if (
+        (negative_indices, out_of_range) != ("error", "error")
+        or ignore_index
+        or label_smoothing
+        or dtype in NOT_IN_NUMPY
+        or not 0 < tensor.numel() <= MAX_SMALL
+        or tensor.dtype.is_floating_point
+    ):
+        return None
+    labels = tensor.numpy()
+    codes = labels.view(UNSIGNED_OF_SIZE[labels.itemsize])  # negative labels become large
+    if np.maximum.reduce(codes, axis=None) >= num_classes:
+        return None  # the slow path finds the label that is negative or too large
+    element = _one_and_zero(dtype)[0].dtype
+    return onehot_fast.one_hot(labels, num_classes, axis=axis, dtype=element, out=out)
+
+
 def _allocate_by_kernel(tensor: Any, num_classes: int, dtype: Any, *policies: Any) -> torch.Tensor:
-    encoded = torch.from_numpy(_encode(tensor, num_classes, dtype, *policies))
+    small = _encode_small(tensor, num_classes, dtype, *policies)
+    array = _encode(tensor, num_classes, dtype, *policies) if small is None else small
+    encoded = torch.from_numpy(array)
     return encoded if encoded.dtype == dtype else encoded.view(dtype)
 
 
 def _fill_by_kernel(tensor: Any, num_classes: int, *policies_and_out: Any) -> None:
     *policies, out = policies_and_out
-    _encode(tensor, num_classes, out.dtype, *policies, out=_as_numpy(out.detach()))
+    array = _as_numpy(out)
+    if _encode_small(tensor, num_classes, out.dtype, *policies, out=array) is None:
+        _encode(tensor, num_classes, out.dtype, *policies, out=array)
 
 
 def _empty(
@@ -182,7 +210,7 @@ def is_direct(tensor: torch.Tensor, out: torch.Tensor | None) -> bool:
     that implement operators. The machinery of operators takes longer than a small call.
     """
     return (
-        not HAS_OBSERVERS()
+        not _has_observers()
         and (type(tensor) in PLAIN or _is_stored(tensor))
         and (out is None or type(out) in PLAIN or _is_stored(out))
     )
@@ -195,22 +223,14 @@ def _is_stored(tensor: torch.Tensor) -> bool:
 
 def _has_observers() -> bool:
     """Tell whether a mode, a transform or a tracer is active."""
-    return (
-        torch._C._len_torch_dispatch_stack() > 0
-        or torch._C._functorch.peek_interpreter_stack() is not None
-        or torch._C._get_tracing_state() is not None
-    )
+    return N_DISPATCH_MODES() > 0 or CURRENT_TRANSFORM() is not None or CURRENT_TRACE() is not None
 
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 # These functions are private: in a version without them, all calls use the operators.
-HAS_OBSERVERS = (
-    _has_observers
-    if hasattr(torch._C, "_len_torch_dispatch_stack")
-    and hasattr(torch._C, "_get_tracing_state")
-    and hasattr(torch._C._functorch, "peek_interpreter_stack")
-    else lambda: True
-)
+N_DISPATCH_MODES = getattr(torch._C, "_len_torch_dispatch_stack", None) or (lambda: 1)
+CURRENT_TRANSFORM = getattr(torch._C._functorch, "peek_interpreter_stack", None) or (lambda: 1)
+CURRENT_TRACE = getattr(torch._C, "_get_tracing_state", None) or (lambda: 1)
 
 
 def allocate(

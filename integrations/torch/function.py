@@ -206,10 +206,11 @@ def one_hot(
     policies = axis, ignored, negative_indices, out_of_range, smoothing
     if out is not None:
         _check_out(out, tensor, [*tensor.shape[:axis], classes, *tensor.shape[axis:]])
-    if _is_composed(tensor):
+    is_compiling = torch.compiler.is_compiling()
+    if is_compiling and _is_composed(tensor):
         encoded = encode_by_torch(tensor, classes, dtype, *policies)
         return encoded if out is None else out.copy_(encoded)
-    is_called_directly = not torch.compiler.is_compiling() and is_direct(tensor, out)
+    is_called_directly = not is_compiling and is_direct(tensor, out)
     if out is None:
         encode: Callable[..., torch.Tensor] = allocate if is_called_directly else ALLOCATING
         return encode(tensor, classes, dtype, *policies)
@@ -313,9 +314,10 @@ def decode(
             raise ValueError(
                 f"default must be in [-2**63, 2**63), the range of the int64 result, got {filler}"
             )
-    if _is_composed(tensor):
+    is_compiling = torch.compiler.is_compiling()
+    if is_compiling and _is_composed(tensor):
         return decode_by_torch(tensor, axis, on_value, filler, multiple)
-    is_called_directly = not torch.compiler.is_compiling() and is_direct(tensor, None)
+    is_called_directly = not is_compiling and is_direct(tensor, None)
     find: Callable[..., torch.Tensor] = labels_of if is_called_directly else DECODING
     return find(tensor, axis, on_value, filler, multiple)
 
@@ -443,9 +445,7 @@ def _from_device(value: Any) -> Any:
 
 
 def _is_composed(tensor: torch.Tensor) -> bool:
-    """Tell whether a graph gets plain operations: an exported one, and one for another device."""
-    if not torch.compiler.is_compiling():
-        return False
+    """Tell whether a graph gets plain operations: an exported one, or one for another device."""
     return tensor.device.type != "cpu" or (CAN_DETECT_EXPORT and IS_EXPORTING())
 
 
@@ -508,6 +508,8 @@ def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
 
     If `dtype` is uint64, each label becomes the int64 with the same bits.
     """
+    if ignore_index is None:
+        return []
     several = ignore_index if isinstance(ignore_index, list | tuple) else [ignore_index]
     if not all(i is None or isinstance(i, int | torch.SymInt) for i in several):
         several = _items(ignore_index)
@@ -528,6 +530,8 @@ def _items(ignore_index: Any) -> list[Any]:
 
 def _smoothing(value: Any, dtype: torch.dtype) -> float:
     """Return the label smoothing as a float; raise an error if the value or `dtype` is invalid."""
+    if type(value) is float and value == 0:
+        return 0.0  # not -0.0, which would reach the elements
     if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)):
         raise TypeError(f"label_smoothing must be a float, got {value!r}")
     if not 0 <= value < 1:
@@ -536,7 +540,7 @@ def _smoothing(value: Any, dtype: torch.dtype) -> float:
         raise TypeError(
             f"dtype must be float16, bfloat16, float32 or float64 with label_smoothing, got {dtype}"
         )
-    return float(value) + 0.0  # -0.0 becomes 0.0, and does not reach the elements
+    return float(value) + 0.0
 
 
 def _check_on_value(value: Any, dtype: torch.dtype) -> None:
