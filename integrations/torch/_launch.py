@@ -66,7 +66,7 @@ MAGNITUDES = {
 SIGNED_OF_SIZE = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 _flags: dict[torch.device, Flags] = {}
-_kernels: dict[torch.device, Any] = {}
+_found: dict[torch.device, Any] = {}
 
 
 class Flags(NamedTuple):
@@ -141,15 +141,16 @@ def find_kernels(device: torch.device) -> Any:
     """
     if device.type not in DEVICES:
         return None
-    if device in _kernels:
-        return _kernels[device]
+    if device in _found:
+        return _found[device]
     if _is_capturing(device):
         return None  # a graph must not contain the trial
     found = None
     if HAS_TRITON or "cpu" in DEVICES:
         try:
             kernels = importlib.import_module("._kernels", __package__)
-            _launch_encode(kernels, *_trial(device))
+            with _current(device):
+                _launch_encode(kernels, *_trial(device))
             found = kernels
         except Exception as error:  # Triton has no common class of errors
             reason = str(error).strip().partition("\n")[0]
@@ -159,7 +160,7 @@ def find_kernels(device: torch.device) -> Any:
                 RuntimeWarning,
                 stacklevel=2,
             )
-    _kernels[device] = found
+    _found[device] = found
     return found
 
 

@@ -25,7 +25,7 @@ def kernels(monkeypatch):
         raise RuntimeError("Failed to find C compiler.\nPlease specify via CC")
 
     monkeypatch.setattr(_launch, "DEVICES", {"cpu"})
-    monkeypatch.setattr(_launch, "_kernels", {})
+    monkeypatch.setattr(_launch, "_found", {})
     monkeypatch.setattr(_launch.importlib, "import_module", import_module)
     return attempts
 
