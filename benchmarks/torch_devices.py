@@ -1,96 +1,260 @@
-"""Measure `one_hot` of torch tensors on a device: python -m benchmarks.torch_devices [cuda].
+"""Check and measure the torch functions on a device: python -m benchmarks.torch_devices [cuda].
 
-Each row is a workload and a way to encode it. Times are minima of interleaved rounds; "bandwidth"
-is the time over that of writing the same bytes with `Tensor.fill_`, and "F.one_hot" the time of
-`torch.nn.functional.one_hot` with a permutation and a cast over that of the row.
+``--check`` compares them with the kernels of the CPU on random tensors. ``--table`` measures each
+workload and each way to encode or decode it. Without either, both run; together they should take
+at most four minutes on a GPU. Times are medians by the clock of the device, with cold caches.
+"bound" is the time to fill the output and to read the labels at the same rate. The ratios are times
+over this bound.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
+import statistics
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
-ROUNDS = 15
-
-
-def workloads(torch: Any, device: str) -> dict[str, tuple[Any, int, int, Any]]:
-    """Return labels, number of classes, axis and dtype by name."""
-    return {
-        "1M labels, 10 classes": (
-            torch.randint(0, 10, (1_000_000,), device=device), 10, -1, torch.float32,
-        ),
-        "masks 8 x 512 x 512, 21 classes, channels first": (
-            torch.randint(0, 21, (8, 512, 512), device=device), 21, 1, torch.bfloat16,
-        ),
-    }  # fmt: skip
+ROUNDS = 12
+FLUSHED_BYTES = 256 << 20  # more than the cache of any GPU
+CHECK_SECONDS = 60
+# On the CPU, the workloads have this share of their labels: there the program is only tried out.
+SHARE_ON_CPU = 1 / 1000
 
 
-def ways(
-    torch: Any, labels: Any, depth: int, axis: int, dtype: Any
-) -> dict[str, Callable[[], Any]]:
-    """Return the ways to encode, by name."""
-    from onehot_fast.integrations.torch import one_hot
+class Workload(NamedTuple):
+    """Labels of a shape, and the classes, axis and dtype of the result."""
 
-    functional = torch.nn.functional.one_hot
-    classes = torch.arange(depth, device=labels.device)
-    classes = classes.view(-1, *[1] * (labels.ndim - 1)) if axis == 1 else classes
+    name: str
+    shape: tuple[int, ...]
+    n_classes: int
+    axis: int
+    dtype: str
+    labels: str = "int64"
 
-    def ours() -> Any:
+
+WORKLOADS = (
+    Workload("10M x 10 float32", (10_000_000,), 10, -1, "float32"),
+    Workload("1M x 10 float32", (1_000_000,), 10, -1, "float32"),
+    Workload("20M x 3 uint8", (20_000_000,), 3, -1, "uint8"),
+    Workload("20M x 3 uint8, labels uint8", (20_000_000,), 3, -1, "uint8", "uint8"),
+    Workload("4M x 64 bfloat16", (4_000_000,), 64, -1, "bfloat16"),
+    Workload("1M x 1000 bfloat16", (1_000_000,), 1000, -1, "bfloat16"),
+    Workload("8192 x 50257 bfloat16", (8192,), 50257, -1, "bfloat16"),
+    Workload("8 x 512 x 512 x 21 bfloat16, axis=1", (8, 512, 512), 21, 1, "bfloat16"),
+    Workload("16 x 1024 x 1024 x 19 uint8, axis=1", (16, 1024, 1024), 19, 1, "uint8"),
+)
+
+
+class Clock:
+    """The time of a call on a device whose caches hold other memory."""
+
+    def __init__(self, torch: Any, device: str) -> None:
+        self.torch, self.is_cuda = torch, device == "cuda"
+        n_bytes = FLUSHED_BYTES if self.is_cuda else 1
+        self.other = torch.empty(n_bytes, dtype=torch.uint8, device=device)
+
+    def microseconds(self, call: Callable[[], Any]) -> float:
+        """Return the median time of a call."""
+        for _ in range(3):  # compile, and fill the caches of the allocators
+            call()
+        return statistics.median(self._once(call) for _ in range(ROUNDS))
+
+    def _once(self, call: Callable[[], Any]) -> float:
+        self.other.fill_(1)
+        if not self.is_cuda:
+            start = time.perf_counter()
+            call()
+            return (time.perf_counter() - start) * 1e6
+        first, last = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+        first.record()
+        call()
+        last.record()
+        self.torch.cuda.synchronize()
+        return float(first.elapsed_time(last)) * 1e3
+
+
+def tensors(torch: Any, device: str, work: Workload) -> tuple[Any, Any]:
+    """Return random labels and an output."""
+    shape = work.shape
+    if device == "cpu":
+        shape = (max(1, int(shape[0] * SHARE_ON_CPU)), *(max(1, n // 16) for n in shape[1:]))
+    labels = torch.randint(0, work.n_classes, shape, device=device)
+    axis = work.axis % (len(shape) + 1)
+    out = torch.empty(
+        (*shape[:axis], work.n_classes, *shape[axis:]),
+        dtype=getattr(torch, work.dtype),
+        device=device,
+    )
+    return labels.to(getattr(torch, work.labels)), out
+
+
+def ways(torch: Any, labels: Any, out: Any, work: Workload) -> dict[str, Callable[[], Any]]:
+    """Return the ways to encode and to decode, by name."""
+    from onehot_fast.integrations.torch import decode, one_hot
+
+    depth, axis, dtype = work.n_classes, work.axis, out.dtype
+    unchecked = {"negative_indices": "ignore", "out_of_range": "ignore"}
+    positions = labels.to(torch.int64)
+
+    # Each workload is a program of its own, and torch limits the number of recompilations.
+    torch.compiler.reset()
+
+    def plain(labels: Any) -> Any:
         return one_hot(labels, depth, axis=axis, dtype=dtype)
 
-    def reference() -> Any:
-        return functional(labels, depth).movedim(-1, axis).to(dtype).contiguous()
-
-    def comparison() -> Any:
-        return (labels.unsqueeze(axis) == classes).to(dtype)
-
-    out = torch.empty_like(ours())
+    compiled = torch.compile(plain, fullgraph=True, dynamic=False)
+    encoded = plain(labels)
+    place = axis % encoded.ndim
     return {
-        "fill_": lambda: out.fill_(1),
-        "one_hot": ours,
-        "one_hot, out=": lambda: one_hot(labels, depth, axis=axis, out=out),
-        "one_hot, compiled": torch.compile(ours, fullgraph=True),
-        "F.one_hot": reference,
-        "F.one_hot, compiled": torch.compile(reference, fullgraph=True),
-        "comparison": comparison,
-        "comparison, compiled": torch.compile(comparison, fullgraph=True),
+        "out=, no check": lambda: one_hot(labels, depth, axis=axis, out=out, **unchecked),
+        "out=": lambda: one_hot(labels, depth, axis=axis, out=out),
+        "one_hot": lambda: plain(labels),
+        "compiled": lambda: compiled(labels),
+        "F.one_hot": lambda: (
+            torch.nn.functional.one_hot(positions, depth).movedim(-1, place).to(dtype).contiguous()
+        ),
+        "scatter_": lambda: torch.zeros_like(out).scatter_(place, positions.unsqueeze(place), 1),
+        "decode": lambda: decode(encoded, axis),
+        "argmax": lambda: encoded.argmax(axis),
     }
 
 
-def seconds(call: Callable[[], Any], synchronize: Callable[[], None]) -> float:
-    """Return the time of one call, until the device has finished."""
-    synchronize()
-    start = time.perf_counter()
-    call()
-    synchronize()
-    return time.perf_counter() - start
+def print_table(torch: Any, device: str) -> None:
+    """Print the times of all workloads, and the CPU's time of a small call."""
+    clock = Clock(torch, device)
+    for work in WORKLOADS:
+        labels, out = tensors(torch, device, work)
+        fill = clock.microseconds(lambda out=out: out.fill_(1))
+        n_bytes = out.numel() * out.element_size()
+        bound = fill * (1 + labels.numel() * labels.element_size() / n_bytes)
+        print(f"\n{work.name}: fill_ {fill:.0f} µs, bound {bound:.0f} µs", flush=True)
+        for name, call in ways(torch, labels, out, work).items():
+            taken = clock.microseconds(call)
+            print(f"    {name:16}{taken:10.0f} µs{taken / bound:8.2f}x", flush=True)
+        del labels, out
+        if device == "cuda":
+            torch.cuda.empty_cache()
+    print("\n32 labels, 10 classes, time of the CPU")
+    for name, taken in small_calls(torch, device).items():
+        print(f"    {name:16}{taken:10.1f} µs")
 
 
-def measure(device: str | None) -> None:
-    """Print a table of each workload."""
+def small_calls(torch: Any, device: str, n_calls: int = 1000) -> dict[str, float]:
+    """Return the time in µs that the CPU takes for a call of 32 labels, by name."""
+    from onehot_fast.integrations.torch import one_hot
+
+    labels = torch.randint(0, 10, (32,), device=device)
+    out = torch.empty(32, 10, device=device)
+    calls: dict[str, Callable[[], Any]] = {
+        "one_hot": lambda: one_hot(labels, 10),
+        "out=": lambda: one_hot(labels, 10, out=out),
+        "F.one_hot": lambda: torch.nn.functional.one_hot(labels, 10).to(torch.float32),
+        "scatter_": lambda: torch.zeros_like(out).scatter_(1, labels.unsqueeze(1), 1),
+    }
+    best = dict.fromkeys(calls, float("inf"))
+    for _ in range(5):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            for _ in range(n_calls):
+                call()
+            best[name] = min(best[name], (time.perf_counter() - start) / n_calls * 1e6)
+            if device == "cuda":
+                torch.cuda.synchronize()
+    return best
+
+
+def cases(torch: Any, seed: int) -> Iterator[tuple[Any, int, dict[str, Any]]]:
+    """Yield labels, a number of classes, and options that accept all labels."""
+    from onehot_fast.integrations.torch.function import INDICES, SMOOTHED, VALUES
+
+    choose = random.Random(seed)
+    generator = torch.Generator().manual_seed(seed)
+    while True:
+        shape = [choose.choice((1, 2, 3, 17, 64, 1000)) for _ in range(choose.randint(0, 3))]
+        depth = choose.choice((1, 2, 3, 10, 16, 21, 32, 33, 64, 100, 128, 1000, 9000))
+        dtype, kind = choose.choice(VALUES), choose.choice(INDICES)
+        size = torch.Size(shape).numel() * depth
+        if size > 5_000_000:
+            continue
+        low = -2 * depth if kind.is_signed and choose.random() < 0.5 else 0
+        labels = torch.randint(low, 2 * depth, shape, generator=generator).clamp(-100, 127)
+        options = {
+            "axis": choose.randint(0, len(shape)),
+            "dtype": dtype,
+            "ignore_index": choose.choice((None, 0, -1, [1, 255])),
+            "negative_indices": choose.choice(("ignore", "normalize", "error")),
+            "out_of_range": choose.choice(("ignore", "error")),
+            "label_smoothing": choose.choice((0.0, 0.1)) if dtype in SMOOTHED else 0.0,
+        }
+        if options["out_of_range"] == "error":
+            labels = labels.clamp(-depth if low else 0, depth - 1)
+        if options["negative_indices"] == "error":
+            labels = labels.clamp(0)
+        labels = labels.to(kind)
+        if choose.random() < 0.3 and labels.ndim > 1:
+            labels = labels.transpose(0, -1)
+        yield labels, depth, options
+
+
+def check(torch: Any, device: str, seconds: float, seed: int) -> int:
+    """Compare random calls with the kernels of the CPU; return the number of comparisons."""
+    from onehot_fast.integrations.torch import decode, one_hot
+
+    n_compared = 0
+    end = time.monotonic() + seconds
+    for labels, depth, options in cases(torch, seed):
+        if time.monotonic() > end:
+            return n_compared
+        expected = one_hot(labels, depth, **options)
+        there = labels.to(device)
+        out = torch.empty_like(expected, device=device)
+        encoded = one_hot(there, depth, **options)
+        one_hot(there, depth, **options, out=out)
+        for got in (encoded, out):
+            _compare(torch, got, expected, (labels.shape, labels.dtype, depth, options))
+        if not options["label_smoothing"]:
+            axis = options["axis"]
+            for multiple in ("error", "first"):
+                want = decode(expected, axis, multiple=multiple)
+                got = decode(encoded, axis, multiple=multiple)
+                _compare(torch, got, want, (labels.shape, depth, options, multiple))
+        n_compared += 4
+    return n_compared
+
+
+def _compare(torch: Any, got: Any, expected: Any, case: Any) -> None:
+    """Raise an error unless two tensors have the same bits."""
+    got = got.cpu()
+    is_same = (got.shape, got.dtype) == (expected.shape, expected.dtype)
+    if is_same and got.numel():
+        both = (each.contiguous().flatten().view(torch.uint8) for each in (got, expected))
+        is_same = torch.equal(*both)
+    if not is_same:
+        raise AssertionError(f"the device and the CPU differ for {case}")
+
+
+def main() -> None:
+    """Run what the options choose."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("device", nargs="?", help="a GPU by default, else the CPU")
+    parser.add_argument("--check", action="store_true", help="compare with the kernels of the CPU")
+    parser.add_argument("--table", action="store_true", help="measure")
+    parser.add_argument("--seconds", type=float, default=CHECK_SECONDS, help="of the check")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
     import torch  # asv imports every module of this folder
 
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    accelerator = getattr(torch, torch.device(device).type)
-    synchronize = accelerator.synchronize
-    for name, workload in workloads(torch, device).items():
-        calls = ways(torch, *workload)
-        for call in calls.values():  # compile, and fill the caches of the allocators
-            call(), call()
-        times: dict[str, list[float]] = {way: [] for way in calls}
-        for _ in range(ROUNDS):
-            for way, call in calls.items():
-                times[way].append(seconds(call, synchronize))
-        best = {way: min(each) for way, each in times.items()}
-        print(f"\n{name}\n{'':24}{'ms':>9}{'bandwidth':>11}{'F.one_hot':>11}")
-        for way, taken in best.items():
-            over, gain = taken / best["fill_"], best["F.one_hot"] / taken
-            print(f"{way:24}{taken * 1e3:9.3f}{over:10.2f}x{gain:10.2f}x")
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    name = torch.cuda.get_device_name() if device == "cuda" else device
+    print(f"{name}, torch {torch.__version__}", flush=True)
+    if options.check or not options.table:
+        n_compared = check(torch, device, options.seconds, options.seed)
+        print(f"{n_compared} comparisons with the kernels of the CPU (seed {options.seed}): equal")
+    if options.table or not options.check:
+        print_table(torch, device)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("device", nargs="?", help="a GPU by default, else the CPU")
-    measure(parser.parse_args().device)
+    main()

@@ -12,9 +12,9 @@ from onehot_fast.adapter import require
 
 require("torch")
 
-from .function import decode, one_hot
+from .function import decode, multi_hot, one_hot
 
-__all__ = ["decode", "one_hot"]
+__all__ = ["decode", "multi_hot", "one_hot"]
 
 
 def __dir__() -> list[str]:

@@ -28,6 +28,11 @@ SEVERAL_CLASSES = (
     "decode: a row has more than one element equal to on_value;"
     " call decode(tensor.cpu(), ...) to see the row"
 )
+INVALID_ELEMENT = (
+    "multi_hot: a label is not below num_classes;"
+    " call multi_hot(flat.cpu(), ...) to see the label and its position"
+)
+INVALID_OFFSETS = "multi_hot: offsets must not decrease and must be in [0, len(flat)]"
 NO_CLASS = (
     "decode: a row has no element equal to on_value; call decode(tensor.cpu(), ...) to see the row,"
     " or pass rule='argmax' to decode scores"
@@ -78,16 +83,53 @@ def encode(
 
 
 def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) -> None:
-    """Write the one-hot tensor into `out`, the last of `policies_and_out`.
+    """Write the one-hot tensor into `out`, the last of `policies_and_out`, by one scatter.
 
-    Without label smoothing, no temporary tensor of the size of `out` is allocated.
+    Temporary tensors have the size of the labels.
     """
-    *rules, label_smoothing, out = policies_and_out
-    if label_smoothing:
-        out.copy_(encode(tensor, num_classes, out.dtype, *rules, label_smoothing))
+    axis, *rules, label_smoothing, out = policies_and_out
+    labels = resolve_labels(tensor, num_classes, *rules)
+    if not num_classes:
         return
-    labels, classes = _broadcastable(tensor, num_classes, *rules)
-    torch.eq(labels, classes, out=out.view(SIGNED.get(out.dtype, out.dtype)))
+    values = smoothed_values(label_smoothing, num_classes)
+    hot, cold = (scalar(value, out.dtype, out.device) for value in values)
+    if out.dtype != torch.complex128:  # many dtypes have no scatter
+        integer = INTEGER_OF_SIZE[out.dtype.itemsize]
+        out, hot, cold = out.view(integer), hot.view(integer), cold.view(integer)
+    out.copy_(cold)
+    elements = torch.where((labels >= 0) & (labels < num_classes), hot, cold).unsqueeze(axis)
+    out.scatter_(axis, labels.clamp(0, num_classes - 1).unsqueeze(axis), elements)
+
+
+def multi_hot(
+    flat: torch.Tensor,
+    num_classes: int,
+    offsets: torch.Tensor,
+    mode: str,
+    dtype: torch.dtype,
+    out_of_range: str,
+) -> torch.Tensor:
+    """Return the multi-hot matrix of flat labels; row ``i`` has ``offsets[i]:offsets[i + 1]``."""
+    n_rows, n_labels = len(offsets) - 1, len(flat)
+    in_order = (offsets[1:] >= offsets[:-1]).all()
+    torch._assert_async(in_order & (offsets[0] >= 0) & (offsets[-1] <= n_labels), INVALID_OFFSETS)
+    positions = torch.arange(n_labels, device=flat.device)
+    rows = torch.searchsorted(offsets, positions, right=True) - 1
+    is_in_row = (rows >= 0) & (rows < n_rows)
+    labels, _ = read_labels(flat, [])
+    if out_of_range == "error":
+        torch._assert_async(((labels < num_classes) | ~is_in_row).all(), INVALID_ELEMENT)
+    is_used = is_in_row & (labels >= 0) & (labels < num_classes)
+    # One more element takes what is skipped.
+    n_elements = n_rows * num_classes
+    index = torch.where(is_used, rows * num_classes + labels, n_elements)
+    if mode == "count":
+        counts = torch.zeros(n_elements + 1, dtype=torch.int64, device=flat.device)
+        counts = counts.scatter_add(0, index, torch.ones_like(index))
+        return counts[:-1].to(dtype).view(n_rows, num_classes)
+    is_hot = torch.zeros(n_elements + 1, dtype=torch.bool, device=flat.device)
+    is_hot = is_hot.scatter(0, index, torch.ones_like(index, dtype=torch.bool))
+    return is_hot[:-1].to(dtype).view(n_rows, num_classes)
 
 
 def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, float]:
@@ -104,14 +146,22 @@ def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu")
 
 
 def _broadcastable(
+    tensor: torch.Tensor, num_classes: int, axis: int, *rules: Any
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Check the labels; return labels and classes that broadcast to the shape of the result."""
+    labels = resolve_labels(tensor, num_classes, *rules)
+    classes = torch.arange(num_classes, device=tensor.device)
+    return labels.unsqueeze(axis), classes.view(-1, *[1] * (tensor.ndim - axis))
+
+
+def resolve_labels(
     tensor: torch.Tensor,
     num_classes: int,
-    axis: int,
     ignore_index: Sequence[int],
     negative_indices: str,
     out_of_range: str,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Check the labels; return labels and classes that broadcast to the shape of the result."""
+) -> torch.Tensor:
+    """Check the labels; return them as int64, outside [0, num_classes) for rows of zeros."""
     labels, ignored = read_labels(tensor, ignore_index)
     if negative_indices == "normalize":
         labels = torch.where(labels < 0, labels + num_classes, labels)
@@ -124,10 +174,7 @@ def _broadcastable(
         if ignored is not None:
             invalid = invalid & ~ignored
         torch._assert_async(~invalid.any(), INVALID_LABEL)
-    if ignored is not None:
-        labels = labels.masked_fill(ignored, -1)
-    classes = torch.arange(num_classes, device=tensor.device)
-    return labels.unsqueeze(axis), classes.view(-1, *[1] * (tensor.ndim - axis))
+    return labels if ignored is None else labels.masked_fill(ignored, -1)
 
 
 def decode(
@@ -138,9 +185,7 @@ def decode(
     Elements are compared bit by bit. A row without `on_value` is invalid if `default` is None or if
     the elements of the row differ.
     """
-    is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
-    if tensor.dtype.is_complex:
-        is_hot = is_hot.all(-1)
+    is_hot = _equals(tensor, on_value)
     n_hot = is_hot.sum(axis)
     if multiple == "error":
         torch._assert_async((n_hot <= 1).all(), SEVERAL_CLASSES)
@@ -169,7 +214,8 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     """Tell for each row whether all elements are equal; 0.0 equals -0.0, and NaN equals NaN."""
     if tensor.dtype in FLOAT8:
         tensor = tensor.to(torch.float32)
-    tensor = tensor.view(SIGNED.get(tensor.dtype, tensor.dtype))
+    elif tensor.dtype in SIGNED:
+        tensor = tensor.view(SIGNED[tensor.dtype])
     first = tensor.narrow(axis, 0, min(1, tensor.shape[axis]))
     is_same = tensor == first
     if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
@@ -177,8 +223,28 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     return is_same.all(axis)
 
 
-def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of elements as integers; a complex number becomes two, in a new last axis."""
+def _equals(tensor: torch.Tensor, value: float) -> torch.Tensor:
+    """Tell for each element whether it has the bits of a value, which is rounded to the dtype.
+
+    Numbers other than 0 and NaN have one representation, so they are compared as numbers: ONNX has
+    no view of another dtype.
+    """
     if tensor.dtype.is_complex:
-        tensor = torch.view_as_real(tensor)
-    return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
+        parts = torch.view_as_real(tensor)
+        return _equals(parts[..., 0], value) & _equals(parts[..., 1], 0.0)
+    element = scalar(value, tensor.dtype, tensor.device)
+    is_float = tensor.dtype.is_floating_point
+    if is_float and (value != value or _rounds_to_zero(value, tensor.dtype)):
+        integer = INTEGER_OF_SIZE[tensor.dtype.itemsize]
+        return tensor.view(integer) == element.view(integer)
+    if tensor.dtype in FLOAT8:
+        return tensor.to(torch.float32) == element.to(torch.float32)
+    if tensor.dtype in SIGNED:
+        return tensor.to(torch.int64) == element.to(torch.int64)
+    return tensor == element
+
+
+def _rounds_to_zero(value: float, dtype: torch.dtype) -> bool:
+    """Tell whether a float dtype may round a value to zero."""
+    limits = torch.finfo(dtype)
+    return bool(abs(value) < limits.tiny * limits.eps)

@@ -1,4 +1,4 @@
-"""Custom torch operators: compiled kernels on the CPU, plain torch operations on other devices.
+"""Custom torch operators: compiled kernels on the CPU, `_launch` on other devices.
 
 `torch.compile` and `torch.export` keep these operators in graphs for the CPU. An `axis` argument is
 never negative. For uint64 labels, `ignore_index` holds the int64 values with the same bits, because
@@ -16,13 +16,16 @@ import torch
 
 import onehot_fast
 
-from ._composition import FLOAT8, INTEGER_OF_SIZE, decode, encode_into, scalar, smoothed_values
+from . import _launch
+from ._composition import FLOAT8, INTEGER_OF_SIZE, scalar, smoothed_values
 
 POLICIES = (
     "int axis, int[] ignore_index, str negative_indices, str out_of_range, float label_smoothing"
 )
 # The dtypes that NumPy lacks. `_widened` returns their values in another dtype.
-NOT_IN_NUMPY = (torch.bfloat16, *FLOAT8, torch.complex32)
+NOT_IN_NUMPY = frozenset([torch.bfloat16, *FLOAT8, torch.complex32])
+UNSIGNED_OF_SIZE = {1: np.dtype("u1"), 2: np.dtype("u2"), 4: np.dtype("u4"), 8: np.dtype("u8")}
+MAX_SMALL = 4096  # labels that are read twice, because the core is faster for the policy "ignore"
 QUIET_NAN = 0x7FC00000  # of float32; its lowest 22 bits are free
 
 
@@ -67,18 +70,22 @@ def _encode(
 ) -> npt.NDArray[Any]:
     """Encode a CPU tensor with the kernels of the package, and return the NumPy array."""
     axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
+    hot, cold = _one_and_zero(dtype)
+    elements: dict[str, Any]
     if label_smoothing:
         values = smoothed_values(label_smoothing, num_classes)
         hot, cold = (_as_numpy(scalar(value, dtype)) for value in values)
+        elements = {"on_value": hot, "off_value": cold}
+    elif dtype in NOT_IN_NUMPY:
+        elements = {"on_value": hot, "off_value": cold}
     else:
-        hot, cold = _one_and_zero(dtype)
+        elements = {"dtype": hot.dtype}
     if tensor.dtype == torch.uint64:
         ignore_index = [index % 2**64 for index in ignore_index]
     return onehot_fast.one_hot(
-        np.from_dlpack(tensor.detach()),
+        tensor.numpy(),
         num_classes,
-        on_value=hot,
-        off_value=cold,
+        **elements,
         axis=axis,
         negative_indices=negative_indices,
         out_of_range=out_of_range,
@@ -87,13 +94,40 @@ def _encode(
     )
 
 
+def _encode_small(
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any, out: Any = None
+) -> npt.NDArray[Any] | None:
+    """Encode a few valid integers by the fast path of the core, or return None."""
+    axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
+    if (
+        (negative_indices, out_of_range) != ("error", "error")
+        or ignore_index
+        or label_smoothing
+        or dtype in NOT_IN_NUMPY
+        or not 0 < tensor.numel() <= MAX_SMALL
+        or tensor.dtype.is_floating_point
+    ):
+        return None
+    labels = tensor.numpy()
+    codes = labels.view(UNSIGNED_OF_SIZE[labels.itemsize])  # negative labels become large
+    if np.maximum.reduce(codes, axis=None) >= num_classes:
+        return None  # the slow path finds the label that is negative or too large
+    element = _one_and_zero(dtype)[0].dtype
+    return onehot_fast.one_hot(labels, num_classes, axis=axis, dtype=element, out=out)
+
+
 def _allocate_by_kernel(tensor: Any, num_classes: int, dtype: Any, *policies: Any) -> torch.Tensor:
-    return torch.from_numpy(_encode(tensor, num_classes, dtype, *policies)).view(dtype)
+    small = _encode_small(tensor, num_classes, dtype, *policies)
+    array = _encode(tensor, num_classes, dtype, *policies) if small is None else small
+    encoded = torch.from_numpy(array)
+    return encoded if encoded.dtype == dtype else encoded.view(dtype)
 
 
 def _fill_by_kernel(tensor: Any, num_classes: int, *policies_and_out: Any) -> None:
     *policies, out = policies_and_out
-    _encode(tensor, num_classes, out.dtype, *policies, out=_as_numpy(out.detach()))
+    array = _as_numpy(out)
+    if _encode_small(tensor, num_classes, out.dtype, *policies, out=array) is None:
+        _encode(tensor, num_classes, out.dtype, *policies, out=array)
 
 
 def _empty(
@@ -104,11 +138,11 @@ def _empty(
     return tensor.new_empty(shape, dtype=dtype)
 
 
-def _allocate_by_torch(
+def _allocate_on_device(
     tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
 ) -> torch.Tensor:
     out = _empty(tensor, num_classes, dtype, *policies)
-    encode_into(tensor, num_classes, *[*policies, out])
+    _launch.encode_into(tensor, num_classes, *policies, out)
     return out
 
 
@@ -169,10 +203,89 @@ def _operator(
     return operator
 
 
+def is_direct(tensor: torch.Tensor, out: torch.Tensor | None) -> bool:
+    """Tell whether nothing observes the calls of operators, so that kernels can be called directly.
+
+    Observers are modes (e.g. of fake tensors), transforms such as vmap, tracers, and subclasses
+    that implement operators. The machinery of operators takes longer than a small call.
+    """
+    return (
+        not _has_observers()
+        and (type(tensor) in PLAIN or _is_stored(tensor))
+        and (out is None or type(out) in PLAIN or _is_stored(out))
+    )
+
+
+def _is_stored(tensor: torch.Tensor) -> bool:
+    """Tell whether a subclass has the storage of a plain tensor, and its operators."""
+    return type(tensor).__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+
+
+def _has_observers() -> bool:
+    """Tell whether a mode, a transform or a tracer is active."""
+    return N_DISPATCH_MODES() > 0 or CURRENT_TRANSFORM() is not None or CURRENT_TRACE() is not None
+
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+# These functions are private: in a version without them, all calls use the operators.
+N_DISPATCH_MODES = getattr(torch._C, "_len_torch_dispatch_stack", None) or (lambda: 1)
+CURRENT_TRANSFORM = getattr(torch._C._functorch, "peek_interpreter_stack", None) or (lambda: 1)
+CURRENT_TRACE = getattr(torch._C, "_get_tracing_state", None) or (lambda: 1)
+
+
+def allocate(
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
+) -> torch.Tensor:
+    """Return the one-hot tensor without the machinery of operators."""
+    allocating = _allocate_by_kernel if tensor.device.type == "cpu" else _allocate_on_device
+    return allocating(_plain(tensor), num_classes, dtype, *policies)
+
+
+def fill(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) -> None:
+    """Write the one-hot tensor into `out` without the machinery of operators."""
+    *policies, out = policies_and_out
+    filling = _fill_by_kernel if tensor.device.type == "cpu" else _launch.encode_into
+    filling(_plain(tensor), num_classes, *policies, _plain(out))
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)  # autograd detects that a saved tensor changed
+
+
+def labels_of(tensor: torch.Tensor, *rules: Any) -> torch.Tensor:
+    """Decode without the machinery of operators."""
+    decoding = _decode_by_kernel if tensor.device.type == "cpu" else _launch.decode
+    return decoding(_plain(tensor), *rules)
+
+
+def multi_hot_by_kernel(
+    flat: torch.Tensor,
+    num_classes: int,
+    offsets: torch.Tensor,
+    mode: Any,
+    dtype: torch.dtype,
+    out_of_range: Any,
+) -> torch.Tensor:
+    """Return the multi-hot matrix of labels of the CPU, by the kernels of the package."""
+    # Ones and counts of these dtypes are exact in float32.
+    is_known = dtype not in NOT_IN_NUMPY
+    matrix = onehot_fast.multi_hot(
+        _plain(flat).numpy(),
+        num_classes,
+        offsets=_plain(offsets).numpy(),
+        mode=mode,
+        dtype=_one_and_zero(dtype if is_known else torch.float32)[0].dtype,
+        out_of_range=out_of_range,
+    )
+    return torch.from_numpy(matrix).to(dtype)
+
+
+def _plain(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor if type(tensor) is torch.Tensor else tensor.as_subclass(torch.Tensor)
+
+
 ALLOCATING = _operator(
     "onehot_fast::one_hot",
     f"(Tensor tensor, SymInt num_classes, ScalarType dtype, {POLICIES}) -> Tensor",
-    _allocate_by_torch,
+    _allocate_on_device,
     _allocate_by_kernel,
     _empty,
     _allocate_batched,
@@ -180,7 +293,7 @@ ALLOCATING = _operator(
 FILLING = _operator(
     "onehot_fast::one_hot_out",
     f"(Tensor tensor, SymInt num_classes, {POLICIES}, Tensor(a!) out) -> ()",
-    encode_into,
+    _launch.encode_into,
     _fill_by_kernel,
     lambda *arguments: None,
     _fill_batched,
@@ -188,7 +301,7 @@ FILLING = _operator(
 DECODING = _operator(
     "onehot_fast::decode",
     "(Tensor tensor, int axis, Scalar on_value, int? default, str multiple) -> Tensor",
-    decode,
+    _launch.decode,
     _decode_by_kernel,
     _decode_fake,
     _decode_batched,

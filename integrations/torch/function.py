@@ -11,6 +11,11 @@ from typing import Any, Literal, ParamSpec
 
 import numpy as np
 import torch
+from torch.overrides import (
+    handle_torch_function,
+    has_torch_function,
+    has_torch_function_unary,
+)
 
 from onehot_fast.adapter import (
     as_scalar,
@@ -25,9 +30,19 @@ from onehot_fast.adapter import (
 from ._composition import FLOAT8, INT64, argmax, read_labels
 from ._composition import decode as decode_by_torch
 from ._composition import encode as encode_by_torch
-from ._operators import ALLOCATING, DECODING, FILLING
+from ._composition import multi_hot as multi_hot_by_torch
+from ._operators import (
+    ALLOCATING,
+    DECODING,
+    FILLING,
+    allocate,
+    fill,
+    is_direct,
+    labels_of,
+    multi_hot_by_kernel,
+)
 
-__all__ = ["decode", "one_hot"]
+__all__ = ["decode", "multi_hot", "one_hot"]
 
 P = ParamSpec("P")
 
@@ -40,7 +55,10 @@ SMOOTHED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 VALUES = (
     torch.bool, *INTEGERS, *SMOOTHED, *FLOAT8, torch.complex32, torch.complex64, torch.complex128
 )  # fmt: skip
+COUNTABLE = (*INTEGERS, torch.float32, torch.float64)
+HOST_MEMORY = (1, 3, 11)  # of DLPack: the CPU, and memory that CUDA or ROCm pinned
 # Before torch 2.7, `torch.export` cannot be distinguished from `torch.compile`.
+CAN_DETECT_EXPORT = hasattr(torch.compiler, "is_exporting")
 IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
@@ -81,7 +99,8 @@ def one_hot(
     Parameters
     ----------
     tensor : Tensor of integers, float16, float32 or float64, of any shape and strides
-        The labels. Floats are truncated toward zero.
+        The labels. Floats are truncated toward zero. An array of CuPy or JAX on a GPU is accepted
+        too, and its memory is read without a copy.
     num_classes : int, default -1
         The number of classes, 0 or more. -1 and None mean 1 + the largest label that is not
         ignored; reading this label from a GPU synchronizes with the device.
@@ -148,6 +167,22 @@ def one_hot(
         ...
     ValueError: indices[1] must be in [0, 3), got 3
     """
+    if has_torch_function((tensor, out)):  # of a tensor subclass, of torch.fx, or a mode
+        encoded: torch.Tensor = handle_torch_function(
+            one_hot,
+            (tensor, out),
+            tensor,
+            num_classes,
+            dtype=dtype,
+            axis=axis,
+            ignore_index=ignore_index,
+            negative_indices=negative_indices,
+            out_of_range=out_of_range,
+            label_smoothing=label_smoothing,
+            out=out,
+        )
+        return encoded
+    tensor = _from_device(tensor)
     _check_tensor(tensor, "tensor")
     if tensor.dtype not in INDICES:
         raise TypeError(
@@ -169,14 +204,18 @@ def one_hot(
         tensor = tensor.detach()
     classes = _num_classes(num_classes, tensor, ignored, negative_indices)
     policies = axis, ignored, negative_indices, out_of_range, smoothing
-    is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
-    encode: Callable[..., torch.Tensor] = encode_by_torch if is_traced else ALLOCATING
+    if out is not None:
+        _check_out(out, tensor, [*tensor.shape[:axis], classes, *tensor.shape[axis:]])
+    is_compiling = torch.compiler.is_compiling()
+    if is_compiling and _is_composed(tensor):
+        encoded = encode_by_torch(tensor, classes, dtype, *policies)
+        return encoded if out is None else out.copy_(encoded)
+    is_called_directly = not is_compiling and is_direct(tensor, out)
     if out is None:
+        encode: Callable[..., torch.Tensor] = allocate if is_called_directly else ALLOCATING
         return encode(tensor, classes, dtype, *policies)
-    _check_out(out, tensor, [*tensor.shape[:axis], classes, *tensor.shape[axis:]])
-    if is_traced:
-        return out.copy_(encode(tensor, classes, dtype, *policies))
-    FILLING(tensor, classes, *policies, out)
+    write: Callable[..., None] = fill if is_called_directly else FILLING
+    write(tensor, classes, *policies, out)
     return out
 
 
@@ -233,6 +272,19 @@ def decode(
     >>> decode(torch.tensor([[0.2, 0.7], [0.6, 0.4]]), rule="argmax")
     tensor([1, 0])
     """
+    if has_torch_function_unary(tensor):
+        labels: torch.Tensor = handle_torch_function(
+            decode,
+            (tensor,),
+            tensor,
+            axis,
+            on_value=on_value,
+            default=default,
+            multiple=multiple,
+            rule=rule,
+        )
+        return labels
+    tensor = _from_device(tensor)
     _check_tensor(tensor, "tensor")
     _check_dtype(tensor.dtype, "tensor.dtype")
     check_choice(rule, "rule", ("exact", "argmax"))
@@ -262,9 +314,139 @@ def decode(
             raise ValueError(
                 f"default must be in [-2**63, 2**63), the range of the int64 result, got {filler}"
             )
-    is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
-    labels: Callable[..., torch.Tensor] = decode_by_torch if is_traced else DECODING
-    return labels(tensor, axis, on_value, filler, multiple)
+    is_compiling = torch.compiler.is_compiling()
+    if is_compiling and _is_composed(tensor):
+        return decode_by_torch(tensor, axis, on_value, filler, multiple)
+    is_called_directly = not is_compiling and is_direct(tensor, None)
+    find: Callable[..., torch.Tensor] = labels_of if is_called_directly else DECODING
+    return find(tensor, axis, on_value, filler, multiple)
+
+
+@_named_options
+def multi_hot(
+    flat: torch.Tensor,
+    num_classes: int | None = -1,
+    *,
+    offsets: torch.Tensor | Iterable[int],
+    mode: Literal["set", "count"] = "set",
+    dtype: torch.dtype | None = None,
+    out_of_range: Literal["ignore", "error"] = "error",
+) -> torch.Tensor:
+    """Return the multi-hot matrix of rows that hold any number of labels, on any device.
+
+    Parameters
+    ----------
+    flat : Tensor of integers, shape (n_labels,)
+        The labels of all rows, one row after the other. Negative labels are skipped, so you can use
+        them for padding.
+    num_classes : int, default -1
+        The number of classes, 0 or more. -1 and None mean 1 + the largest label; reading it from a
+        GPU synchronizes with the device.
+    offsets : Tensor or sequence of int, shape (n_rows + 1,)
+        Row ``i`` has the labels ``flat[offsets[i]:offsets[i + 1]]``. The offsets of
+        `torch.nn.EmbeddingBag` lack the last one unless ``include_last_offset=True``: append
+        ``len(flat)``.
+    mode : {"set", "count"}, default "set"
+        "set" writes 1 for each class of a row. "count" writes the number of times that the class
+        occurs in the row (modulo the range of an integer dtype).
+    dtype : torch.dtype, optional
+        The dtype of the result, as for `one_hot`; float32 by default. Counts need an integer,
+        float32 or float64.
+    out_of_range : {"ignore", "error"}, default "error"
+        A label >= `num_classes` is skipped or raises an error.
+
+    Returns
+    -------
+    Tensor of shape (n_rows, num_classes)
+        It is on the device of `flat`.
+
+    Raises
+    ------
+    TypeError
+        An argument does not have a type or dtype listed above.
+    ValueError
+        `flat` or `offsets` has another shape, or `offsets` is on another device; `num_classes` is
+        not in [-1, ``2**63``), or cannot be inferred; an option is invalid; the offsets decrease or
+        exceed the number of labels, or a label is too large (on the CPU).
+
+    Notes
+    -----
+    On devices other than the CPU, invalid labels and offsets fail `torch._assert_async`, as for
+    `one_hot`.
+
+    Examples
+    --------
+    >>> flat = torch.tensor([0, 2, 1, 1])
+    >>> multi_hot(flat, 3, offsets=[0, 2, 2, 4], dtype=torch.uint8)
+    tensor([[1, 0, 1],
+            [0, 0, 0],
+            [0, 1, 0]], dtype=torch.uint8)
+    """
+    if has_torch_function((flat, offsets)):
+        encoded: torch.Tensor = handle_torch_function(
+            multi_hot,
+            (flat, offsets),
+            flat,
+            num_classes,
+            offsets=offsets,
+            mode=mode,
+            dtype=dtype,
+            out_of_range=out_of_range,
+        )
+        return encoded
+    flat = _from_device(flat)
+    _check_flat(flat, "flat")
+    offsets = _from_device(offsets)
+    if not isinstance(offsets, torch.Tensor):
+        several = items_of(offsets, "offsets")
+        offsets = torch.tensor([_whole(each, "offsets") for each in several], device=flat.device)
+    if not (isinstance(offsets, torch.Tensor) and len(offsets.shape) == 1 and len(offsets)):
+        raise ValueError(
+            "offsets must have one dimension and at least one element, got shape"
+            f" {tuple(offsets.shape)}; no rows have the offsets [0]"
+        )
+    _check_flat(offsets, "offsets")
+    if offsets.device != flat.device:
+        raise ValueError(f"offsets must be on {flat.device} like flat, got {offsets.device}")
+    check_choice(mode, "mode", ("set", "count"))
+    check_choice(out_of_range, "out_of_range", ("ignore", "error"))
+    dtype = torch.float32 if dtype is None else dtype
+    _check_dtype(dtype)
+    if mode == "count" and dtype not in COUNTABLE:
+        raise TypeError(
+            f"dtype must be an integer, float32 or float64 with mode='count', got {dtype}"
+        )
+    classes = _num_classes(num_classes, flat, [], "ignore")
+    is_on_cpu = flat.device.type == "cpu" and not torch.compiler.is_compiling()
+    if is_on_cpu and is_direct(flat, offsets):
+        return multi_hot_by_kernel(flat, classes, offsets, mode, dtype, out_of_range)
+    wide = offsets.to(torch.int64).contiguous()
+    return multi_hot_by_torch(flat, classes, wide, mode, dtype, out_of_range)
+
+
+def _check_flat(tensor: Any, name: str) -> None:
+    """Raise an error unless an argument is a tensor of integers with one dimension."""
+    _check_tensor(tensor, name)
+    if tensor.dtype not in INTEGERS:
+        raise TypeError(f"{name} must have an integer dtype, got {tensor.dtype}")
+    if tensor.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {tuple(tensor.shape)}")
+
+
+def _from_device(value: Any) -> Any:
+    """Return an array on a device, e.g. of CuPy or JAX, as a tensor that shares its memory.
+
+    Everything else is returned as it is: an array on the CPU belongs to the functions of the core.
+    """
+    if isinstance(value, torch.Tensor) or not hasattr(value, "__dlpack_device__"):
+        return value
+    on_device = value.__dlpack_device__()[0] not in HOST_MEMORY
+    return torch.from_dlpack(value) if on_device else value
+
+
+def _is_composed(tensor: torch.Tensor) -> bool:
+    """Tell whether a graph gets plain operations: an exported one, or one for another device."""
+    return tensor.device.type != "cpu" or (CAN_DETECT_EXPORT and IS_EXPORTING())
 
 
 def _whole(value: Any, name: str) -> int:
@@ -326,6 +508,8 @@ def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
 
     If `dtype` is uint64, each label becomes the int64 with the same bits.
     """
+    if ignore_index is None:
+        return []
     several = ignore_index if isinstance(ignore_index, list | tuple) else [ignore_index]
     if not all(i is None or isinstance(i, int | torch.SymInt) for i in several):
         several = _items(ignore_index)
@@ -346,6 +530,8 @@ def _items(ignore_index: Any) -> list[Any]:
 
 def _smoothing(value: Any, dtype: torch.dtype) -> float:
     """Return the label smoothing as a float; raise an error if the value or `dtype` is invalid."""
+    if type(value) is float and value == 0:
+        return 0.0  # not -0.0, which would reach the elements
     if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)):
         raise TypeError(f"label_smoothing must be a float, got {value!r}")
     if not 0 <= value < 1:
@@ -354,7 +540,7 @@ def _smoothing(value: Any, dtype: torch.dtype) -> float:
         raise TypeError(
             f"dtype must be float16, bfloat16, float32 or float64 with label_smoothing, got {dtype}"
         )
-    return float(value) + 0.0  # -0.0 becomes 0.0, and does not reach the elements
+    return float(value) + 0.0
 
 
 def _check_on_value(value: Any, dtype: torch.dtype) -> None:
