@@ -361,7 +361,9 @@ cdef inline uint64_t bits_at(const uint8_t *plane, int64_t start, Py_ssize_t n) 
     return word if n == 64 else word & ((<uint64_t> 1 << n) - 1)
 
 
-cdef void decode_bits_chunk(const void *any_job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void decode_bits_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *_workspace,
+) noexcept nogil:
     """Decode the rows [begin, end), which are one chunk; ``out`` contains -1."""
     cdef const BitsJob *job = <const BitsJob *> any_job
     cdef int64_t *several = job.several + begin // BITS_ROWS
@@ -401,6 +403,6 @@ def decode_bits(const uintptr_t[::1] planes, const int64_t[::1] starts, Py_ssize
     out, several = classes, faults
     job.planes, job.starts, job.depth = &planes[0], &starts[0], len(planes)
     job.out, job.several = &out[0], &several[0]
-    for_each_chunk(decode_bits_chunk, &job, n_rows, BITS_ROWS, max(len(planes) // 8, <Py_ssize_t> 1), num_threads)
+    for_each_chunk(decode_bits_chunk, &job, n_rows, BITS_ROWS, max(len(planes) // 8, <Py_ssize_t> 1), 0, num_threads)
     found = faults[faults >= 0]
     return classes, int(found[0]) if len(found) else -1
