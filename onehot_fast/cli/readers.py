@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import lib
 
-from onehot_fast.cli.parquet import CODECS, Chunk, footer_in, groups_of
+from onehot_fast.cli.parquet import CODECS, Chunk, FooterError, footer_in, groups_of
 from onehot_fast.cli.places import Format, Place
 
 Batches: TypeAlias = Generator[pa.RecordBatch, None, None]
@@ -144,14 +145,26 @@ class ParquetReader(Reader):
 
     def _describe(self) -> None:
         with self.open() as file:
-            self.schema: pa.Schema = file.schema_arrow
+            self.schema: pa.Schema = _stored(file.schema_arrow)
+            lost = [name for name in file.schema_arrow.names if name not in self.schema.names]
             self.metadata: pq.FileMetaData = file.metadata
-        with self.place.open() as raw:
-            self._groups = groups_of(footer_in(raw))
+        try:
+            with self.place.open() as raw:
+                self._groups = groups_of(footer_in(raw))
+        except FooterError:
+            # pyarrow has read this footer, because it ignores some types that are damaged. Then
+            # nothing is known about the chunks, and no column is read as a dictionary.
+            self._groups = []
+        self.notes: Sequence[str] = [
+            f"column {name!r} is a struct without fields, which Parquet does not store"
+            for name in lost
+        ]
         self.n_rows: int = self.metadata.num_rows
         chunks = list(itertools.chain.from_iterable(self._groups))
         # pyarrow cannot read these strings as dictionaries.
         self._delta = {c.path for c in chunks if any("DELTA" in kind for kind in c.encodings)}
+        if not self._groups:
+            self._delta = {*self.schema.names}
         if chunks:
             self.group_rows: int | None = self._typical_group()
             codecs = {number: name for name, (number, _) in CODECS.items()}
@@ -193,6 +206,11 @@ class ParquetReader(Reader):
                     longest = sum(n * length for n, length in zip(coded, lengths, strict=True))
                 # Rows whose strings all have the maximum length are rare; 64 MB of them do no harm.
                 largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
+        if not groups:
+            metadata = self.metadata
+            total = sum(
+                metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)
+            )
         return max(2 * total / max(1, self.n_rows), largest)
 
     def _texts(self, names: Names) -> list[str]:
@@ -228,6 +246,26 @@ class ParquetReader(Reader):
                 raise EOFError(f"{text} {self.metadata.num_rows:,}; write it again")
 
 
+def _stored(schema: pa.Schema) -> pa.Schema:
+    """Return the columns of a Parquet file that pyarrow reads: those that contain any value.
+
+    The format stores only the fields without children, so nothing is left of an empty struct.
+    """
+    fields = [(field, _stored_type(field.type)) for field in schema]
+    return pa.schema(
+        [field.with_type(kind) for field, kind in fields if kind is not None], schema.metadata
+    )
+
+
+def _stored_type(kind: pa.DataType) -> pa.DataType | None:
+    """Return a type without empty structs at any depth; None if nothing is left."""
+    if pa.types.is_struct(kind):
+        fields = [(field, _stored_type(field.type)) for field in kind]
+        kept = [field.with_type(one) for field, one in fields if one is not None]
+        return pa.struct(kept) if kept else None
+    return kind
+
+
 class MessageReader(Reader):
     """An Arrow IPC file or stream, which may contain what pyarrow can read and hardly process."""
 
@@ -235,6 +273,11 @@ class MessageReader(Reader):
         """Take over the schema of the file; dictionaries of views become plain dictionaries."""
         fields = [field.with_type(_without_views(field.type)) for field in schema]
         self.schema: pa.Schema = pa.schema(fields, schema.metadata)
+        for field in schema:
+            if field.type.id == lib.Type_INTERVAL_MONTHS:
+                text = f"column {field.name!r} has type {field.type}, whose values Python cannot"
+                text += " read; write the file again without it, or with month_day_nano_interval"
+                raise ValueError(text)
 
     def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; batches of a few rows are merged."""
@@ -300,10 +343,11 @@ def _without_null_values(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch whose dictionaries contain no null, which pyarrow could not unify."""
     for i, array in enumerate(batch.columns):
         if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
-            coded = array.dictionary_decode().dictionary_encode()
-            codes = coded.indices.cast(array.type.index_type)
-            ordered = array.type.ordered
-            plain = pa.DictionaryArray.from_arrays(codes, coded.dictionary, ordered=ordered)
+            is_value = pc.is_valid(array.dictionary)
+            numbers = pc.subtract(pc.cumulative_sum(is_value.cast(pa.int64())), 1)
+            new = pc.if_else(is_value, numbers, None).cast(array.type.index_type)
+            codes, values = new.take(array.indices), array.dictionary.filter(is_value)
+            plain = pa.DictionaryArray.from_arrays(codes, values, ordered=array.type.ordered)
             batch = batch.set_column(i, batch.schema.field(i), plain)
     return batch
 
@@ -312,6 +356,8 @@ def _is_mergeable(kind: pa.DataType) -> bool:
     """Tell whether pyarrow can concatenate arrays of a type that have other dictionaries."""
     if isinstance(kind, pa.BaseExtensionType):
         return _is_mergeable(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return not pa.types.is_nested(kind.value_type)
     if pa.types.is_struct(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
         parts = [kind.field(i).type for i in range(kind.num_fields)]
         return all(_is_mergeable(part) and not pa.types.is_dictionary(part) for part in parts)

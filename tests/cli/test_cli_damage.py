@@ -154,4 +154,7 @@ def test_mutants(done):
         check=False,
     )
     assert ended.returncode == 0, ended
-    assert ended.stdout.endswith("216 runs of mutants, 0 failures\n")
+    assert ended.stdout.endswith("6 files, 120 mutants, 0 failures\n")
+    # Some mutants are read, and some are rejected.
+    assert "encode, exit 0" in ended.stdout
+    assert "encode, exit 4" in ended.stdout

@@ -3,7 +3,7 @@
 This package imports only pyarrow. `docs/performance/files.md` explains the design and the tests.
 """
 
-from onehot_fast.cli.parquet.footer import Chunk, groups_of
+from onehot_fast.cli.parquet.footer import Chunk, FooterError, groups_of
 from onehot_fast.cli.parquet.writer import CODECS, GroupWriter, footer_in
 
-__all__ = ["CODECS", "Chunk", "GroupWriter", "footer_in", "groups_of"]
+__all__ = ["CODECS", "Chunk", "FooterError", "GroupWriter", "footer_in", "groups_of"]
