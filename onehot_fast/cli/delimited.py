@@ -181,6 +181,8 @@ class TextReader(Reader):
         kinds = dict.fromkeys(names, pa.null())
         if block is not None:
             kinds |= self._decided(block)
+        elif self.spec.has_header:
+            self.notes.append("the file has names, but no rows")
         return kinds
 
     def _decided(self, block: pa.RecordBatch) -> dict[str, pa.DataType]:
@@ -384,15 +386,14 @@ class TextReader(Reader):
 
     def _remedy(self, text: str) -> tuple[str, str]:
         """Return the message of an error of pyarrow's parser, and what to type instead."""
-        options = "all_varchar=True, null_padding=True, strict_mode=False, parallel=False"
         encoding = self.spec.encoding if self._is_decodable() else "latin-1"
-        if encoding != "utf8":
-            options += f", encoding={encoding!r}"
-        # DuckDB writes no file from one of another encoding.
-        write = "write_parquet" if encoding == "utf8" else "df().to_parquet"
-        convert = python_line(
-            f"import duckdb; duckdb.read_csv({{path}}, {options}).{write}({{new}})", self._path
-        )
+        has_header = str(self.spec.has_header).lower()
+        options = f"header={has_header}, all_varchar=true, null_padding=true, strict_mode=false"
+        options += ", parallel=false" + ", encoding=?" * (encoding != "utf8")
+        params = "[{path}]" if encoding == "utf8" else f"[{{path}}, {encoding!r}]"
+        # In SQL, because the function of Python reads no other encoding.
+        query = f"duckdb.sql('from read_csv(?, {options})', params={params})"
+        convert = python_line(f"import duckdb; {query}.write_parquet({{new}})", self._path)
         hint = f"convert it to Parquet first, e.g. with {convert}"
         fields = OTHER_FIELDS.search(text)
         if fields and int(fields[2]) < int(fields[1]):

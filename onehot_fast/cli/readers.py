@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -148,9 +148,14 @@ class ParquetReader(Reader):
             self.schema: pa.Schema = _stored(file.schema_arrow)
             lost = [name for name in file.schema_arrow.names if name not in self.schema.names]
             self.metadata: pq.FileMetaData = file.metadata
+            paths = [file.schema.column(i).path for i in range(self.metadata.num_columns)]
         try:
             with self.place.open() as raw:
-                self._groups = groups_of(footer_in(raw))
+                # The names are those of the schema; pyarrow ignores the path of a chunk.
+                self._groups = [
+                    [replace(chunk, path=path) for chunk, path in zip(group, paths, strict=False)]
+                    for group in groups_of(footer_in(raw))
+                ]
         except FooterError:
             # pyarrow has read this footer, because it ignores some types that are damaged. Then
             # nothing is known about the chunks, and no column is read as a dictionary.

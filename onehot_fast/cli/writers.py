@@ -350,7 +350,8 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         text = f"there is no column to write, and {form.kind} requires one; choose another format"
         raise pa.ArrowInvalid(text)
     for field in schema:
-        alone = pa.schema([("x", _without_views(field.type))])
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        alone = pa.schema([("x", _without_views(kind))])
         try:
             text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
         except pa.ArrowException as error:

@@ -239,6 +239,8 @@ def compared_text(table: pa.Table, chosen: list[str], out: Path) -> Verdict:
 
 def as_text(values: pa.Array) -> list[str | None]:
     """Return values as pyarrow's own CSV writer writes them."""
+    if values.type == pa.string_view():  # which pyarrow does not write
+        values = values.cast(pa.string())
     out = pa.BufferOutputStream()
     pa_csv.write_csv(pa.table({"x": values}), out)
     return [

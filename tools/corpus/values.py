@@ -32,6 +32,8 @@ def by_pyarrow(path: Path) -> pa.Table:
         table = reader.read_all()
     table.validate(full=True)
     str(table.schema)  # decodes the names
+    for column in table.columns:
+        list(column.chunks)  # raises an error if Python has no such arrays
     return table
 
 

@@ -135,7 +135,6 @@ def groups_of(footer: bytes) -> list[list[Chunk]]:
 def _chunk(column: Struct) -> Chunk:
     """Return what a column chunk contains; raise an error if it is encrypted."""
     found = _field(column, 3, STRUCT, {})
-    # The names of the columns are in the schema; a reader needs no path.
     path = ".".join(name.decode(errors="replace") for name in _items(found, 3, BINARY))
     if 8 in column or not found:
         name = f"column {path!r}" if path else "a column"
