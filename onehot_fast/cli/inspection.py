@@ -28,7 +28,7 @@ from onehot_fast.cli.encode import (
 )
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders
 from onehot_fast.cli.messages import CommandError, encoding, printable, reading, showing
-from onehot_fast.cli.readers import Input
+from onehot_fast.cli.readers import PLAIN_TEXTS, Input
 from onehot_fast.cli.source import InputFiles, open_source
 
 BAR_WIDTH, LABEL_WIDTH = 24, 40
@@ -69,7 +69,10 @@ def _comparable(column: pa.Array) -> pa.Array:
     if isinstance(kind, pa.BaseExtensionType):
         return _comparable(column.storage)
     if pa.types.is_run_end_encoded(kind):
-        return _comparable(pc.run_end_decode(column))
+        runs = pa.RunEndEncodedArray.from_arrays(column.run_ends, _comparable(column.values))
+        return pc.run_end_decode(runs.slice(column.offset, len(column)))
+    if kind in PLAIN_TEXTS:  # of views, pyarrow finds some values twice
+        return column.cast(PLAIN_TEXTS[kind])
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         return column.cast(pa.decimal128(kind.precision, kind.scale))
     if pa.types.is_dictionary(kind):

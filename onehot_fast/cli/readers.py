@@ -30,6 +30,8 @@ VALUE_BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DO
 TEXT = "BYTE_ARRAY"
 # The types that Parquet can read as dictionaries.
 TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
+# The encodings that it can read so.
+CODED = frozenset(["PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"])
 # Views, and the types that replace them within dictionaries and before they are written as text.
 PLAIN_TEXTS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 # Smaller batches of Arrow files are merged.
@@ -166,10 +168,9 @@ class ParquetReader(Reader):
         ]
         self.n_rows: int = self.metadata.num_rows
         chunks = list(itertools.chain.from_iterable(self._groups))
-        # pyarrow cannot read these strings as dictionaries.
-        self._delta = {c.path for c in chunks if any("DELTA" in kind for kind in c.encodings)}
-        if not self._groups:
-            self._delta = {*self.schema.names}
+        # pyarrow cannot read strings of other encodings as dictionaries.
+        self._plain_coded = {chunk.path for chunk in chunks}
+        self._plain_coded -= {c.path for c in chunks if not CODED.issuperset(c.encodings or {""})}
         if chunks:
             self.group_rows: int | None = self._typical_group()
             codecs = {number: name for name, (number, _) in CODECS.items()}
@@ -197,7 +198,7 @@ class ParquetReader(Reader):
         """The approximate bytes of a row in memory, without compression and dictionaries."""
         groups, largest, total = self._groups, 0.0, 0.0
         texts = [c.path for c in groups[0] if c.physical_type == TEXT] if groups else []
-        with self.open([path for path in texts if path not in self._delta]) as file:
+        with self.open([path for path in texts if path in self._plain_coded]) as file:
             for number, chunks in enumerate(groups):
                 n_rows = max(1, self.metadata.row_group(number).num_rows)
                 total += self.metadata.row_group(number).total_byte_size
@@ -223,7 +224,7 @@ class ParquetReader(Reader):
         return [
             field.name
             for field in self.schema
-            if field.name in names and field.type in TEXT_TYPES and field.name not in self._delta
+            if field.name in names and field.type in TEXT_TYPES and field.name in self._plain_coded
         ]
 
     @contextmanager
