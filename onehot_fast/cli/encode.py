@@ -31,6 +31,8 @@ from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema, r
 TEXT_BYTES = 40
 # A named column with more categories may be an identifier.
 MAX_KEYS = 10_000
+# Spark stores the columns of a frame here, and believes them rather than the columns of the file.
+SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 # The layouts that these formats can contain.
 LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", "dictionary"]}
 
@@ -313,7 +315,7 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     with encoding(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
-    after = after.with_metadata({**(after.metadata or {}), **encoder})
+    after = after.with_metadata({**_kept_metadata(after), **encoder})
     if layout == "csr":
         after = _matrix_schema(encoders, encoder)
 
@@ -327,6 +329,11 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any, is_loaded: bo
     row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
     are_features = layout == "columns"
     return Change(after, encoders.columns, new, apply, row_bytes, is_loaded, are_features)
+
+
+def _kept_metadata(schema: pa.Schema) -> dict[bytes, bytes]:
+    """Return the metadata of the input that are true for the output, too."""
+    return {k: v for k, v in (schema.metadata or {}).items() if k != SPARK_SCHEMA}
 
 
 def _schema_after(
@@ -483,6 +490,6 @@ def _decoding(
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}
     new = dict.fromkeys(name for name in after.names if name not in kept)
-    metadata = {k: v for k, v in (after.metadata or {}).items() if k != ENCODER_KEY}
+    metadata = {k: v for k, v in _kept_metadata(after).items() if k != ENCODER_KEY}
     row_bytes = TEXT_BYTES * len(new)
     return Change(after.with_metadata(metadata or None), old, new, apply, row_bytes)
