@@ -345,6 +345,7 @@ def test_a_folder_of_different_types_is_refused(refused):
 PANDAS_ENGINES = ["pyarrow", "fastparquet"]
 
 
+@pytest.mark.filterwarnings("ignore:The 'fastparquet' engine is deprecated")
 @pytest.mark.parametrize("engine", PANDAS_ENGINES)
 @pytest.mark.parametrize("compression", [None, "snappy", "gzip", "zstd"])
 def test_parquet_of_pandas(engine, compression, done, call):
