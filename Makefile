@@ -29,7 +29,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-thorough coverage lint format types sanitize builds torture faults emulate free-threaded bench bench-run bench-history bench-publish compare docs build wheel release-check clean
+.PHONY: help demo test test-thorough coverage lint format types sanitize builds torture faults corpus emulate free-threaded bench bench-run bench-history bench-publish compare docs build wheel release-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -94,6 +94,9 @@ torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour o
 faults: $(VENV)/.test-ready $(VENV)/.compiled  ## test 1,000 mutants of each format, and kills and full disks of the command, for an hour; 200 mutants of each file in the folder FILES
 	cd tools && $(abspath $(BIN))/python -m torture --faults 1000 $(ARGS)
 	$(if $(FILES),cd tools && $(abspath $(BIN))/python -m torture.mutants $(abspath $(FILES)))
+
+corpus: $(VENV)/.test-ready $(VENV)/.compiled  ## run the command on each file in the folder FILES, and compare every value with other readers
+	cd tools && $(abspath $(BIN))/python -m corpus $(abspath $(FILES)) $(ARGS)
 
 emulate:  ## test the C code natively, under qemu (aarch64, s390x) and wine (Windows)
 	.ci/emulate

@@ -121,19 +121,29 @@ class TextReader(Reader):
                 if ROW_TOO_LARGE in str(error) and size < MAX_BLOCK_BYTES:
                     size *= 4
                 elif NO_ROW in str(error) and self._content is None:
-                    self._take_only_line()
+                    # The first row is the whole file, or does not fit.
+                    if not self._take_only_line(size):
+                        size *= 4
+                    self._block_bytes = max(self._block_bytes, size)
                 else:
                     raise
 
-    def _take_only_line(self) -> None:
-        """Keep the content of a file whose only line has no line break, and add one."""
+    def _take_only_line(self, size: int) -> bool:
+        """Keep the content of a file whose only line has no line break, and add one.
+
+        Tell whether the file has at most `size` bytes; a larger one may have other lines.
+        """
         with self.place.open() as file:
-            content = bytes(self._stream(file).read())
+            stream = self._stream(file)
+            content = bytes(stream.read(size))
+            if len(content) == size < MAX_BLOCK_BYTES and bytes(stream.read(1)):
+                return False
         text = content.decode("utf8", "replace").removeprefix("\ufeff").strip("\r\n")
         if not text:
             what = "names of the columns" if self.spec.has_header else "first row"
             raise ValueError(f"the file is empty; a CSV file begins with the {what}")
         self._content = content + b"\n"
+        return True
 
     def _note_names(self, typed: Sequence[str]) -> None:
         """Add a note on columns that are renamed, and on a first row that seems to be data."""
@@ -174,6 +184,8 @@ class TextReader(Reader):
         kinds = dict.fromkeys(names, pa.null())
         if block is not None:
             kinds |= self._decided(block)
+        elif self.spec.has_header:
+            self.notes.append("the file has names, but no rows")
         return kinds
 
     def _decided(self, block: pa.RecordBatch) -> dict[str, pa.DataType]:
@@ -369,13 +381,29 @@ class TextReader(Reader):
                 raise
             raise ValueError(f"{text}; {hint}") from error
 
+    def _is_decodable(self) -> bool:
+        """Tell whether the encoding of the file is right, as far as a decoder can tell."""
+        decoder = codecs.getincrementaldecoder(self.spec.encoding)()
+        try:
+            with self.place.open() as file:
+                stream = unpacked(file, self.format)
+                while block := bytes(stream.read(BLOCK_BYTES)):
+                    decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeError:
+            return False
+        return True
+
     def _remedy(self, text: str) -> tuple[str, str]:
         """Return the message of an error of pyarrow's parser, and what to type instead."""
-        options = "all_varchar=True, null_padding=True, strict_mode=False"
-        convert = python_line(
-            f"import duckdb; duckdb.read_csv({{path}}, {options}).write_parquet({{new}})",
-            self._path,
-        )
+        encoding = self.spec.encoding if self._is_decodable() else "latin-1"
+        has_header = str(self.spec.has_header).lower()
+        options = f"header={has_header}, all_varchar=true, null_padding=true, strict_mode=false"
+        options += ", parallel=false" + ", encoding=?" * (encoding != "utf8")
+        params = "[{path}]" if encoding == "utf8" else f"[{{path}}, {encoding!r}]"
+        # In SQL, because the function of Python reads no other encoding.
+        query = f"duckdb.sql('from read_csv(?, {options})', params={params})"
+        convert = python_line(f"import duckdb; {query}.write_parquet({{new}})", self._path)
         hint = f"convert it to Parquet first, e.g. with {convert}"
         fields = OTHER_FIELDS.search(text)
         if fields and int(fields[2]) < int(fields[1]):

@@ -37,6 +37,8 @@ MAX_KEYS = 10_000
 # A longer category is refused: it would become the name of a feature, and writing it to Parquet
 # takes more than 40 times its bytes in memory.
 MAX_CATEGORY_BYTES = 16 << 20
+# Spark stores the columns of a frame here, and believes them rather than the columns of the file.
+SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 # The layouts that these formats can contain.
 LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", "dictionary"]}
 
@@ -347,7 +349,7 @@ def _encoding(
         fields = [_held_labels(field, form) if field.name in new else field for field in after]
         after = pa.schema(fields, after.metadata)
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
-    after = after.with_metadata({**(after.metadata or {}), **encoder})
+    after = after.with_metadata({**_kept_metadata(after), **encoder})
     if layout == "csr":
         after = _matrix_schema(encoders, encoder)
 
@@ -381,6 +383,11 @@ def _without_dictionaries(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Record
         for column, kind in zip(batch.columns, schema.types, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _kept_metadata(schema: pa.Schema) -> dict[bytes, bytes]:
+    """Return the metadata of the input that are true for the output, too."""
+    return {k: v for k, v in (schema.metadata or {}).items() if k != SPARK_SCHEMA}
 
 
 def _schema_after(
@@ -540,6 +547,6 @@ def _decoding(
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}
     new = dict.fromkeys(name for name in after.names if name not in kept)
-    metadata = {k: v for k, v in (after.metadata or {}).items() if k != ENCODER_KEY}
+    metadata = {k: v for k, v in _kept_metadata(after).items() if k != ENCODER_KEY}
     row_bytes = TEXT_BYTES * len(new)
     return Change(after.with_metadata(metadata or None), old, new, apply, row_bytes)

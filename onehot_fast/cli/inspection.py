@@ -28,7 +28,7 @@ from onehot_fast.cli.encode import (
 )
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders
 from onehot_fast.cli.messages import CommandError, encoding, printable, reading, showing
-from onehot_fast.cli.readers import Input
+from onehot_fast.cli.readers import PLAIN_TEXTS, Input
 from onehot_fast.cli.source import InputFiles, open_source
 
 BAR_WIDTH, LABEL_WIDTH = 24, 40
@@ -41,11 +41,15 @@ class ColumnFacts:
     nulls: int = 0
     values: Any = None  # an Arrow array; None before the first row, and if there are too many
     is_large: bool = False  # there are too many distinct values, or they are not counted
+    is_counted: bool = True  # whether pyarrow can compare values of the type
 
     def add(self, column: pa.Array, limit: int) -> None:
         """Add the nulls and distinct values of more rows; count at most `limit` distinct values."""
-        if pa.types.is_nested(column.type):
+        column = _comparable(column)
+        values = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if pa.types.is_nested(values):
             self.nulls, self.is_large = self.nulls + column.null_count, True
+            self.is_counted = False
             return
         self.nulls += pc.sum(pc.is_null(column)).as_py() or 0
         if self.is_large:
@@ -57,6 +61,25 @@ class ColumnFacts:
         self.values = pc.unique(pa.concat_arrays([*earlier, found.drop_null()]))
         if len(self.values) > limit:
             self.values, self.is_large = None, True
+
+
+def _comparable(column: pa.Array) -> pa.Array:
+    """Return a column with a type of which pyarrow finds the distinct values, if there is one."""
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _comparable(column.storage)
+    if pa.types.is_run_end_encoded(kind):
+        runs = pa.RunEndEncodedArray.from_arrays(column.run_ends, _comparable(column.values))
+        return pc.run_end_decode(runs.slice(column.offset, len(column)))
+    if kind in PLAIN_TEXTS:  # of views, pyarrow finds some values twice
+        return column.cast(PLAIN_TEXTS[kind])
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return column.cast(pa.decimal128(kind.precision, kind.scale))
+    if pa.types.is_dictionary(kind):
+        values = _comparable(column.dictionary)
+        if values.type != kind.value_type:
+            return pa.DictionaryArray.from_arrays(column.indices, values, ordered=kind.ordered)
+    return column
 
 
 def run_inspect(
@@ -132,6 +155,7 @@ def _column(field: pa.Field, facts: ColumnFacts, is_encoded: bool) -> dict[str, 
         "name": field.name,
         "type": str(field.type),
         "nested": pa.types.is_nested(field.type),
+        "counted": facts.is_counted,
         "nulls": facts.nulls,
         "distinct": None if facts.is_large else len(facts.values or ()),
         "encoded": is_encoded,
@@ -202,7 +226,7 @@ def _as_text(report: dict[str, Any]) -> str:
     table = [["column", "type", "nulls", "distinct", "encoded"]]
     for column in report["columns"]:
         if column["name"] not in features:
-            distinct = "not counted" if column["nested"] else f"> {report['limit']:,}"
+            distinct = "not counted" if not column["counted"] else f"> {report['limit']:,}"
             if column["distinct"] is not None:
                 distinct = f"{column['distinct']:,}"
             mark = "yes" if column["encoded"] else ""

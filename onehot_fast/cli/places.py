@@ -94,7 +94,19 @@ def format_of_name(path: str) -> Format | None:
 
 def format_of_content(start: bytes) -> Format:
     """Return the format of a file that begins with the bytes `start`."""
+    if _is_old_stream(start):
+        return Format("arrows")
     return next((form for magic, form in MAGIC.items() if start.startswith(magic)), Format("csv"))
+
+
+def _is_old_stream(start: bytes) -> bool:
+    """Tell whether a file begins like an Arrow stream of a version before 0.15.
+
+    Its first message begins with its length, and then the position of its root table. Text never
+    begins so, in no encoding.
+    """
+    length, root = int.from_bytes(start[:4], "little"), int.from_bytes(start[4:8], "little")
+    return 8 < length < 1 << 24 and 4 <= root < 64 and root % 4 == 0
 
 
 # The first bytes of files that are not CSV, what they are, and Python code that converts one to

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -16,8 +16,17 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import lib
 
-from onehot_fast.cli.parquet import CODECS, Chunk, are_bits, footer_in, groups_of, read_bits
+from onehot_fast.cli.parquet import (
+    CODECS,
+    Chunk,
+    FooterError,
+    are_bits,
+    footer_in,
+    groups_of,
+    read_bits,
+)
 from onehot_fast.cli.places import Format, Place
 
 Batches: TypeAlias = Generator[pa.RecordBatch, None, None]
@@ -30,6 +39,8 @@ VALUE_BYTES = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4,
 TEXT = "BYTE_ARRAY"
 # The types that Parquet can read as dictionaries.
 TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
+# The encodings that it can read so.
+CODED = frozenset(["PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"])
 # Views, and the types that replace them within dictionaries and before they are written as text.
 PLAIN_TEXTS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 # Smaller batches of Arrow files are merged.
@@ -147,14 +158,30 @@ class ParquetReader(Reader):
 
     def _describe(self) -> None:
         with self.open() as file:
-            self.schema: pa.Schema = file.schema_arrow
+            self.schema: pa.Schema = _stored(file.schema_arrow)
+            lost = [name for name in file.schema_arrow.names if name not in self.schema.names]
             self.metadata: pq.FileMetaData = file.metadata
-        with self.place.open() as raw:
-            self._groups = groups_of(footer_in(raw))
+            paths = [file.schema.column(i).path for i in range(self.metadata.num_columns)]
+        try:
+            with self.place.open() as raw:
+                # The names are those of the schema; pyarrow ignores the path of a chunk.
+                self._groups = [
+                    [replace(chunk, path=path) for chunk, path in zip(group, paths, strict=False)]
+                    for group in groups_of(footer_in(raw))
+                ]
+        except FooterError:
+            # pyarrow has read this footer, because it ignores some types that are damaged. Then
+            # nothing is known about the chunks, and no column is read as a dictionary.
+            self._groups = []
+        self.notes: Sequence[str] = [
+            f"column {name!r} is a struct without fields, which Parquet does not store"
+            for name in lost
+        ]
         self.n_rows: int = self.metadata.num_rows
         chunks = list(itertools.chain.from_iterable(self._groups))
-        # pyarrow cannot read these strings as dictionaries.
-        self._delta = {c.path for c in chunks if any("DELTA" in kind for kind in c.encodings)}
+        # pyarrow cannot read strings of other encodings as dictionaries.
+        self._plain_coded = {chunk.path for chunk in chunks}
+        self._plain_coded -= {c.path for c in chunks if not CODED.issuperset(c.encodings or {""})}
         if chunks:
             codecs = {number: name for name, (number, _) in CODECS.items()}
             # Files of some codecs are read, but not written: Hadoop's LZ4, for example.
@@ -168,12 +195,11 @@ class ParquetReader(Reader):
     @cached_property
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory, without compression and dictionaries."""
-        groups, largest = self._groups, 0.0
-        total = 0.0
-        for i in range(len(groups)):
+        groups, largest, total = self._groups, 0.0, 0.0
+        for i in range(self.metadata.num_row_groups):
             total += self.metadata.row_group(i).total_byte_size
         texts = [c.path for c in groups[0] if c.physical_type == TEXT] if groups else []
-        with self.open([path for path in texts if path not in self._delta]) as file:
+        with self.open([path for path in texts if path in self._plain_coded]) as file:
             for number in self._groups_with_long_texts():
                 chunks = groups[number]
                 n_rows = max(1, self.metadata.row_group(number).num_rows)
@@ -202,7 +228,7 @@ class ParquetReader(Reader):
         return [
             field.name
             for field in self.schema
-            if field.name in names and field.type in TEXT_TYPES and field.name not in self._delta
+            if field.name in names and field.type in TEXT_TYPES and field.name in self._plain_coded
         ]
 
     @contextmanager
@@ -239,6 +265,8 @@ class ParquetReader(Reader):
 
         They are Booleans in `coded` without nulls, such as the features that the command writes.
         """
+        if len(self._groups) != self.metadata.num_row_groups:
+            return {}  # nothing is known about the chunks
         names = self.schema.names
         leaves = self.metadata.schema
         found = {}
@@ -292,6 +320,26 @@ class ParquetReader(Reader):
             yield from [None] * -(-self.metadata.row_group(number).num_rows // rows)
 
 
+def _stored(schema: pa.Schema) -> pa.Schema:
+    """Return the columns of a Parquet file that pyarrow reads: those that contain any value.
+
+    The format stores only the fields without children, so nothing is left of an empty struct.
+    """
+    fields = [(field, _stored_type(field.type)) for field in schema]
+    return pa.schema(
+        [field.with_type(kind) for field, kind in fields if kind is not None], schema.metadata
+    )
+
+
+def _stored_type(kind: pa.DataType) -> pa.DataType | None:
+    """Return a type without empty structs at any depth; None if nothing is left."""
+    if pa.types.is_struct(kind):
+        fields = [(field, _stored_type(field.type)) for field in kind]
+        kept = [field.with_type(one) for field, one in fields if one is not None]
+        return pa.struct(kept) if kept else None
+    return kind
+
+
 class MessageReader(Reader):
     """An Arrow IPC file or stream, which may contain what pyarrow can read and hardly process."""
 
@@ -304,6 +352,12 @@ class MessageReader(Reader):
             for field in schema
             if pa.types.is_dictionary(field.type) and field.type.value_type in PLAIN_TEXTS
         }
+        for field in schema:
+            if field.type.id == lib.Type_INTERVAL_MONTHS:
+                raise ValueError(
+                    f"column {field.name!r} has type {field.type}, whose values Python cannot read;"
+                    " write the file again without it, or with month_day_nano_interval"
+                )
 
     def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; batches of a few rows are merged."""
@@ -369,10 +423,11 @@ def _without_null_values(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch whose dictionaries contain no null, which pyarrow could not unify."""
     for i, array in enumerate(batch.columns):
         if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
-            coded = array.dictionary_decode().dictionary_encode()
-            codes = coded.indices.cast(array.type.index_type)
-            ordered = array.type.ordered
-            plain = pa.DictionaryArray.from_arrays(codes, coded.dictionary, ordered=ordered)
+            is_value = pc.is_valid(array.dictionary)
+            numbers = pc.subtract(pc.cumulative_sum(is_value.cast(pa.int64())), 1)
+            new = pc.if_else(is_value, numbers, None).cast(array.type.index_type)
+            codes, values = new.take(array.indices), array.dictionary.filter(is_value)
+            plain = pa.DictionaryArray.from_arrays(codes, values, ordered=array.type.ordered)
             batch = batch.set_column(i, batch.schema.field(i), plain)
     return batch
 
@@ -381,6 +436,8 @@ def _is_mergeable(kind: pa.DataType) -> bool:
     """Tell whether pyarrow can concatenate arrays of a type that have other dictionaries."""
     if isinstance(kind, pa.BaseExtensionType):
         return _is_mergeable(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        return not pa.types.is_nested(kind.value_type)
     if pa.types.is_struct(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
         parts = [kind.field(i).type for i in range(kind.num_fields)]
         return all(_is_mergeable(part) and not pa.types.is_dictionary(part) for part in parts)

@@ -39,6 +39,8 @@ ALIKE = {
     pa.large_string(): (pa.string(), pa.large_string(), pa.string_view()),
     pa.large_binary(): (pa.binary(), pa.large_binary(), pa.binary_view()),
 }
+# Formats with the same messages, which a program reads by their content.
+ARROW_FORMATS = Format("arrow"), Format("arrows")
 READERS: dict[str, type[Reader]] = {
     "parquet": ParquetReader,
     "arrow": ArrowReader,
@@ -259,9 +261,11 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
             text = f"{name} is not a regular file; type - to read standard input"
             raise CommandError(Exit.INPUT, text)
         form = spec.input_format or format_of_name(place.name)
-        if form is None:
+        if form is None or (spec.input_format is None and form in ARROW_FORMATS):
             with place.open() as file:
-                form = places.format_of_content(bytes(file.read(8)))
+                found = places.format_of_content(bytes(file.read(8)))
+            # Many programs give streams the extension of files.
+            form = found if form is None or found in ARROW_FORMATS else form
         if form.kind == "npz":
             text = f"{name}: npz files can only be written, not read; name another input"
             raise CommandError(Exit.INPUT, text)

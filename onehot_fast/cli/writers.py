@@ -44,6 +44,7 @@ DATE = (1980, 1, 1, 0, 0, 0)
 TEXT_ROWS = 1 << 13
 # The type of the fields of a text file, whatever their encoding.
 BYTES = pa.large_binary()
+BINARY_TYPES = pa.binary(), pa.large_binary(), pa.binary_view()
 STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *PLAIN_TEXTS)
 
 
@@ -302,6 +303,8 @@ class TextWriter(Writer):
         kind, is_feature = column.type, field.name in self._features
         if pa.types.is_boolean(kind) and is_feature:
             return pc.if_else(column, pa.scalar(b"1", BYTES), pa.scalar(b"0", BYTES))
+        if not self._is_text:
+            self._require_text(field, column)
         if kind in STRINGS:
             return self._quoted(column.cast(BYTES))
         texts = column.cast(pa.string())
@@ -311,6 +314,19 @@ class TextWriter(Writer):
             if self._decimal != ".":
                 texts = pc.replace_substring(texts, ".", self._decimal)
         return self._quoted(texts.cast(BYTES), is_string=False)
+
+    @staticmethod
+    def _require_text(field: pa.Field, column: pa.Array) -> None:
+        """Raise an error if a column contains bytes that are not text."""
+        if isinstance(column, pa.ExtensionArray):
+            column = column.storage
+        kind = column.type
+        if kind in BINARY_TYPES or pa.types.is_fixed_size_binary(kind):
+            try:
+                column.cast(BYTES).cast(pa.large_string())
+            except pa.ArrowInvalid as error:
+                text = f"column {field.name!r} contains bytes that are not UTF-8, which a text file"
+                raise pa.ArrowInvalid(f"{text} cannot hold; choose another format") from error
 
     def _quoted(self, texts: pa.Array, is_string: bool = True) -> pa.Array:
         """Add quotation marks to texts that need them."""
@@ -352,7 +368,8 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         text = f"there is no column to write, and {form.kind} requires one; choose another format"
         raise pa.ArrowInvalid(text)
     for field in schema:
-        alone = pa.schema([("x", _without_views(field.type))])
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        alone = pa.schema([("x", _without_views(kind))])
         try:
             text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
         except pa.ArrowException as error:

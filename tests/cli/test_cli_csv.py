@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv as python_csv
+import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import zipfile
 from collections import Counter
@@ -531,3 +533,60 @@ def test_a_named_identifier_has_a_note(call):
     ended = call("encode ids.csv -c id --max-categories 300 -o o.parquet")
     assert ended.code == 0
     assert "may be an identifier; its features take" in ended.error
+
+
+# --- rows and files that are large, empty or of another encoding
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("end", ["", "\n", "\na,1\nb,2\n"])
+def test_a_header_larger_than_a_block(end, is_packed, call):
+    """The names are complete, and the rows are not lost."""
+    name = "n" * 5_000_000
+    content = f"k,{name}{end}".encode()
+    path = "in.csv.gz" if is_packed else "in.csv"
+    Path(path).write_bytes(gzip.compress(content) if is_packed else content)
+    ended = call(f"inspect {path} --json -q")
+    assert ended.code == 0, ended.error[:300]
+    report = json.loads(ended.out)
+    assert [one["name"] for one in report["columns"]] == ["k", name]
+    assert report["rows"] == (2 if "1" in end else 0)
+
+
+def test_a_file_without_rows(call):
+    """A note says so, for each command."""
+    Path("in.csv").write_text("a,b\n")
+    for line in ("inspect in.csv", "encode in.csv -c a -o out.parquet"):
+        ended = call(line)
+        assert ended.code == 0
+        assert "in.csv: the file has names, but no rows" in ended.error
+
+
+@pytest.mark.parametrize("text", ['a,b\nx,"1\n2"\ny,"3",4\n', "a,b\nx,é\ny,3,4\n"])
+@pytest.mark.parametrize("encoding", ["utf8", "latin-1"])
+def test_the_conversion_that_an_error_names(text, encoding, call):
+    """It works for quoted line breaks, and for files that are not UTF-8."""
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pandas")
+    Path("in.csv").write_bytes(text.encode(encoding))
+    ended = call("encode in.csv -c a -o out.csv")
+    assert ended.code == 4
+    line = re.search(r'python -c "([^"]*)"', ended.error)
+    exec(line[1], {})
+    assert call("encode in.parquet -c a -o out.parquet").code == 0
+    out = parquet.read_table("out.parquet")
+    assert out.column_names[:3] == ["a_x", "a_y", "b"]
+    assert out["b"].to_pylist() == (["é", "3"] if "é" in text else ["1\n2", "3"])
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(2)])
+@pytest.mark.parametrize("column", ["x", "k"])
+def test_bytes_that_are_not_text(kind, column, done, refused):
+    """A CSV file would not be UTF-8; bytes that are text are written."""
+    values = pa.array([b"\xff\xfe", b"ab"], kind)
+    parquet.write_table(pa.table({"x": values, "k": values}), "in.parquet")
+    other = {"x": "k", "k": "x"}[column]
+    refused(f"encode in.parquet -c {column} -o out.csv", 8, other, "UTF-8", "another format")
+    parquet.write_table(pa.table({"x": values.take([1, 1]), "k": ["a", "b"]}), "in.parquet")
+    done("encode in.parquet -c k -o out.csv")
+    assert "ab" in Path("out.csv").read_text()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
+import json
+import shlex
 from pathlib import Path
 
+import library_types
 import pytest
 from command_files import pa, parquet
 
@@ -126,6 +130,73 @@ def test_dictionaries_that_contain_null(done):
         writer.write_table(table, max_chunksize=10)
     check(done, "in.arrow")
     assert parquet.read_table("out.parquet")["kept"].to_pylist() == rows()["k"]
+
+
+def write_stream(table, path, **options):
+    """Write an Arrow stream."""
+    with pa.ipc.new_stream(path, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize("name", ["in.arrow", "in.feather", "in.ipc", "in"])
+def test_streams_with_the_name_of_a_file(name, done, call):
+    """The content says which of the two Arrow formats a file has."""
+    write_stream(pa.table(rows()), name)
+    assert call(f"inspect {name}").code == 0
+    check(done, name)
+
+
+def test_files_with_the_name_of_a_stream(done):
+    """They are read, too."""
+    table = pa.table(rows())
+    with pa.ipc.new_file("in.arrows", table.schema) as writer:
+        writer.write_table(table)
+    check(done, "in.arrows")
+
+
+@pytest.mark.parametrize("name", ["in.arrows", "in.stream"])
+def test_streams_of_old_versions(name, done):
+    """Before Arrow 0.15, messages had no marker."""
+    write_stream(pa.table(rows()), name, use_legacy_format=True)
+    assert Path(name).read_bytes()[:4] != b"\xff" * 4
+    check(done, name, options=" --no-end-marker -q")
+
+
+def test_dictionaries_of_nested_values_that_contain_null(done):
+    """They are kept, although pyarrow cannot hash them."""
+    values = pa.array([[1], None, [2, 3]])
+    codes = pa.array([[0, 1, 2, None][row % 4] for row in range(N_ROWS)], pa.int8())
+    column = pa.DictionaryArray.from_arrays(codes, values)
+    table = pa.table({**rows(), "kept": column})
+    with pa.ipc.new_file("in.arrow", table.schema) as writer:
+        writer.write_table(table, max_chunksize=10)
+    done("encode in.arrow -c k -o out.arrow")
+    assert feather("out.arrow")["kept"].to_pylist() == column.to_pylist()
+
+
+def inspectable():
+    """Yield every type of pyarrow that can be written to an Arrow file."""
+    for case in library_types.arrow_cases():
+        yield pytest.param(case, id=str(case))
+
+
+@pytest.mark.parametrize("case", list(inspectable()))
+def test_inspect_every_type(case, call):
+    """`inspect` counts the values of every type, or says that they are not counted."""
+    column = case.make(case.rows)
+    table = pa.table({"x": column, "k": ["a"] * len(column)})
+    try:
+        with pa.ipc.new_file("in.arrow", table.schema) as writer:
+            writer.write_table(table)
+        feather("in.arrow").validate(full=True)
+    except (pa.ArrowException, NotImplementedError) as error:
+        pytest.skip(f"pyarrow does not write or read this type: {error}")
+    ended = call("inspect in.arrow --json")
+    assert ended.code == 0, ended
+    [found, _] = json.loads(ended.out)["columns"]
+    distinct = {repr(value) for value in case.values}
+    assert found["distinct"] in (None, len(distinct))
+    assert (found["distinct"] is None) == (not found["counted"])
 
 
 # --- Parquet
@@ -267,3 +338,89 @@ def test_a_folder_of_different_types_is_refused(refused):
     parquet.write_table(pa.table({"k": ["a"], "n": [1]}), "in/0.parquet")
     parquet.write_table(pa.table({"n": ["b"], "k": ["a"]}), "in/1.parquet")
     refused("encode in -c k -o out/", 6, "in/1.parquet", "in/0.parquet", "n")
+
+
+# --- pandas, with each engine and option
+
+PANDAS_ENGINES = ["pyarrow", "fastparquet"]
+
+
+@pytest.mark.filterwarnings("ignore:The 'fastparquet' engine is deprecated")
+@pytest.mark.parametrize("engine", PANDAS_ENGINES)
+@pytest.mark.parametrize("compression", [None, "snappy", "gzip", "zstd"])
+def test_parquet_of_pandas(engine, compression, done, call):
+    """Both engines, with an index."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip(engine)
+    frame = pandas.DataFrame(rows())
+    frame.to_parquet("in.parquet", engine=engine, compression=compression)
+    assert call("inspect in.parquet").code == 0
+    check(done, "in.parquet")
+
+
+def csv_options():
+    """Yield options of `DataFrame.to_csv`, and those with which the command reads the file."""
+    for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+        yield {"quoting": quoting}, ""
+    for quoting in (csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC):  # missing values are quoted, too
+        yield {"quoting": quoting}, " --null ''"
+    for letter in (";", "|", "\t"):
+        yield {"sep": letter}, f" --delimiter {letter!r}"
+    for mark in ("NA", "?", "NULL", "missing value"):
+        yield {"na_rep": mark}, f" --null {shlex.quote(mark)}"
+    for name in ("utf-8-sig", "utf-16", "cp1252", "latin-1", "shift_jis"):
+        known = "" if name.startswith("utf-8") else f" --encoding {name}"
+        yield {"encoding": name}, known
+    yield {"decimal": ",", "sep": ";"}, " --delimiter ';' --decimal ,"
+    for end in ("\n", "\r\n", "\r"):
+        yield {"lineterminator": end}, ""
+    for packed in ("gzip", "bz2", "zstd"):
+        yield {"compression": packed}, ""
+
+
+@pytest.mark.parametrize(("written", "read"), list(csv_options()))
+def test_csv_of_pandas(written, read, done, call):
+    """Each option of `to_csv`: the values are those that pandas reads with the same options."""
+    pandas = pytest.importorskip("pandas")
+    ends = {"gzip": ".gz", "bz2": ".bz2", "zstd": ".zst"}
+    path = f"in.csv{ends.get(written.get('compression'), '')}"
+    if path.endswith(".zst"):
+        pytest.importorskip("zstandard")
+    frame = pandas.DataFrame(rows())
+    frame.to_csv(path, index=False, **written)
+    options = {name: written[name] for name in ("sep", "encoding", "decimal") if name in written}
+    again = pandas.read_csv(path, na_values=[written.get("na_rep", "")], **options)
+    assert again["k"].isna().sum() == frame["k"].isna().sum()
+    line = shlex.split(f"encode {path} -c k -q -o out.parquet{read}")
+    ended = call(*line)
+    assert ended.code == 0, ended
+    out = parquet.read_table("out.parquet")
+    for name in ("note", "n", "x"):
+        assert out[name].to_pylist() == again[name].tolist() == rows()[name]
+    by_duckdb = duckdb.read_parquet("out.parquet").pl()
+    assert by_duckdb.equals(polars.read_parquet("out.parquet"))
+    assert [name for name in out.column_names if name.startswith("k_")] == ["k_a", "k_bb", "k_c"]
+    for category in ("a", "bb", "c"):
+        assert out[f"k_{category}"].to_pylist() == (again["k"] == category).tolist()
+
+
+# --- DuckDB and polars, to CSV
+
+
+@pytest.mark.parametrize(
+    "options", ["", ", force_quote *", ", delimiter '|'", ", nullstr 'NA'", ", compression gzip"]
+)
+def test_csv_of_duckdb(options, call):
+    """The options of `copy to`."""
+    path = "in.csv.gz" if "gzip" in options else "in.csv"
+    with duckdb.connect() as connection:
+        connection.register("rows", pa.table(rows()))
+        connection.sql(f"copy rows to '{path}' (format csv, header{options})")
+    known = {", delimiter '|'": ["--delimiter", "|"], ", nullstr 'NA'": ["--null", "NA"]}
+    ended = call("encode", path, "-c", "k", "-q", "-o", "out.parquet", *known.get(options, []))
+    assert ended.code == 0, ended
+    out = parquet.read_table("out.parquet")
+    for name in ("note", "n", "x"):
+        assert out[name].to_pylist() == rows()[name]
+    for category in ("a", "bb", "c"):
+        assert out[f"k_{category}"].to_pylist() == [one == category for one in rows()["k"]]

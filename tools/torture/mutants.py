@@ -1,10 +1,13 @@
 """Give the command changed files, each in a forked process: an exit code, one line, no signal.
 
-    python -m torture.mutants FOLDER [--mutations 200] [--seed 0]
+    python -m torture.mutants FOLDER [--mutations 200] [--seed 0] [--skip TEXT]
 
-Each file of the folder is changed in 1 to 8 bytes, in `--mutations` ways. Each mutant is inspected,
-encoded and decoded. The modules are loaded once, before the processes are forked. A
-line is printed for each failure, with the mutation that repeats it; then the status is 1.
+Each file of the folder is changed in 1 to 8 bytes, in `--mutations` ways, inspected and encoded. If
+the file itself can be encoded, its encoded Parquet file is changed in the same ways, and decoded. A
+Parquet or Arrow mutant that pyarrow reads with all its checks must be encoded, with the values that
+pyarrow reads, unless the error concerns a column. The modules are loaded once, before the processes
+are forked. A line is printed for each failure, with the mutation that repeats it; then the status
+is 1.
 """
 
 from __future__ import annotations
@@ -16,16 +19,22 @@ import resource
 import signal
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from onehot_fast.cli.places import format_of_name
+from corpus.values import by_pyarrow, difference, format_of
 
-OUT, ERROR, LEFT = "out.parquet", "error.txt", 70
-SECONDS = 60  # of a run
+OUT, ENCODED, ERROR, FOUND = "out.arrow", "encoded.parquet", "error.txt", "found.txt"
+SECONDS = 60  # of a mutant
 MEMORY = 8 << 30
 # Where the footers of Parquet and Arrow files are; half of the changes are made there.
 END_BYTES = 2048
+# The exit codes of damaged files, and those of columns: e.g. too many features, or unknown types.
+CODES = 0, 2, 3, 4, 5, 6, 7, 8
+COLUMN_CODES = 5, 6, 7
 
 
 def mutant(content: bytes, draw: random.Random) -> bytes:
@@ -37,28 +46,105 @@ def mutant(content: bytes, draw: random.Random) -> bytes:
     return bytes(changed)
 
 
-def failure(arguments: list[str], path: str) -> str | None:
-    """Run the command in a forked process; return what is wrong with its end."""
+def in_fork(work: Callable[[], None]) -> str:
+    """Do work in a forked process; return what it found, or how the process ended instead."""
+    Path(FOUND).write_text("nothing was run")
     process = os.fork()
     if process == 0:
-        code = LEFT
         try:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             signal.alarm(SECONDS)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            os.dup2(os.open(ERROR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
-            code = import_module("onehot_fast.cli").main(arguments)
+            work()
+        except BaseException as error:
+            with Path(FOUND).open("a") as file:
+                file.write(f": {error!r}")
         finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    found = Path(FOUND).read_text()
+    return f"{found}: signal {-status}" if status else found
+
+
+def run(arguments: list[str], path: str) -> tuple[int, str]:
+    """Run the command; return its exit code, and what is wrong with its end."""
+    Path(FOUND).write_text(arguments[0])
+    os.dup2(os.open(ERROR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+    code = import_module("onehot_fast.cli").main(arguments)
     error = Path(ERROR).read_text(errors="replace")
-    lines = [line for line in error.splitlines() if line.startswith("onehot-fast: ")]
-    if code not in (0, 2, 3, 4, 5, 6, 7, 8):
-        return f"code {code}: {error[-300:]!r}"
-    if code and (len(error.splitlines()) != 1 or len(lines) != 1 or path not in error):
-        return f"not one line that names the file: {error[-300:]!r}"
-    return None
+    if code not in CODES:
+        return code, f"{arguments[0]}: code {code}: {error[-300:]!r}"
+    is_one_line = error.count("\n") == 1 and error.startswith("onehot-fast: ")
+    if code and not (is_one_line and (path in error or code == 2)):
+        return code, f"{arguments[0]}: not one line that names the file: {error[-300:]!r}"
+    return code, ""
+
+
+def encoded(path: str) -> None:
+    """Inspect and encode a mutant, and compare the output with what pyarrow reads."""
+    code, wrong = run(["inspect", path, "-q"], path)
+    if not wrong:
+        code, wrong = run(["encode", path, "-o", OUT, "--overwrite", "-q"], path)
+    if not wrong and not format_of(Path(path)).is_text:
+        wrong = unlike_pyarrow(path, code)
+    Path(FOUND).write_text(wrong or f"exit {code}")
+
+
+def unlike_pyarrow(path: str, code: int) -> str:
+    """Tell how an output differs from the input as pyarrow reads it."""
+    error = Path(ERROR).read_text(errors="replace")
+    Path(FOUND).write_text("pyarrow")
+    try:
+        table = by_pyarrow(Path(path))
+    except Exception:  # whatever a damaged file raises
+        return ""
+    if code:
+        # Streams that lost their end marker are refused, and the error names the option.
+        is_right = code in COLUMN_CODES or "column" in error or "--no-end-marker" in error
+        return "" if is_right else f"pyarrow reads the file: code {code}: {error[-300:]!r}"
+    Path(FOUND).write_text("compare")
+    found = by_pyarrow(Path(OUT))
+    if len(found) != len(table):
+        return f"{len(found)} rows, not {len(table)}"
+    if wrong := unlike(table, found):
+        return wrong
+    Path(FOUND).write_text("decode the output")
+    code, wrong = run(["decode", OUT, "-o", "back.arrow", "--overwrite", "-q"], OUT)
+    if code or wrong:
+        return wrong or f"decode of the output: code {code}: {Path(ERROR).read_text()[-300:]!r}"
+    return unlike(
+        table, by_pyarrow(Path("back.arrow")), {*table.column_names} - {*found.column_names}
+    )
+
+
+def unlike(table: Any, found: Any, new: Collection[str] = ()) -> str:
+    """Return the first difference of the columns of two tables; those in `new` were decoded."""
+    for name in table.column_names:
+        # Labels have the order of the features.
+        is_list = name in new and "list" in str(table.schema.field(name).type)
+        counts = table.column_names.count(name), found.column_names.count(name)
+        if counts == (1, 1) and not is_list:
+            wrong = difference(table[name], found[name], is_decoded=name in new)
+            if wrong:
+                return f"column {name!r}: {wrong}"
+    return ""
+
+
+def decoded(path: str) -> None:
+    """Decode a mutant of an encoded file."""
+    code, wrong = run(["decode", path, "-o", OUT, "--overwrite", "-q"], path)
+    Path(FOUND).write_text(wrong or f"exit {code}")
+
+
+def make_encoded(path: str) -> None:
+    """Encode a whole file, by default or a column that can be encoded."""
+    Path(ENCODED).unlink(missing_ok=True)
+    for chosen in ([], ["-c", "0"]):
+        code, _ = run(["encode", path, "-o", ENCODED, "--overwrite", "-q", *chosen], path)
+        if code == 0:
+            break
+    Path(FOUND).write_text("")
 
 
 def main() -> int:
@@ -67,27 +153,41 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--mutations", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="take only files whose name contains this")
     options = parser.parse_args()
     import_module("onehot_fast.cli.commands")
-    n_runs = n_failures = 0
-    files = [one.resolve() for one in sorted(options.folder.iterdir()) if one.stat().st_size]
+    ends: Counter[str] = Counter()
+    n_files = n_failures = 0
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for file in files:
-            form = format_of_name(file.name)
-            if form is None or form.kind == "npz":
+        for file in sorted(options.folder.resolve().iterdir()):
+            if options.only not in file.name or not file.is_file() or not file.stat().st_size:
                 continue
+            form = format_of(file)
+            if form.kind == "npz":
+                continue
+            n_files += 1
+            os.chdir(folder)
             path = f"mutant{form.suffix}"
+            original = file.read_bytes()
+            Path(path).write_bytes(original)
+            in_fork(lambda path=path: make_encoded(path))
+            output = Path(ENCODED).read_bytes() if Path(ENCODED).exists() else b""
             for number in range(options.seed, options.seed + options.mutations):
-                Path(path).write_bytes(mutant(file.read_bytes(), random.Random(number)))
-                write = [path, "-o", OUT, "--overwrite", "-q"]
-                for command in (["inspect", path, "-q"], ["encode", *write], ["decode", *write]):
-                    n_runs += 1
-                    wrong = failure(command, path)
-                    if wrong is not None:
+                for kind, content, name, work in (
+                    ("encode", original, path, encoded),
+                    ("decode", output, ENCODED, decoded),
+                ):
+                    if not content:
+                        continue
+                    Path(name).write_bytes(mutant(content, random.Random(number)))
+                    end = in_fork(lambda name=name, work=work: work(name))
+                    is_end = end.startswith("exit ")
+                    ends[f"{kind}, {end}" if is_end else f"{kind}, failure"] += 1
+                    if not is_end:
                         n_failures += 1
-                        print(f"{file.name}, mutation {number}, {command[0]}: {wrong}", flush=True)
-    print(f"{n_runs:,} runs of mutants, {n_failures:,} failures")
+                        print(f"{file.name}, mutation {number}, {kind}: {end}", flush=True)
+    counts = ", ".join(f"{count:,} {end}" for end, count in sorted(ends.items()))
+    print(f"{counts}\n{n_files:,} files, {ends.total():,} mutants, {n_failures:,} failures")
     return int(n_failures > 0)
 
 

@@ -4,7 +4,16 @@ This package imports only pyarrow. `docs/performance/files.md` explains the desi
 """
 
 from onehot_fast.cli.parquet.bits import are_bits, read_bits
-from onehot_fast.cli.parquet.footer import Chunk, groups_of
+from onehot_fast.cli.parquet.footer import Chunk, FooterError, groups_of
 from onehot_fast.cli.parquet.writer import CODECS, GroupWriter, footer_in
 
-__all__ = ["CODECS", "Chunk", "GroupWriter", "are_bits", "footer_in", "groups_of", "read_bits"]
+__all__ = [
+    "CODECS",
+    "Chunk",
+    "FooterError",
+    "GroupWriter",
+    "are_bits",
+    "footer_in",
+    "groups_of",
+    "read_bits",
+]

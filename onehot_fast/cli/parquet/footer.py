@@ -34,6 +34,10 @@ POSITIONS = (9, 10, 11)
 Struct: TypeAlias = dict[int, tuple[int, Any]]
 
 
+class FooterError(ValueError):
+    """The bytes are not a struct of Thrift's compact protocol."""
+
+
 @dataclass(frozen=True)
 class Chunk:
     """What the footer of a file says about a column chunk; numbers without a name are strings."""
@@ -135,7 +139,7 @@ def groups_of(footer: bytes) -> list[list[Chunk]]:
 def _chunk(column: Struct) -> Chunk:
     """Return what a column chunk contains; raise an error if it is encrypted."""
     found = field_of(column, 3, STRUCT, {})
-    path = ".".join(name.decode() for name in _items(found, 3, BINARY))
+    path = ".".join(name.decode(errors="replace") for name in _items(found, 3, BINARY))
     if 8 in column or not found:
         name = f"column {path!r}" if path else "a column"
         raise ValueError(f"{name} is encrypted; write the file without encryption first")
@@ -231,8 +235,11 @@ def _encoded_size(value: int) -> bytes:
 
 
 def decode(data: bytes) -> Struct:
-    """Decode the struct at the start of `data`; raise an error if there is none."""
-    return read_struct(io.BytesIO(data))
+    """Decode the struct at the start of `data`; raise a FooterError if there is none."""
+    try:
+        return read_struct(io.BytesIO(data))
+    except IndexError as error:
+        raise FooterError("the footer ends within a value") from error
 
 
 def read_struct(data: io.BytesIO) -> Struct:
@@ -262,7 +269,7 @@ def _value(kind: int, data: io.BytesIO) -> Any:
         return header & 15, [_value(header & 15, data) for _ in range(size)]
     if kind in FIXED_BYTES:
         return data.read(FIXED_BYTES[kind])
-    raise ValueError(f"unexpected Thrift type {kind} in the footer")
+    raise FooterError(f"unexpected Thrift type {kind} in the footer")
 
 
 def _size(data: io.BytesIO) -> int:

@@ -1,33 +1,9 @@
-"""Run the command on a folder of CSV files, and compare every cell with two other readers.
-
-    python tools/corpus.py FOLDER [--only TEXT]
-
-Each file is encoded to CSV, Parquet and Arrow in each layout, and decoded again. Python's `csv` and
-DuckDB (``all_varchar``) say which cells the file has. If the command rejects a file, its remedy is
-tried. There is a line for each file that is not equal, and a table of the verdicts at the end:
-
-equal      all kept, encoded and decoded cells are those of the other readers
-refused    the command rejects the file, and its remedy works, or no other reader agrees on cells
-no remedy  the command rejects the file, and names no remedy that works
-different  a cell, name or number of rows differs
-crash      a traceback, or an error without a code of its own
-
-The tool needs duckdb beside the package, and ends with 1 if a file is different or crashes.
-"""
+"""Check CSV files: the text of every cell, as Python's `csv` and DuckDB read it."""
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import csv
 import io
-import re
-import shlex
-import shutil
-import sys
-import tempfile
-import traceback
-from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -35,7 +11,7 @@ import pyarrow as pa  # noqa: TID253
 import pyarrow.feather as feather  # noqa: TID253
 import pyarrow.parquet as parquet  # noqa: TID253
 
-from onehot_fast.cli import main
+from corpus.command import Verdict, converted, is_crash, run, with_remedies
 from onehot_fast.cli.delimited import unique_names
 
 LAYOUTS = {
@@ -43,18 +19,8 @@ LAYOUTS = {
     "parquet": ["columns", "struct", "array", "tensor", "dictionary"],
     "arrow": ["columns", "struct", "array", "tensor", "dictionary"],
 }
-OPTION = re.compile(r"pass (--(?:delimiter '[^']*'(?: --decimal ,)?|encoding utf-16|fill-rows))")
-CONVERSION = re.compile(r'python -c ("[^"]*"|\'.*\'(?=$|; if))')
 MAX_CATEGORIES, MAX_COLUMNS = 40, 4
 csv.field_size_limit(1 << 30)
-
-
-def run(*arguments: object) -> tuple[int, str]:
-    """Run the command in this process; return its exit code and its messages."""
-    out, error = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-        code = main([str(argument) for argument in arguments])
-    return code, error.getvalue().strip()
 
 
 def delimiter_of(path: Path, options: list[str]) -> str:
@@ -95,23 +61,11 @@ def read(path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
     return table.column_names, [list(row) for row in zip(*columns, strict=True)]
 
 
-def check(path: Path, folder: Path) -> tuple[str, str]:
-    """Return the verdict on a file, and why."""
-    form: list[str] = []
-    options: list[str] = []
-    code, text = run("inspect", path, "-q", *form)
-    while code:
-        if code == 1 or "Traceback" in text or path.name not in text:
-            return "crash", text
-        option = OPTION.search(text)
-        typed = shlex.split(option[1]) if option else []
-        if not typed and "--encoding" in text:
-            typed = ["--encoding", "latin-1"]
-        if typed and typed[0] not in options:
-            options += typed
-            code, text = run("inspect", path, "-q", *form, *options)
-            continue
-        return converted(path, folder, text)
+def check(path: Path, folder: Path) -> Verdict:
+    """Return the verdict on a CSV file, and why."""
+    code, text, options = with_remedies(path)
+    if code:
+        return ("crash", text) if is_crash(code, text, path) else converted(path, folder, text)
     rows = cells_of(path, options)
     if rows is None:
         return ("refused" if options else "read"), "other readers disagree on the cells"
@@ -129,7 +83,7 @@ def check(path: Path, folder: Path) -> tuple[str, str]:
         for layout in layouts:
             out, back = folder / f"e.{kind}", folder / f"d.{kind}"
             saved = ["--save-encoder", folder / "e.json", "--layout", layout]
-            code, text = run("encode", path, *form, *options, *typed, *saved, "-o", out)
+            code, text = run("encode", path, *options, *typed, *saved, "-o", out)
             if code:
                 return "refused", text
             # A CSV output has the delimiter of the option, or a comma.
@@ -155,48 +109,3 @@ def check(path: Path, folder: Path) -> tuple[str, str]:
             if read(back, written) != (names, data):
                 return "different", f"{kind} {layout}: decoded cells"
     return "equal", ""
-
-
-def converted(path: Path, folder: Path, text: str) -> tuple[str, str]:
-    """Try the conversion that an error names, on a copy of the file."""
-    if "is empty" in text:
-        return "refused", text
-    found = CONVERSION.search(text)
-    if not found:
-        return "no remedy", text
-    copy = folder / path.name
-    shutil.copy(path, copy)
-    [code] = shlex.split(found[1].replace(str(path.with_suffix("")), str(copy.with_suffix(""))))
-    before = {*folder.iterdir()}
-    try:
-        exec(code, {})
-    except Exception as error:  # the other reader rejects the file, too
-        return "no remedy", f"{text} -> {type(error).__name__}"
-    made = [one for one in folder.iterdir() if one not in before and one.suffix == ".parquet"]
-    return ("refused" if made and run("inspect", made[0], "-q")[0] == 0 else "no remedy"), text
-
-
-def report() -> int:
-    """Check all files, and print the verdicts."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", default="")
-    arguments = parser.parse_args()
-    totals: Counter[str] = Counter()
-    for path in sorted(arguments.folder.iterdir()):
-        if arguments.only not in path.name or not re.search(r"\.(csv|tsv|tbl)", path.name):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                verdict, detail = check(path, Path(folder))
-            except Exception:
-                verdict, detail = "crash", " ".join(traceback.format_exc().split()[-30:])
-        totals[verdict] += 1
-        if verdict != "equal":
-            print(f"{verdict:10}{path.name[-60:]:62}{detail[-300:]}", flush=True)
-    print(", ".join(f"{n} {verdict}" for verdict, n in sorted(totals.items())))
-    return int(bool(totals["different"] or totals["crash"]))
-
-
-if __name__ == "__main__":
-    sys.exit(report())
