@@ -18,6 +18,7 @@ from onehot_fast.cli.parquet.footer import (
     STRUCT,
     TYPES,
     Chunk,
+    FooterError,
     field_of,
     read_struct,
 )
@@ -46,7 +47,10 @@ def read_bits(file: pa.NativeFile, chunk: Chunk, n_rows: int) -> pa.Array | None
     parts: list[pa.Array] = []
     n_read, stream = 0, io.BytesIO(content)
     while n_read < n_rows:
-        header = read_struct(stream)
+        try:
+            header = read_struct(stream)
+        except FooterError:
+            return None
         page = field_of(header, 5, STRUCT, {})
         n_values, n_plain, n_packed = (
             field_of(page, 1, I32, -1), field_of(header, 2, I32, -1), field_of(header, 3, I32, -1),

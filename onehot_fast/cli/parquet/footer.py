@@ -236,14 +236,19 @@ def _encoded_size(value: int) -> bytes:
 
 def decode(data: bytes) -> Struct:
     """Decode the struct at the start of `data`; raise a FooterError if there is none."""
+    return read_struct(io.BytesIO(data))
+
+
+def read_struct(data: io.BytesIO) -> Struct:
+    """Read and decode a struct; raise a FooterError if there is none."""
     try:
-        return read_struct(io.BytesIO(data))
+        return _struct(data)
     except IndexError as error:
         raise FooterError("the footer ends within a value") from error
 
 
-def read_struct(data: io.BytesIO) -> Struct:
-    """Read and decode a struct."""
+def _struct(data: io.BytesIO) -> Struct:
+    """Read and decode a struct; raise an IndexError if it is cut."""
     found: Struct = {}
     number = 0
     while header := data.read(1)[0]:
@@ -262,7 +267,7 @@ def _value(kind: int, data: io.BytesIO) -> Any:
     if kind == BINARY:
         return data.read(_size(data))
     if kind == STRUCT:
-        return read_struct(data)
+        return _struct(data)
     if kind in (LIST, SET):
         header = data.read(1)[0]
         size = header >> 4 if header >> 4 < MAX_NIBBLE else _size(data)
