@@ -474,6 +474,11 @@ def _check_tensor(tensor: Any, name: str) -> None:
             f"{name} must be a torch.Tensor, got {with_article(tensor)}; for arrays, use"
             " onehot_fast.one_hot or onehot_fast.decode"
         )
+    if type(tensor) is not torch.Tensor and hasattr(tensor, "to_local"):
+        raise TypeError(
+            f"{name} must not be distributed, got {with_article(tensor)}: pass {name}.to_local(),"
+            " and make a distributed tensor of the result"
+        )
     if tensor.is_nested:
         raise ValueError(
             f"{name} must not be nested: pass {name}.to_padded_tensor(-1), or call the function"
