@@ -44,7 +44,8 @@ FILLED_BYTES = 32768  # wider rows are filled by torch
 MIN_PROGRAMS = 128  # with fewer programs, most of a GPU would be idle
 SCATTERED_LABELS = 256
 DECODED_ELEMENTS = 4096  # of `decode_rows`
-DECODED_PLANE = 512
+DECODED_PLANE = 512  # elements of a tile of `decode_planes`
+MIN_DECODED_PLANE = 128  # smaller planes would leave most of a tile empty
 WIDTHS = (4, 16, 64, 512)  # of the tiles of `decode_rows`
 # The bits of 1 as a signed integer; those of 0 are 0.
 ONE_BITS = {
@@ -326,6 +327,10 @@ def decode(
         order = list(range(tensor.ndim))
     dense = tensor.permute(order)
     place = order.index(axis)
+    inner = math.prod(dense.shape[place + 1 :])
+    if 1 < inner < MIN_DECODED_PLANE:
+        rows = tensor.movedim(axis, -1).contiguous()
+        return decode(rows, tensor.ndim - 1, on_value, default, multiple)
     component = COMPONENT.get(tensor.dtype, tensor.dtype)
     if tensor.dtype.is_complex:
         dense = torch.view_as_real(dense)
@@ -347,7 +352,7 @@ def decode(
         "WORDS": 2 if tensor.dtype.is_complex else 1,
     }  # fmt: skip
     with _current(tensor.device):
-        _launch_decode(kernels, math.prod(shape[place:]), labels.numel(), arguments)
+        _launch_decode(kernels, inner, labels.numel(), arguments)
         if multiple == "error":
             torch._assert_async(flags.several_classes, SEVERAL_CLASSES)
         torch._assert_async(flags.no_class, NO_CLASS)

@@ -92,9 +92,10 @@ def one_hot(
     """Return the one-hot encoding of a tensor of integer labels, on any device.
 
     Invalid labels raise an error by default, as in `torch.nn.functional.one_hot`. On the CPU, the
-    compiled kernels of this package encode the labels, through the custom operator
-    ``torch.ops.onehot_fast.one_hot``, which `torch.compile` and `torch.export` keep in their
-    graphs. Other devices use plain torch operations, which `torch.compile` fuses.
+    compiled kernels of this package encode the labels; `torch.compile` keeps them in its graph, as
+    the custom operator ``torch.ops.onehot_fast.one_hot``. On CUDA, Triton kernels encode the labels
+    where Triton is installed and torch is at least 2.6. All else is plain torch operations: other
+    devices, graphs of `torch.compile` for them, and exported programs.
 
     Parameters
     ----------
@@ -472,6 +473,11 @@ def _check_tensor(tensor: Any, name: str) -> None:
         raise TypeError(
             f"{name} must be a torch.Tensor, got {with_article(tensor)}; for arrays, use"
             " onehot_fast.one_hot or onehot_fast.decode"
+        )
+    if type(tensor) is not torch.Tensor and hasattr(tensor, "to_local"):
+        raise TypeError(
+            f"{name} must not be distributed, got {with_article(tensor)}: pass {name}.to_local(),"
+            " and make a distributed tensor of the result"
         )
     if tensor.is_nested:
         raise ValueError(

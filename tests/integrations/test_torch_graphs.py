@@ -10,7 +10,7 @@ from programs import run  # noqa: E402
 from torch.overrides import TorchFunctionMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from onehot_fast.integrations.torch import _operators, decode, one_hot  # noqa: E402
+from onehot_fast.integrations.torch import _operators, decode, multi_hot, one_hot  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 can_detect_export = pytest.mark.skipif(
@@ -150,6 +150,31 @@ def test_subclasses_are_encoded_and_kept():
     out = torch.empty(3, 3).as_subclass(Named)
     assert one_hot(torch.tensor([0, 2, 1]), 3, out=out) is out
     assert torch.equal(out, encoded)
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="torch has no distributed")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_distributed_tensors_are_rejected_with_the_remedy():
+    """Each process can encode its own part."""
+    tensors = pytest.importorskip("torch.distributed.tensor")
+    store = torch.distributed.HashStore()
+    torch.distributed.init_process_group("gloo", rank=0, world_size=1, store=store)
+    try:
+        mesh = torch.distributed.device_mesh.init_device_mesh("cpu", (1,))
+        labels, eye = (
+            tensors.distribute_tensor(each, mesh, [tensors.Shard(0)])
+            for each in (torch.tensor([0, 2, 1]), torch.eye(3))
+        )
+        for call in (one_hot, decode):
+            with pytest.raises(TypeError, match=r"got a DTensor: pass tensor\.to_local\(\)"):
+                call(labels)
+        with pytest.raises(TypeError, match=r"pass out\.to_local\(\)"):
+            one_hot(torch.arange(3), 3, out=eye)
+        with pytest.raises(TypeError, match=r"pass flat\.to_local\(\)"):
+            multi_hot(labels, 3, offsets=[0, 3])
+        assert torch.equal(one_hot(labels.to_local(), 3), one_hot(torch.tensor([0, 2, 1]), 3))
+    finally:
+        torch.distributed.destroy_process_group()
 
 
 def test_modes_see_the_functions_and_the_operators():

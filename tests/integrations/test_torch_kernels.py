@@ -191,28 +191,29 @@ def encoded(draw):
     )  # fmt: skip
 
 
-@given(case=encoded())
-@example(case=(torch.tensor([[0.0, -0.0], [NAN, -NAN]]), 1, 1, 5, "error"))
-@example(case=(torch.tensor([[0.0, NAN], [0, 1]]), 1, 1, 5, "error"))
-@example(case=(torch.tensor([[0j, -0j], [0, 1]]), 1, 1, 5, "error"))
-def test_every_kernel_decodes_like_the_kernel_of_the_cpu(case):
+@given(case=encoded(), smallest_plane=st.sampled_from([0, 128]))
+@example(case=(torch.tensor([[0.0, -0.0], [NAN, -NAN]]), 1, 1, 5, "error"), smallest_plane=0)
+@example(case=(torch.tensor([[0.0, NAN], [0, 1]]), 0, 1, 5, "error"), smallest_plane=0)
+@example(case=(torch.tensor([[0j, -0j], [0, 1]]), 1, 1, 5, "error"), smallest_plane=0)
+def test_every_kernel_decodes_like_the_kernel_of_the_cpu(case, smallest_plane):
     """Rows without a hot element get the default if their elements are equal, as values."""
     tensor, axis, on_value, default, multiple = case
     rules = {"default": "error" if default is None else default, "multiple": multiple}
     expected = outcome(lambda: decode(tensor, axis, on_value=on_value, **rules))
     _launch._flags.clear()
-    if isinstance(expected, str):
-        with pytest.raises(RuntimeError, match="decode: a row has"):
-            _launch.decode(tensor, axis, on_value, default, multiple)
-        return
-
-    got = _launch.decode(tensor, axis, on_value, default, multiple)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_launch, "MIN_DECODED_PLANE", smallest_plane)
+        if isinstance(expected, str):
+            with pytest.raises(RuntimeError, match="decode: a row has"):
+                _launch.decode(tensor, axis, on_value, default, multiple)
+            return
+        got = _launch.decode(tensor, axis, on_value, default, multiple)
 
     assert torch.equal(got, expected)
     assert got.is_contiguous()
 
 
-DECODED = [(1, 1100), (3, 1100), (16, 300), (64, 70), (600, 9)]
+DECODED = [(1, 1100), (3, 1100), (16, 300), (64, 130), (600, 9)]
 
 
 @pytest.mark.parametrize(("depth", "n_rows"), DECODED)
