@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +49,8 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         if reader_of(source) is None or isinstance(error, MemoryError):
             raise
         if len(getattr(source, "shape", ())) == 2:
-            # A frame; frames of every library that has such types iterate over their columns.
-            return np.stack([as_array(column, name) for column in source], axis=1)
+            columns = cast(Iterable[object], source)  # a frame iterates over its columns
+            return np.stack([as_array(column, name) for column in columns], axis=1)
         return np.asarray(items_of(source, name))
     if array.size == 0 and isinstance(source, list | tuple | range):
         # NumPy converts an empty sequence to float64.
