@@ -131,7 +131,7 @@ class ParquetWriter(Writer):
             batch = batch.slice(part.num_rows)
             self._waiting.append(part)
             self._rows += part.num_rows
-            self._bytes += part.nbytes
+            self._bytes += self._writer.n_bytes(part)
             if self._rows == self._max_rows or self._bytes >= self._max_bytes:
                 self._flush()
 
