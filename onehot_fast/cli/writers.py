@@ -112,7 +112,7 @@ class ParquetWriter(Writer):
         _require_parquet(change.after)
         described = _leaves(change.after, change.new)
         coded = [path for path in described if path not in source.plain]
-        options = {"use_dictionary": coded, "write_statistics": described}
+        options: dict[str, Any] = {"use_dictionary": coded, "write_statistics": described}
         codecs = output.compression or NEW_CODEC, output.compression or KEPT_CODEC
         n_files = MAX_OPEN if output.partition_by else 1
         self._schema = change.after

@@ -100,7 +100,7 @@ class GroupWriter:
         """Return the bytes of rows in memory; pyarrow would look at each column of bits."""
         n_bits = sum(len(columns) for kind, columns in self._runs if kind.is_bits)
         others = [i for kind, columns in self._runs if not kind.is_bits for i in columns]
-        return n_bits * rows.num_rows // 8 + int(rows.select(others).nbytes)
+        return int(n_bits * rows.num_rows // 8 + rows.select(others).nbytes)
 
     def write(self, rows: pa.Table) -> None:
         """Start to write a row group, which must contain rows.
