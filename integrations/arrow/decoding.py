@@ -42,6 +42,7 @@ LAYOUT_OF_TYPE: dict[Layout, Callable[[pa.DataType], bool]] = {
     "struct": pa.types.is_struct,
     "dictionary": pa.types.is_dictionary,
 }
+TEXTS = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
 # Tells whether a file format can hold an array.
 CanHold: TypeAlias = Callable[[pa.Array], bool]
 
@@ -110,11 +111,14 @@ def decode_for(
     layout: Layout,
     substitutes: Mapping[Special, Any],
     can_hold: CanHold,
+    texts_as_codes: bool = False,
 ) -> Any:
     """Decode as `decode` does, in types that a file format can hold.
 
     If `can_hold` rejects a few values of the type that `fit` saw, the column has the plain type of
     these values (without extension types, dictionaries and runs), or the type of the categories.
+    With `texts_as_codes`, columns of strings and bytes are dictionaries, for a writer that would
+    search for equal strings otherwise.
     """
     schema = fitted_schema(encoder, layout)
     rows = as_rows(table)
@@ -127,7 +131,7 @@ def decode_for(
             changed.discard(fields[-1].name)
             readers.append(methodcaller("column", part.position))
         else:
-            kind, read = _decoder(*part, substitutes, can_hold)
+            kind, read = _decoder(*part, substitutes, can_hold, texts_as_codes)
             fields.append(pa.field(str(part[0].name), kind))
             readers.append(read)
     decoded = pa.schema(fields, metadata_without(source.metadata, changed))
@@ -179,12 +183,17 @@ def _decoder(
     classes_in: Callable[[Rows], Classes],
     substitutes: Mapping[Special, Any],
     can_hold: CanHold,
+    texts_as_codes: bool,
 ) -> tuple[pa.DataType, Callable[[Rows], pa.Array | pa.ChunkedArray]]:
     """Return the type of decoded values, and the function that decodes a batch.
 
     Neither depends on rows. The values are the categories, and then the substitutes.
     """
     kind, write = _values_writer(column, substitutes, can_hold)
+    if texts_as_codes and kind in TEXTS:
+        values = write(np.arange(len(column.known) + len(Special)))
+        keys = identities(as_values(values))
+        kind, write = rows_writer(values, pa.dictionary(pa.int32(), kind), keys)
     n_categories = len(column.known)
     position_of = {special: n_categories + i for i, special in enumerate(Special)}
     missing = position_of[Special.MISSING]

@@ -211,8 +211,8 @@ OUTPUT = (
     Option(["--output-format", "wanted"], type=OUTPUT_FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name; for a folder or standard output, the format of IN."),
     Option(["--compression"], type=click.Choice(COMPRESSIONS),
-            help="The codec within Parquet and Arrow files; default: zstd in Parquet, the codec"
-            " of IN in Arrow."),
+            help="The codec within Parquet and Arrow files; default: in Parquet, zstd for new"
+            " columns and Snappy for others; in Arrow, the codec of IN."),
     Option(["--row-group-size", "group_rows"], type=POSITIVE, metavar="N",
             help="The number of rows of a Parquet row group; default: as many as fit into 64 MiB,"
             " at most 1,048,576."),

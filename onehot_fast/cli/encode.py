@@ -537,7 +537,9 @@ def _decoding(
     nulls = dict.fromkeys(Special)
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        decoded = decode_for(batches, encoders.values, layout, nulls, fits)
+        # Parquet stores codes of strings, and the file has the types of `after`.
+        is_coded = form.kind == "parquet"
+        decoded = decode_for(batches, encoders.values, layout, nulls, fits, is_coded)
         return (encoders.without_features(batch, fits) for batch in decoded)
 
     try:

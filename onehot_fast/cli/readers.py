@@ -36,7 +36,7 @@ Names: TypeAlias = Collection[str]
 BUFFER_BYTES = 1 << 20
 # The size of a value in memory, for each type of Parquet.
 VALUE_BYTES = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
-TEXT = "BYTE_ARRAY"
+BITS, TEXT = "BOOLEAN", "BYTE_ARRAY"
 # The types that Parquet can read as dictionaries.
 TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
 # The encodings that it can read so.
@@ -195,9 +195,16 @@ class ParquetReader(Reader):
     @cached_property
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory, without compression and dictionaries."""
-        groups, largest, total = self._groups, 0.0, 0.0
-        for i in range(self.metadata.num_row_groups):
-            total += self.metadata.row_group(i).total_byte_size
+        groups, largest = self._groups, 0.0
+        # Bits are the same in memory; other values may take twice the bytes of their pages.
+        total = sum(
+            VALUE_BYTES[BITS] * c.n_values if c.physical_type == BITS else 2 * c.n_plain
+            for c in itertools.chain.from_iterable(groups)
+        )
+        if not groups:  # nothing is known about the chunks
+            metadata = self.metadata
+            sizes = (metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+            total = 2 * sum(sizes)
         texts = [c.path for c in groups[0] if c.physical_type == TEXT] if groups else []
         with self.open([path for path in texts if path in self._plain_coded]) as file:
             for number in self._groups_with_long_texts():
@@ -213,7 +220,7 @@ class ParquetReader(Reader):
                     longest = sum(n * length for n, length in zip(coded, lengths, strict=True))
                 # Rows whose strings all have the maximum length are rare; 64 MB of them do no harm.
                 largest = max(largest, fixed / n_rows, longest / 4 / n_rows)
-        return max(2 * total / max(1, self.n_rows), largest)
+        return max(total / max(1, self.n_rows), largest)
 
     def _groups_with_long_texts(self) -> list[int]:
         """Return the row groups that may contain the longest strings, at most `MAX_SAMPLES`."""

@@ -99,9 +99,11 @@ def held() -> Iterator[None]:
     In other threads than the main thread, this has no effect, because signals never raise there.
     """
     global _n_held
-    is_main = threading.current_thread() is threading.main_thread()
-    _n_held += is_main
+    if threading.current_thread() is not threading.main_thread():
+        yield  # another thread must not even add 0, because it could write an old number back
+        return
+    _n_held += 1
     try:
         yield
     finally:
-        _n_held -= is_main
+        _n_held -= 1

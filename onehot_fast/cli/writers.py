@@ -33,8 +33,9 @@ MAX_OPEN = 64
 GROUP_BYTES = 64 << 20
 # The maximum rows of a row group; groups with many features have fewer, see `GROUP_BYTES`.
 GROUP_ROWS = 1 << 20
-# Measured on features: zstd takes the time of Snappy, for half of the bytes.
-DEFAULT_CODEC = "zstd"
+# Measured: zstd halves the few bytes of features. It takes a fifth longer in total for columns that
+# pass through, and saves a tenth of their bytes.
+NEW_CODEC, KEPT_CODEC = "zstd", "snappy"
 MAX_GROUP_ROWS = 1 << 26  # pyarrow would divide larger groups
 INT32_MAX = np.iinfo(np.int32).max
 COPY_BYTES = 1 << 20
@@ -113,11 +114,11 @@ class ParquetWriter(Writer):
         _require_parquet(change.after)
         described = _leaves(change.after, change.new)
         coded = [path for path in described if path not in source.plain]
-        options = {"use_dictionary": coded, "write_statistics": described}
-        codec = output.compression or DEFAULT_CODEC
+        options: dict[str, Any] = {"use_dictionary": coded, "write_statistics": described}
+        codecs = output.compression or NEW_CODEC, output.compression or KEPT_CODEC
         n_files = MAX_OPEN if output.partition_by else 1
         self._schema = change.after
-        self._writer = GroupWriter(file, change.after, change.new, codec, n_files, **options)
+        self._writer = GroupWriter(file, change.after, change.new, *codecs, n_files, **options)
         group_rows = output.group_rows or GROUP_ROWS
         self._max_rows = min(group_rows, MAX_GROUP_ROWS)
         self._max_bytes = GROUP_BYTES // n_files
@@ -132,7 +133,7 @@ class ParquetWriter(Writer):
             batch = batch.slice(part.num_rows)
             self._waiting.append(part)
             self._rows += part.num_rows
-            self._bytes += part.nbytes
+            self._bytes += self._writer.n_bytes(part)
             if self._rows == self._max_rows or self._bytes >= self._max_bytes:
                 self._flush()
 

@@ -76,6 +76,30 @@ def test_only_features(done):
     )
 
 
+@pytest.mark.parametrize("kind", readers.TEXT_TYPES, ids=str)
+@pytest.mark.parametrize("layout", ["columns", "struct", "dictionary"])
+def test_decoded_strings_are_written_as_codes(kind, layout, done, monkeypatch):
+    """The writer gets codes of strings, and the file has strings of the type that was encoded."""
+    values = [None, "", "b", "é", "b"] * 500
+    if kind in (pa.binary(), pa.large_binary()):
+        values = [None if value is None else value.encode() for value in values]
+    table = pa.table({"k": pa.array(values, kind), "n": range(len(values))})
+    parquet.write_table(table, "in.parquet")
+    done(f"encode in.parquet -c k --layout {layout} -o middle.parquet")
+    found = []
+    write = writing.GroupWriter.write
+
+    def spy(self, rows):
+        found.append(rows.schema.field("k").type)
+        write(self, rows)
+
+    monkeypatch.setattr(writing.GroupWriter, "write", spy)
+    done("decode middle.parquet -o out.parquet")
+
+    assert found == [pa.dictionary(pa.int32(), kind)]
+    assert parquet.read_table("out.parquet").equals(table)
+
+
 @pytest.mark.parametrize("options", [{}, {"data_page_version": "2.0"}, {"compression": "gzip"}])
 @pytest.mark.parametrize("nullable", [False, True])
 def test_features_that_pyarrow_writes(options, nullable, done):

@@ -1,8 +1,8 @@
 """The metadata of a Parquet file: page headers, column chunks and the footer.
 
 All of them are structs of Thrift's compact protocol. Here, a struct is a dict from field numbers to
-(type, value), and a list is (type, values). `RAW` is the type of a struct that is already encoded.
-The field numbers are those of ``parquet.thrift``.
+(type, value), or the bytes of a struct that is already encoded; and a list is (type, values). The
+field numbers are those of ``parquet.thrift``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
-RAW = -STRUCT
+INTEGERS = frozenset({I16, I32, I64})
 FIXED_BYTES = {BYTE: 1, DOUBLE: 8}
 MAX_NIBBLE = 15  # larger numbers do not fit into the byte of the type
+
+# The encoded integers of one byte.
+SMALL = [bytes([value]) for value in range(0x80)]
 
 # Numbers of types, kinds of pages and encodings.
 BOOLEAN = DATA_PAGE = PLAIN = 0
@@ -80,9 +84,21 @@ def page_header(n_values: int, n_plain: int, n_packed: int) -> bytes:
 
     `n_plain` and `n_packed` are the bytes of the page before and after compression.
     """
+    start, end = _around_packed_size(n_values, n_plain)
+    return start + _encoded(I32, n_packed) + end
+
+
+@lru_cache
+def _around_packed_size(n_values: int, n_plain: int) -> tuple[bytes, bytes]:
+    """Return what is before and after the size of a compressed page in its header.
+
+    The pages of thousands of columns differ only in this size.
+    """
     data_page: Struct = {1: (I32, n_values), 2: (I32, PLAIN), 3: (I32, RLE), 4: (I32, RLE)}
-    sizes: Struct = {1: (I32, DATA_PAGE), 2: (I32, n_plain), 3: (I32, n_packed)}
-    return encode({**sizes, 5: (STRUCT, data_page)})
+    sizes: Struct = {1: (I32, DATA_PAGE), 2: (I32, n_plain)}
+    zero = encode({**sizes, 3: (I32, 0), 5: (STRUCT, data_page)})
+    start = len(encode(sizes))  # its last byte is where the type of field 3 is
+    return zero[:start], zero[start + 1 :]
 
 
 def bits_chunk(
@@ -98,12 +114,6 @@ def bits_chunk(
 
     `sizes` are the bytes of the pages with their headers, before and after compression.
     """
-    statistics: Struct = {
-        3: (I64, 0),  # nulls
-        5: (BINARY, bytes([n_true > 0])),  # maximum
-        6: (BINARY, bytes([n_true == n_values])),  # minimum
-    }
-    pages: Struct = {1: (I32, DATA_PAGE), 2: (I32, PLAIN), 3: (I32, n_pages)}
     return {
         1: (I32, BOOLEAN),
         2: (LIST, (I32, [PLAIN])),
@@ -113,9 +123,22 @@ def bits_chunk(
         6: (I64, sizes[0]),
         7: (I64, sizes[1]),
         9: (I64, offset),
-        12: (STRUCT, statistics),
-        13: (LIST, (STRUCT, [pages])),
+        12: (STRUCT, _statistics(n_true > 0, n_true == n_values)),
+        13: (LIST, (STRUCT, [_counted_pages(n_pages)])),
     }
+
+
+@lru_cache
+def _statistics(maximum: bool, minimum: bool) -> bytes:
+    """Return the statistics of Booleans without nulls."""
+    bounds = {5: (BINARY, bytes([maximum])), 6: (BINARY, bytes([minimum]))}
+    return encode({3: (I64, 0), **bounds})
+
+
+@lru_cache
+def _counted_pages(n_pages: int) -> bytes:
+    """Return the number of the pages of a chunk of Booleans."""
+    return encode({1: (I32, DATA_PAGE), 2: (I32, PLAIN), 3: (I32, n_pages)})
 
 
 def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
@@ -178,14 +201,14 @@ def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
     """Return the footer of a file with `groups`; `empty` is the footer of a file without rows."""
     footer = decode(empty)
     footer[3] = I64, sum(group.n_rows for group in groups)
-    footer[4] = LIST, (RAW, [_row_group(group) for group in groups])
+    footer[4] = LIST, (STRUCT, [_row_group(group) for group in groups])
     return encode(footer)
 
 
 def _row_group(group: Group) -> bytes:
     """Return the metadata of a row group, without its optional number."""
     found: Struct = {
-        1: (LIST, (RAW, group.chunks)),
+        1: (LIST, (STRUCT, group.chunks)),
         2: (I64, group.n_plain),
         3: (I64, group.n_rows),
         5: (I64, group.offset),
@@ -210,23 +233,25 @@ def encode(struct: Struct) -> bytes:
 
 def _encoded(kind: int, value: Any) -> bytes:
     """Encode a value of the type `kind`; the type itself is not encoded."""
-    if kind in (I16, I32, I64):  # in zigzag encoding, small negative numbers are short too
+    if kind in INTEGERS:  # in zigzag encoding, small negative numbers are short too
         return _encoded_size(value << 1 if value >= 0 else ~(value << 1))
     if kind == BINARY:
         return _encoded_size(len(value)) + bytes(value)
     if kind == STRUCT:
-        return encode(value)
+        return value if isinstance(value, bytes) else encode(value)
     if kind in (LIST, SET):
         item_kind, items = value
         short = min(len(items), MAX_NIBBLE)
         size = _encoded_size(len(items)) if short == MAX_NIBBLE else b""
         encoded = b"".join(_encoded(item_kind, item) for item in items)
-        return bytes([short << 4 | abs(item_kind)]) + size + encoded
-    return bytes(value)  # RAW, a Boolean field, or a type in `FIXED_BYTES`
+        return bytes([short << 4 | item_kind]) + size + encoded
+    return bytes(value)  # a Boolean field, or a type in `FIXED_BYTES`
 
 
 def _encoded_size(value: int) -> bytes:
     """Encode an unsigned integer, with 7 bits in each byte."""
+    if value <= 0x7F:
+        return SMALL[value]
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -250,18 +275,22 @@ def read_struct(data: io.BytesIO) -> Struct:
 def _struct(data: io.BytesIO) -> Struct:
     """Read and decode a struct; raise an IndexError if it is cut."""
     found: Struct = {}
-    number = 0
-    while header := data.read(1)[0]:
+    number, read = 0, data.read
+    while header := read(1)[0]:
         kind = header & 15
         number = number + (header >> 4) if header >> 4 else _value(I16, data)
-        # The type of a Boolean field is its value.
-        found[number] = kind, b"" if kind in (TRUE, FALSE) else _value(kind, data)
+        if kind in INTEGERS:  # most fields
+            byte = read(1)[0]
+            value = byte if byte <= 0x7F else _size(data, byte)
+            found[number] = kind, value >> 1 ^ -(value & 1)
+        else:  # the type of a Boolean field is its value
+            found[number] = kind, b"" if kind in (TRUE, FALSE) else _value(kind, data)
     return found
 
 
 def _value(kind: int, data: io.BytesIO) -> Any:
     """Read and decode a value of the type `kind`."""
-    if kind in (I16, I32, I64):
+    if kind in INTEGERS:
         value = _size(data)
         return value >> 1 ^ -(value & 1)
     if kind == BINARY:
@@ -277,10 +306,12 @@ def _value(kind: int, data: io.BytesIO) -> Any:
     raise FooterError(f"unexpected Thrift type {kind} in the footer")
 
 
-def _size(data: io.BytesIO) -> int:
-    """Read an unsigned integer."""
+def _size(data: io.BytesIO, first: int | None = None) -> int:
+    """Read an unsigned integer, whose first byte may have been read."""
+    byte = data.read(1)[0] if first is None else first
     value = shift = 0
-    while (byte := data.read(1)[0]) > 0x7F:
+    while byte > 0x7F:
         value |= (byte & 0x7F) << shift
         shift += 7
+        byte = data.read(1)[0]
     return value | byte << shift

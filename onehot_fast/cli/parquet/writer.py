@@ -1,8 +1,8 @@
 """A writer of Parquet files that writes Boolean columns as bits; pyarrow writes the others.
 
-A row group is divided into pieces. A piece contains neighbouring columns, which are either all
-written as bits or all written by pyarrow. Threads prepare the pieces in memory, and the pieces are
-written in the order of the columns.
+A row group is divided into pieces. A piece contains neighbouring columns of one codec, which are
+either all written as bits or all written by pyarrow. Threads prepare the pieces in memory, and the
+pieces are written in the order of the columns.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import itertools
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -48,35 +48,44 @@ MAX_THREADS = 4
 _Piece: TypeAlias = tuple[pa.Buffer | bytes, list[Struct]]
 
 
+class _Kind(NamedTuple):
+    """How a column is written."""
+
+    codec: str
+    is_bits: bool  # as bits, and not by pyarrow
+
+
 class GroupWriter:
     """A Parquet file, which is written row group by row group; the caller closes `file`.
 
-    The columns in `features` are written as bits if they are Booleans without nulls. `n_files`
-    files are written at the same time and share the threads. `compression` and `options` are those
-    of `pyarrow.parquet.ParquetWriter`.
+    The columns in `new` have the codec `new_codec`, and the others have `kept_codec`. New columns
+    are written as bits if they are Booleans without nulls. `n_files` files are written at the same
+    time and share the threads. `options` are those of `pyarrow.parquet.ParquetWriter`.
     """
 
     def __init__(
         self,
         file: pa.NativeFile,
         schema: pa.Schema,
-        features: Collection[str],
-        compression: str,
+        new: Collection[str],
+        new_codec: str,
+        kept_codec: str,
         n_files: int = 1,
         **options: Any,
     ) -> None:
         self._file, self._schema = file, schema
-        own = {"compression": compression, "write_batch_size": WRITE_BATCH_ROWS}
-        self._options = {**options, **own}
-        self._codec_number, self._codec_name = CODECS.get(compression, (-1, None))
-        is_bits = [
-            self._codec_number >= 0
-            and field.name in features
-            and pa.types.is_boolean(field.type)
-            and not field.nullable
+        self._options = {**options, "write_batch_size": WRITE_BATCH_ROWS}
+        kinds = [
+            _Kind(
+                codec=new_codec if field.name in new else kept_codec,
+                is_bits=field.name in new
+                and new_codec in CODECS
+                and pa.types.is_boolean(field.type)
+                and not field.nullable,
+            )
             for field in schema
         ]
-        runs = itertools.groupby(range(len(schema)), is_bits.__getitem__)
+        runs = itertools.groupby(range(len(schema)), kinds.__getitem__)
         self._runs = [(kind, list(columns)) for kind, columns in runs]
         self._groups: list[Group] = []
         n_threads = max(1, min(MAX_THREADS, pa.cpu_count()) // n_files)
@@ -87,6 +96,12 @@ class GroupWriter:
         self._offset = 0
         self._write(MAGIC)
 
+    def n_bytes(self, rows: pa.RecordBatch) -> int:
+        """Return the bytes of rows in memory; pyarrow would look at each column of bits."""
+        n_bits = sum(len(columns) for kind, columns in self._runs if kind.is_bits)
+        others = [i for kind, columns in self._runs if not kind.is_bits for i in columns]
+        return int(n_bits * rows.num_rows // 8 + rows.select(others).nbytes)
+
     def write(self, rows: pa.Table) -> None:
         """Start to write a row group, which must contain rows.
 
@@ -94,12 +109,13 @@ class GroupWriter:
         """
         group = Group(rows.num_rows)
         self._groups.append(group)
-        for is_bits, columns in self._runs:
-            for piece in _pieces(rows, columns):
+        for kind, columns in self._runs:
+            for piece in _pieces(rows, columns, kind.is_bits):
                 while len(self._coming) >= self._max_coming:
                     self._write_next()
-                prepare = self._bits if is_bits else self._plain
-                self._coming.append((group, self._threads.submit(prepare, rows.select(piece))))
+                prepare = self._bits if kind.is_bits else self._plain
+                coming = self._threads.submit(prepare, rows.select(piece), kind.codec)
+                self._coming.append((group, coming))
 
     def _write_next(self) -> None:
         """Write the next piece, or raise the error of the thread that prepared it."""
@@ -114,25 +130,27 @@ class GroupWriter:
         self._file.write(content)
         self._offset += len(content)
 
-    def _plain(self, rows: pa.Table) -> _Piece:
+    def _plain(self, rows: pa.Table, codec: str) -> _Piece:
         """Return columns as pyarrow writes them in a row group, and the metadata of the columns."""
         out = pa.BufferOutputStream()
-        pq.write_table(rows, out, rows.num_rows, store_schema=False, **self._options)
+        options = {**self._options, "compression": codec, "store_schema": False}
+        pq.write_table(rows, out, rows.num_rows, **options)
         content, footer = _split(out.getvalue())
         return content, chunks_of(footer, rows.num_rows)
 
-    def _bits(self, rows: pa.Table) -> _Piece:
+    def _bits(self, rows: pa.Table, codec: str) -> _Piece:
         """Return Boolean columns as pages with headers, and the metadata of the columns."""
-        # One codec for each piece, because that of gzip has a state.
-        codec = None if self._codec_name is None else pa.Codec(self._codec_name)
+        number, name_of_codec = CODECS[codec]
+        # One object for each piece, because that of gzip has a state.
+        packer = None if name_of_codec is None else pa.Codec(name_of_codec)
         content: list[bytes] = []
         chunks: list[Struct] = []
         start = len(MAGIC)
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
-            pages, n_plain, n_true = _pages(column, codec)
+            pages, n_plain, n_true = _pages(column, packer)
             sizes = n_plain, sum(map(len, pages))
             n_pages, n_rows = len(pages) // 2, rows.num_rows
-            chunk = bits_chunk(name, self._codec_number, start, sizes, n_pages, n_rows, n_true)
+            chunk = bits_chunk(name, number, start, sizes, n_pages, n_rows, n_true)
             chunks.append(chunk)
             content += pages
             start += sizes[1]
@@ -173,12 +191,13 @@ def _split(file: pa.Buffer) -> tuple[pa.Buffer, bytes]:
     return file[len(MAGIC) : start], file[start:end].to_pybytes()
 
 
-def _pieces(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
+def _pieces(rows: pa.Table, columns: Sequence[int], are_bits: bool) -> Iterator[list[int]]:
     """Yield lists of neighbouring columns; each list is one piece."""
     piece, n_bytes = [], 0
     for i in columns:
         piece.append(i)
-        n_bytes += rows.column(i).nbytes
+        # pyarrow takes as long to sum the buffers of a column of bits as to copy them.
+        n_bytes += rows.num_rows // 8 if are_bits else rows.column(i).nbytes
         if n_bytes >= PIECE_BYTES:
             yield piece
             piece, n_bytes = [], 0
