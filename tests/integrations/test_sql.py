@@ -315,15 +315,15 @@ def test_every_feature_of_spark_rejects_the_value(options, value, spark):
     each_feature(encoder, "spark", lambda query: spark.sql(query).collect())
 
 
-def test_the_checked_value_has_a_name_of_its_own(duck):
+def test_the_code_has_a_name_of_its_own(duck):
     """A table that was made by a query of ours can be encoded again."""
     encoder = Encoder(["c"]).fit({"c": ["a", "b"]})
     duck.execute("CREATE OR REPLACE TABLE t AS SELECT 'a' AS c")
     first = encoder.to_sql("duckdb", table="t")
-    [checked] = {word for word in first.split('"') if word.startswith("onehot_fast_checked")}
+    [code] = {word for word in first.split('"') if word.startswith("onehot_fast_code")}
     other = Encoder(["d"]).fit({"d": ["a"]}).to_sql("duckdb", table="t")
 
-    assert checked not in other
+    assert code not in other
     duck.execute(f"CREATE OR REPLACE TABLE u AS SELECT *, c AS d FROM ({first}), t")
     again = Encoder(["d"]).fit({"d": ["a"]}).to_sql("duckdb", table="u")
     assert duck.execute(again).fetchall() == [(True,)]
