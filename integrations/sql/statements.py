@@ -11,7 +11,7 @@ from onehot_fast.adapter import ColumnSchema, FeatureWriter, Schema, as_literal,
 
 from ._dialects import DIALECTS, Dialect, is_unicode
 
-__all__ = ["DIALECTS", "column_features", "to_sql"]
+__all__ = ["DIALECTS", "coded_features", "to_sql"]
 
 INDENT = ",\n       "
 # If a column has categories of several of these kinds, the first kind applies to all of them.
@@ -57,7 +57,7 @@ def to_sql(
     _check_distinct([column.name for column in schema.columns], written)
     names = [_name(name, written) for name in written.aliases(schema.names)]
     if table is None:
-        lists = [column_features(each, dialect, str(each.name)) for each in schema.columns]
+        lists = [_Writer(each, written, str(each.name)).features() for each in schema.columns]
         return _items(lists, names)
     parts = [table] if isinstance(table, str) else table
     if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, str) for p in parts):
@@ -67,14 +67,11 @@ def to_sql(
     source = ".".join(_name(part, written) for part in parts)
     lists, codes = [], []
     for i, column in enumerate(schema.columns):
-        writer = _Writer(column, written, str(column.name))
-        errors = writer.errors()
-        if errors:
-            code = _name(_code_name(i, schema), written)
-            codes.append(f"{writer.code(errors)} AS {code}")
-            lists.append(writer.features_of(code))
-        else:
-            lists.append(writer.features())
+        name = _code_name(i, schema)
+        code, features = coded_features(column, dialect, str(column.name), name)
+        lists.append(features)
+        if code is not None:
+            codes.append(f"{code} AS {_name(name, written)}")
     if codes:
         source = written.subquery(f"SELECT *, {', '.join(codes)} FROM {source}")
         source += f" AS {_name(parts[-1], written)}"  # so that `table.column` stays valid
@@ -96,15 +93,24 @@ def _code_name(i: int, schema: Schema) -> str:
     return f"onehot_fast_code_{digest[:12]}_{i}"
 
 
-def column_features(
-    column: ColumnSchema, dialect: str, name: str, kind: str | None = None
-) -> list[str]:
-    """Return one SQL expression per feature of a column; `name` is its name in the query.
+def coded_features(
+    column: ColumnSchema, dialect: str, name: str, code_name: str, kind: str | None = None
+) -> tuple[str | None, list[str]]:
+    """Return the SQL expressions of the code and of the features of a column.
+
+    If the options reject values, the code fails for them, and the features refer to `code_name`: a
+    query must compute the code under this name in a subquery. Otherwise, the code is None, and the
+    features refer to `name`, the name of the column in the query.
 
     `kind` is the kind of the values in the query's table, e.g. "text": a result of
     `FeatureWriter.kind_of`. By default, it is the kind of the categories.
     """
-    return _Writer(column, DIALECTS[dialect], name, kind).features()
+    written = DIALECTS[dialect]
+    writer = _Writer(column, written, name, kind)
+    errors = writer.errors()
+    if not errors:
+        return None, writer.features()
+    return writer.code(errors), writer.features_of(_name(code_name, written))
 
 
 class _Writer(FeatureWriter[str]):
