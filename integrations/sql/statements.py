@@ -11,7 +11,7 @@ from onehot_fast.adapter import ColumnSchema, FeatureWriter, Schema, as_literal,
 
 from ._dialects import DIALECTS, Dialect, is_unicode
 
-__all__ = ["DIALECTS", "coded_features", "to_sql"]
+__all__ = ["DIALECTS", "coded_features", "column_features", "to_sql"]
 
 INDENT = ",\n       "
 # If a column has categories of several of these kinds, the first kind applies to all of them.
@@ -57,7 +57,7 @@ def to_sql(
     _check_distinct([column.name for column in schema.columns], written)
     names = [_name(name, written) for name in written.aliases(schema.names)]
     if table is None:
-        lists = [_Writer(each, written, str(each.name)).features() for each in schema.columns]
+        lists = [column_features(each, dialect, str(each.name)) for each in schema.columns]
         return _items(lists, names)
     parts = [table] if isinstance(table, str) else table
     if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, str) for p in parts):
@@ -91,6 +91,14 @@ def _code_name(i: int, schema: Schema) -> str:
     """
     digest = hashlib.sha256("\0".join(schema.names).encode("utf-8", "surrogatepass")).hexdigest()
     return f"onehot_fast_code_{digest[:12]}_{i}"
+
+
+def column_features(column: ColumnSchema, dialect: str, name: str) -> list[str]:
+    """Return one SQL expression per feature of a column; `name` is its name in the query.
+
+    The first expression alone fails for rejected values.
+    """
+    return _Writer(column, DIALECTS[dialect], name).features()
 
 
 def coded_features(

@@ -236,7 +236,7 @@ def items(dialect):
 
     def write(case):
         case.encoder.to_sql(dialect, table=["s", "t"])
-        from onehot_fast.integrations.sql import column_features
+        from onehot_fast.integrations.sql.statements import column_features
 
         [column] = case.encoder.schema.columns
         features = column_features(column, dialect, case.name)
