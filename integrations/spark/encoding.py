@@ -132,9 +132,9 @@ def encode(
     source, inputs, order, fields = _planned(frame, inputs, order, [*chain(*new)])
     groups = [[*range(len(columns))]] if new[-1] else [[i] for i in range(len(columns))]
     if without_python:
-        expressions = new_columns(source, encoder, inputs, output, groups)
+        codes, expressions = new_columns(source, encoder, inputs, output, groups)
         selected = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
-        return _select(source, selected, fields)
+        return _select(source.withColumns(codes), selected, fields)
     if output not in CODES:
         dtypes: Any = {column.name: spark_dtype(column) for column in columns}
         encoder = copy.copy(encoder).set_params(dtype=dtypes, remainder="drop")
@@ -251,26 +251,37 @@ def new_columns(
     inputs: Sequence[int],
     output: Output,
     groups: Sequence[Sequence[int]],
-) -> list[Column]:
-    """Return SQL expressions: one per feature, or one array or vector per group of columns."""
+) -> tuple[dict[str, Column], list[Column]]:
+    """Return SQL expressions: one per feature, or one array or vector per group of columns.
+
+    They refer to additional columns of `source`, whose names and expressions come first. These
+    check the values once, so that each result fails for a rejected value.
+    """
     if output in CODES:
         raise ValueError(f"output={output!r} needs Python workers: pass without_python=False")
     _check_size(encoder)
     columns = encoder.schema.columns
     dtypes, features = [spark_dtype(column) for column in columns], []
+    codes = {}
     for column, i in zip(columns, inputs, strict=True):
         field = source.schema.fields[i]
         kind = _kind(column, field.dataType)
-        features.append(integration("sql").column_features(column, "spark", field.name, kind))
+        code_name = f"code_{field.name}"
+        code, items = integration("sql").coded_features(
+            column, "spark", field.name, code_name, kind
+        )
+        features.append(items)
+        if code is not None:
+            codes[code_name] = F.expr(code)
     if output == "columns":
         pairs = zip(features, dtypes, strict=True)
-        return [_feature(item, dtype) for items, dtype in pairs for item in items]
+        return codes, [_feature(item, dtype) for items, dtype in pairs for item in items]
     arrays = []
     for group in groups:
         dtype = np.dtype(float) if output == "vector" else element([dtypes[i] for i in group])
         array = F.array(*(_feature(item, dtype) for i in group for item in features[i]))
         arrays.append(array_to_vector(array) if output == "vector" else array)
-    return arrays
+    return codes, arrays
 
 
 def _check_size(encoder: Encoder) -> None:

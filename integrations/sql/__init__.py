@@ -13,7 +13,7 @@ No additional library is needed. `Encoder.to_sql` is the same function as a meth
 """
 
 from .statements import DIALECTS, to_sql
-from .statements import column_features as column_features  # for the Spark integration
+from .statements import coded_features as coded_features  # for the Spark integration
 
 __all__ = ["DIALECTS", "to_sql"]
 

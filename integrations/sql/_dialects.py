@@ -79,6 +79,7 @@ class Dialect:
     error_call = "error({} || {})"
     # The maximum number of columns of a result, and of bytes of a column name; 0 for no limit.
     max_columns, max_bytes = 0, 0
+    casts_booleans = True  # whether CAST makes a number of every numeric type of a Boolean
     mixes_kinds = False  # whether one column may hold values of several kinds
     folds_case = True  # whether names that differ only in case mean the same column
     # The kinds of values, apart from numbers, text and bytes, that a column may hold.
@@ -206,6 +207,7 @@ class Postgres(Dialect):
     # The cast includes the value, because the cast of a constant would fail even without rows.
     error_call = "CAST({} || {} AS INTEGER)"
     max_columns, max_bytes = 1664, 63
+    casts_booleans = False
     folds_case = False
 
     def subquery(self, statement: str) -> str:
@@ -298,6 +300,7 @@ class BigQuery(Dialect):
     bytes_literal = "FROM_HEX('{}')"
     error_call = "ERROR(CONCAT({}, {}))"
     max_columns, max_bytes = 10_000, 300
+    casts_booleans = False
 
     def identifier(self, name: str) -> str:
         return escaped(name, "`")

@@ -11,13 +11,15 @@ from onehot_fast.adapter import ColumnSchema, FeatureWriter, Schema, as_literal,
 
 from ._dialects import DIALECTS, Dialect, is_unicode
 
-__all__ = ["DIALECTS", "column_features", "to_sql"]
+__all__ = ["DIALECTS", "coded_features", "column_features", "to_sql"]
 
 INDENT = ",\n       "
 # If a column has categories of several of these kinds, the first kind applies to all of them.
 NUMBERS = ("float", "decimal", "integer", "boolean")
 # The kinds of categories that one column of SQLite may mix.
 STORED = {*NUMBERS, "text", "bytes"}
+# The codes of values without a feature; others are the numbers of their features.
+NO_FEATURE, NAN_FEATURES = -1, -2
 
 
 def to_sql(
@@ -63,18 +65,15 @@ def to_sql(
             f"table must be a name or a list of names such as ['schema', 'table'], got {table!r}"
         )
     source = ".".join(_name(part, written) for part in parts)
-    lists, checks = [], []
+    lists, codes = [], []
     for i, column in enumerate(schema.columns):
-        writer = _Writer(column, written, str(column.name))
-        value = writer.checked_value()
-        if value is None:
-            lists.append(writer.features())
-        else:
-            checked = _checked_name(i, schema)
-            checks.append(f"{value} AS {_name(checked, written)}")
-            lists.append(_Writer(column, written, checked).features(are_checked=True))
-    if checks:
-        source = written.subquery(f"SELECT *, {', '.join(checks)} FROM {source}")
+        name = _code_name(i, schema)
+        code, features = coded_features(column, dialect, str(column.name), name)
+        lists.append(features)
+        if code is not None:
+            codes.append(f"{code} AS {_name(name, written)}")
+    if codes:
+        source = written.subquery(f"SELECT *, {', '.join(codes)} FROM {source}")
         source += f" AS {_name(parts[-1], written)}"  # so that `table.column` stays valid
     return f"SELECT {_items(lists, names)}\nFROM {source}"
 
@@ -85,24 +84,41 @@ def _items(lists: Iterable[list[str]], names: Iterable[str]) -> str:
     return INDENT.join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
 
 
-def _checked_name(i: int, schema: Schema) -> str:
-    """Return a name for the checked values of column `i`.
+def _code_name(i: int, schema: Schema) -> str:
+    """Return a name for the codes of column `i`.
 
     No other column may have it, so it contains a digest of the names of the features.
     """
     digest = hashlib.sha256("\0".join(schema.names).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"onehot_fast_checked_{digest[:12]}_{i}"
+    return f"onehot_fast_code_{digest[:12]}_{i}"
 
 
-def column_features(
-    column: ColumnSchema, dialect: str, name: str, kind: str | None = None
-) -> list[str]:
+def column_features(column: ColumnSchema, dialect: str, name: str) -> list[str]:
     """Return one SQL expression per feature of a column; `name` is its name in the query.
+
+    The first expression alone fails for rejected values.
+    """
+    return _Writer(column, DIALECTS[dialect], name).features()
+
+
+def coded_features(
+    column: ColumnSchema, dialect: str, name: str, code_name: str, kind: str | None = None
+) -> tuple[str | None, list[str]]:
+    """Return the SQL expressions of the code and of the features of a column.
+
+    If the options reject values, the code fails for them, and the features refer to `code_name`: a
+    query must compute the code under this name in a subquery. Otherwise, the code is None, and the
+    features refer to `name`, the name of the column in the query.
 
     `kind` is the kind of the values in the query's table, e.g. "text": a result of
     `FeatureWriter.kind_of`. By default, it is the kind of the categories.
     """
-    return _Writer(column, DIALECTS[dialect], name, kind).features()
+    written = DIALECTS[dialect]
+    writer = _Writer(column, written, name, kind)
+    errors = writer.errors()
+    if not errors:
+        return None, writer.features()
+    return writer.code(errors), writer.features_of(_name(code_name, written))
 
 
 class _Writer(FeatureWriter[str]):
@@ -153,19 +169,27 @@ class _Writer(FeatureWriter[str]):
             is_other = f"NOT ({self.is_among(literals)})"
         return f"{is_other} AND NOT ({self.nan})" if self.nan else is_other
 
-    def checked_value(self) -> str | None:
-        """Return an expression of the value that fails if the value is rejected.
+    def code(self, errors: dict[str, str]) -> str:
+        """Return an expression that fails for rejected values; else the number of a feature.
 
-        Return None if the options reject no value.
+        The number is NO_FEATURE if all features are zero, and NAN_FEATURES if all are NaN.
         """
-        branches = self._error_branches(self.errors(), self.dialect.types["int32"])
-        if not branches:
-            return None
-        if not self.column.n_outputs:
-            self.features()  # raises the error
-        # The condition is true unless it fails, and the value has the type of the column.
-        is_accepted = f"(CASE {' '.join(branches)} END) IS NULL"
-        return f"CASE WHEN {is_accepted} THEN {self.name} END"
+        branches = self._error_branches(errors, self.dialect.types["int32"])
+        if self.column.propagates_missing:
+            branches.append(f"WHEN {self.is_missing()} THEN {NAN_FEATURES}")
+        branches += (f"WHEN {each} THEN {i}" for i, each in enumerate(self.conditions()))
+        return f"CASE {' '.join(branches)} ELSE {NO_FEATURE} END"
+
+    def features_of(self, code: str) -> list[str]:
+        """Return an expression for each feature; `code` is the name of a column of codes."""
+        are_nan = f"{code} = {NAN_FEATURES}"
+        conditions = [f"{code} = {i}" for i in range(self.column.n_outputs)]
+        # A code is never NULL, so that no condition is NULL. A CASE takes longer than a CAST.
+        if self.element == self.dialect.boolean_type:
+            return conditions
+        if self.dialect.casts_booleans and not self.column.propagates_missing:
+            return [f"CAST({each} AS {self.element})" for each in conditions]
+        return [self._number(each, are_nan, []) for each in conditions]
 
     def _error_branches(self, errors: dict[str, str], error_type: str) -> list[str]:
         """Return the branches of a CASE that fail for rejected values."""
@@ -182,16 +206,23 @@ class _Writer(FeatureWriter[str]):
         return branches
 
     def feature(self, condition: str, errors: dict[str, str]) -> str:
-        dialect, column = self.dialect, self.column
-        is_boolean = self.element == dialect.boolean_type
-        one, zero = (dialect.true, dialect.false) if is_boolean else ("1", "0")
-        error_type = dialect.boolean_type if is_boolean else dialect.types["int32"]
-        branches = self._error_branches(errors, error_type)
-        if column.propagates_missing:
-            branches.append(f"WHEN {self.is_missing()} THEN {dialect.nan}")
-        branches.append(f"WHEN {condition} THEN {one}")
-        value = f"CASE {' '.join(branches)} ELSE {zero} END"
-        return value if is_boolean else f"CAST({value} AS {self.element})"
+        dialect = self.dialect
+        if self.element != dialect.boolean_type:
+            branches = self._error_branches(errors, dialect.types["int32"])
+            return self._number(condition, self.is_missing(), branches)
+        branches = self._error_branches(errors, dialect.boolean_type)
+        branches.append(f"WHEN {condition} THEN {dialect.true}")
+        return f"CASE {' '.join(branches)} ELSE {dialect.false} END"
+
+    def _number(self, condition: str, are_nan: str, branches: list[str]) -> str:
+        """Return the number one where a condition is true, else zero, or NaN.
+
+        `branches` precede all others.
+        """
+        if self.column.propagates_missing:
+            branches = [*branches, f"WHEN {are_nan} THEN {self.dialect.nan}"]
+        value = f"CASE {' '.join([*branches, f'WHEN {condition} THEN 1'])} ELSE 0 END"
+        return f"CAST({value} AS {self.element})"
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:

@@ -53,32 +53,38 @@ class FeatureWriter(ABC, Generic[Expression]):
         ``column.propagates_missing`` is true, a missing value must become NaN.
         """
 
-    def features(self, *, are_checked: bool = False) -> list[Expression]:
+    def features(self) -> list[Expression]:
         """Return an expression for each feature.
 
-        The first expression also makes the query fail if the options reject a value, unless
-        `are_checked` says that the engine has checked the values before.
+        The first expression also makes the query fail if the options reject a value.
         """
-        column, errors = self.column, {} if are_checked else self.errors()
-        if errors and not column.n_outputs:
-            raise ValueError(
-                f"column {column.name!r} has no features, and without them no expression can"
-                " raise the error for missing or unknown values; to accept such values, use"
-                " set_params(handle_unknown='ignore', handle_missing='ignore')"
-            )
+        errors = self.errors()
+        return [self.feature(each, {} if i else errors) for i, each in enumerate(self.conditions())]
+
+    def conditions(self) -> list[Expression]:
+        """Return for each feature the condition under which it is one."""
+        column = self.column
         groups = [[i] for i in column.category_of_feature.tolist()]
         rare = np.flatnonzero(column.is_infrequent).tolist()
         groups += [rare if each is Special.INFREQUENT else [] for each in column.specials]
-        conditions = [self._condition(*pair) for pair in enumerate(groups)]
-        return [self.feature(each, {} if i else errors) for i, each in enumerate(conditions)]
+        return [self._condition(*pair) for pair in enumerate(groups)]
 
     def errors(self) -> dict[str, Expression]:
-        """Return the conditions under which the query must fail, see `feature`."""
+        """Return the conditions under which the query must fail, see `feature`.
+
+        Raise ValueError if there are such conditions but no feature that could fail.
+        """
         options, errors = self.column.options, {}
         if options.handle_missing == "error":
             errors["missing"] = self.is_missing()
         if options.handle_unknown == "error":
             errors["unknown"] = self._is_unknown_or([])
+        if errors and not self.column.n_outputs:
+            raise ValueError(
+                f"column {self.column.name!r} has no features, and without them no expression can"
+                " raise the error for missing or unknown values; to accept such values, use"
+                " set_params(handle_unknown='ignore', handle_missing='ignore')"
+            )
         return errors
 
     def _condition(self, output: int, positions: list[int]) -> Expression:

@@ -236,7 +236,7 @@ def items(dialect):
 
     def write(case):
         case.encoder.to_sql(dialect, table=["s", "t"])
-        from onehot_fast.integrations.sql import column_features
+        from onehot_fast.integrations.sql.statements import column_features
 
         [column] = case.encoder.schema.columns
         features = column_features(column, dialect, case.name)
@@ -365,7 +365,7 @@ def test_bigquery_is_read_back(case):
     aliases = [re.sub(r"^(?=\d)|\W", "_", name) for name in case.names]
     assert [column.alias for column in parsed.expressions] == aliases
     columns = {column.name for column in parsed.find_all(sqlglot.exp.Column)}
-    assert {name for name in columns if not name.startswith("onehot_fast_checked_")} <= {case.name}
+    assert {name for name in columns if not name.startswith("onehot_fast_code_")} <= {case.name}
     [table] = parsed.find_all(sqlglot.exp.Table)
     assert (table.db, table.name) == ("s", "t")
 

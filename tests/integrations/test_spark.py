@@ -31,7 +31,7 @@ from pyspark.sql.types import StructField, StructType
 from onehot_fast.integrations import spark as onehot_spark
 from onehot_fast.integrations.spark import _columns, _learn, _workers, encode
 from onehot_fast.integrations.spark._columns import PlannedSchema
-from onehot_fast.integrations.sql import column_features
+from onehot_fast.integrations.sql import coded_features
 
 # Spark warns of pandas 3, and leaves sockets to the garbage collector.
 pytestmark = [
@@ -247,7 +247,7 @@ def test_sql_equals_the_results_of_workers(spark, setting):
     encoder = Encoder([*HARD_TYPES], categories=categories, **options)
     encoder.fit(frame.where("nothing IS NULL"))
     # Without the names of the features, in which Spark would replace a variable.
-    items = [column_features(c, "spark", c.name) for c in encoder.schema.columns]
+    items = [coded_features(c, "spark", c.name, "code")[1] for c in encoder.schema.columns]
     statement = ", ".join(f"{item} AS f{i}" for i, item in enumerate(chain(*items)))
     frame.createOrReplaceTempView("hard")
     spark.conf.set(f"spark.sql.parser.{setting}", "true")
@@ -405,6 +405,24 @@ def test_errors_of_rows_name_column_and_value(spark):
     ):
         with pytest.raises(Exception, match=f"column .word.: the value is {message}"):
             encode(rows, strict, without_python=True).collect()
+
+
+@pytest.mark.parametrize("output", ["columns", "array", "vector"])
+def test_every_expression_rejects_the_value(spark, output):
+    """Whichever columns of the result a query selects; the others are those of the workers."""
+    words = spark.createDataFrame([("a", 1), ("b", 2), ("zz", 1)], "word string, n int")
+    encoder = Encoder(["n", "word"], dtype="float64").fit({"word": ["a", "b", "c"], "n": [1, 2, 3]})
+    names = None if output == "columns" else ["word_all", "n_all"]
+    encoded = encode(words, encoder, output=output, names=names, without_python=True)
+
+    chosen = [name for name in encoded.columns if name.startswith("word")]
+    assert len(chosen) == (3 if output == "columns" else 1)
+    for name in chosen:
+        with pytest.raises(Exception, match=r"column .word.: the value is unknown: zz"):
+            encoded.select(name).collect()
+    known = words.where("word != 'zz'")
+    found = encode(known, encoder, output=output, names=names, without_python=True).collect()
+    assert found == encode(known, encoder, output=output, names=names).collect()
 
 
 def test_an_encoder_is_unpickled_once_in_a_process():

@@ -315,15 +315,15 @@ def test_every_feature_of_spark_rejects_the_value(options, value, spark):
     each_feature(encoder, "spark", lambda query: spark.sql(query).collect())
 
 
-def test_the_checked_value_has_a_name_of_its_own(duck):
+def test_the_code_has_a_name_of_its_own(duck):
     """A table that was made by a query of ours can be encoded again."""
     encoder = Encoder(["c"]).fit({"c": ["a", "b"]})
     duck.execute("CREATE OR REPLACE TABLE t AS SELECT 'a' AS c")
     first = encoder.to_sql("duckdb", table="t")
-    [checked] = {word for word in first.split('"') if word.startswith("onehot_fast_checked")}
+    [code] = {word for word in first.split('"') if word.startswith("onehot_fast_code")}
     other = Encoder(["d"]).fit({"d": ["a"]}).to_sql("duckdb", table="t")
 
-    assert checked not in other
+    assert code not in other
     duck.execute(f"CREATE OR REPLACE TABLE u AS SELECT *, c AS d FROM ({first}), t")
     again = Encoder(["d"]).fit({"d": ["a"]}).to_sql("duckdb", table="u")
     assert duck.execute(again).fetchall() == [(True,)]
@@ -345,3 +345,42 @@ def test_a_decimal_that_no_column_holds_is_false(value, duck):
     encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": [value, Decimal(5)]})
 
     assert sorted(duck.execute(encoder.to_sql("duckdb", table="t")).fetchall()[0]) == [False, True]
+
+
+CHECKED_TYPES = {
+    "INTEGER": [1, 2, -3],
+    "DOUBLE": [1.5, -0.0, 2.0],
+    "DECIMAL(9, 2)": [Decimal("1.50"), Decimal(2)],
+    "BOOLEAN": [True, False],
+    "VARCHAR": ["a", "b'", ""],
+    "BLOB": [b"a", b"\0"],
+    "DATE": [datetime.date(2024, 1, 1), datetime.date.min],
+    "TIMESTAMP": [datetime.datetime(2024, 1, 1, 3), datetime.datetime(1969, 1, 1)],
+    "TIME": CLOCKS,
+    "INTERVAL": SPANS,
+    "UUID": [uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)],
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"handle_missing": "indicator", "dtype": "int8"},
+        {"handle_missing": "propagate", "dtype": "float32"},
+        {"drop": "first", "dtype": "uint64"},
+        {"max_categories": 2, "dtype": "float64"},
+    ],
+)
+@pytest.mark.parametrize("kind", CHECKED_TYPES)
+def test_checked_values_of_each_type_equal_transform(kind, options, duck):
+    values = CHECKED_TYPES[kind]
+    encoder = Encoder(["c"], **options).fit({"c": [*values, values[-1]]})
+    rows = [*values, values[0], None]
+    duck.execute(f"CREATE OR REPLACE TABLE t (place INTEGER, c {kind})")
+    duck.executemany("INSERT INTO t VALUES (?, ?)", [[i, row] for i, row in enumerate(rows)])
+
+    statement = encoder.to_sql("duckdb", table="t")
+    found = duck.execute(f"{statement} ORDER BY place").fetchall()
+    expected = encoder.transform({"c": rows}, "numpy")
+    np.testing.assert_array_equal(np.array(found, float), expected.astype(float))
