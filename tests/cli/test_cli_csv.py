@@ -9,6 +9,7 @@ import os
 import subprocess
 import zipfile
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import command_files as files
@@ -399,8 +400,9 @@ def _zip(path):
 def _sqlite(path):
     import sqlite3
 
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("create table t (a text)")
+        connection.commit()
 
 
 def _orc(path):
