@@ -11,6 +11,7 @@ import re
 import subprocess
 import zipfile
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import command_files as files
@@ -401,8 +402,9 @@ def _zip(path):
 def _sqlite(path):
     import sqlite3
 
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("create table t (a text)")
+        connection.commit()
 
 
 def _orc(path):
