@@ -400,14 +400,14 @@ class TextReader(Reader):
         has_header = str(self.spec.has_header).lower()
         options = f"header={has_header}, all_varchar=true, null_padding=true, strict_mode=false"
         options += ", parallel=false"
-        convert, path = "import duckdb", "{path}"
+        convert, path, end = "import duckdb", "{path}", ""
         if encoding != "utf8":
             # DuckDB reads few encodings, and not every byte of Latin-1.
             text_of = f"pyarrow.input_stream({{path}}).read().decode({encoding!r})"
             convert += f", pyarrow, tempfile; f = tempfile.NamedTemporaryFile(); f.write({text_of}"
-            convert, path = f"{convert}.encode()); f.flush()", "f.name"
+            convert, path, end = f"{convert}.encode()); f.flush()", "f.name", "; f.close()"
         query = f"duckdb.sql('from read_csv(?, {options})', params=[{path}])"
-        convert = python_line(f"{convert}; {query}.write_parquet({{new}})", self._path)
+        convert = python_line(f"{convert}; {query}.write_parquet({{new}}){end}", self._path)
         hint = f"convert it to Parquet first, e.g. with {convert}"
         fields = OTHER_FIELDS.search(text)
         if fields and int(fields[2]) < int(fields[1]):
