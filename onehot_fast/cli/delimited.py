@@ -399,11 +399,15 @@ class TextReader(Reader):
         encoding = self.spec.encoding if self._is_decodable() else "latin-1"
         has_header = str(self.spec.has_header).lower()
         options = f"header={has_header}, all_varchar=true, null_padding=true, strict_mode=false"
-        options += ", parallel=false" + ", encoding=?" * (encoding != "utf8")
-        params = "[{path}]" if encoding == "utf8" else f"[{{path}}, {encoding!r}]"
-        # In SQL, because the function of Python reads no other encoding.
-        query = f"duckdb.sql('from read_csv(?, {options})', params={params})"
-        convert = python_line(f"import duckdb; {query}.write_parquet({{new}})", self._path)
+        options += ", parallel=false"
+        convert, path, end = "import duckdb", "{path}", ""
+        if encoding != "utf8":
+            # DuckDB reads few encodings, and not every byte of Latin-1.
+            text_of = f"pyarrow.input_stream({{path}}).read().decode({encoding!r})"
+            convert += f", pyarrow, tempfile; f = tempfile.NamedTemporaryFile(); f.write({text_of}"
+            convert, path, end = f"{convert}.encode()); f.flush()", "f.name", "; f.close()"
+        query = f"duckdb.sql('from read_csv(?, {options})', params=[{path}])"
+        convert = python_line(f"{convert}; {query}.write_parquet({{new}}){end}", self._path)
         hint = f"convert it to Parquet first, e.g. with {convert}"
         fields = OTHER_FIELDS.search(text)
         if fields and int(fields[2]) < int(fields[1]):

@@ -370,9 +370,10 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         raise pa.ArrowInvalid(text)
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        alone = pa.schema([("x", _without_views(kind))])
         try:
-            text_format.write_csv(pa.Table.from_batches([], alone), pa.BufferOutputStream())
+            # Of no rows, pyarrow also writes types that it does not cast to text.
+            alone = pa.table({"x": pa.nulls(1, _without_views(kind))})
+            text_format.write_csv(alone, pa.BufferOutputStream())
         except pa.ArrowException as error:
             text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
             text += " choose another format"

@@ -362,6 +362,27 @@ def test_fill_rows(done, refused):
     refused("encode long.csv --fill-rows -o o.csv", Exit.CORRUPT, "convert it to Parquet first")
 
 
+@pytest.mark.parametrize(
+    ("options", "encoding"),
+    # Without an option, bytes that are not UTF-8 count as Latin-1, with its control characters.
+    [("", "latin-1"), ("--encoding cp1252", "cp1252"), ("--encoding utf-16", "utf-16")],
+)
+def test_a_remedy_for_long_rows_works(options, encoding, call):
+    """The command in the message reads the file in any encoding, though DuckDB knows few."""
+    k = bytes(range(0x80, 0x100)).decode(encoding, "ignore").encode(encoding).decode(encoding)
+    Path("in.csv").write_bytes(f"k\n{k}\nx,y,z\n".encode(encoding))
+    ended = call(f"encode in.csv -o o.csv {options}")
+    assert (ended.code, ended.error.count("\n")) == (Exit.CORRUPT, 1), ended
+
+    code = ended.error.split('python -c "')[1].split('"')[0]
+    exec(code)
+
+    rows = [[*row.values()] for row in parquet.read_table("in.parquet").to_pylist()]
+    assert [k, None, None] in rows
+    assert ["x", "y", "z"] in rows
+    assert call("inspect in.parquet").code == 0
+
+
 def test_a_short_row_that_is_not_utf8(run):
     """It is one line of message, not a traceback of a callback in another thread."""
     Path("u.csv").write_bytes(b"a,b,c\n1,2,3\nbo\xff\xff,3\n4,5,6\n")

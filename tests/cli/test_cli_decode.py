@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import command_files as files
 import pytest
@@ -50,3 +52,23 @@ def test_a_column_without_features_returns_to_its_place(kind, place, suffix, don
 
     assert "nothing" not in files.read(Path(f"middle.{suffix}")).column_names
     assert files.read(Path(f"out.{suffix}")).column_names == names
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone"),
+    [("1930-05-01", "Europe/Amsterdam"), ("1900-01-01", "Europe/Paris"),
+     ("1850-05-01", "US/Pacific"), ("1960-01-01", "Africa/Monrovia")],
+)  # fmt: skip
+def test_zones_whose_offset_has_seconds(moment, zone, done):
+    """The encoder in a Parquet file keeps such times, and decode returns them."""
+    day = datetime.datetime.fromisoformat(moment).replace(tzinfo=ZoneInfo(zone))
+    assert day.utcoffset().total_seconds() % 60
+    times = pa.array([day, None, day + datetime.timedelta(days=1)], pa.timestamp("us", zone))
+    table = pa.table({"t": times, "n": [1, 2, 3]})
+    files.write(table, Path("in.parquet"))
+
+    done("encode in.parquet -c t -o middle.parquet")
+    done("decode middle.parquet -o out.parquet")
+    found = files.read(Path("out.parquet"))
+    assert found.schema.types == table.schema.types
+    assert found["t"].to_pylist() == table["t"].to_pylist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -161,6 +162,32 @@ def test_features_of_text_that_another_program_wrote(cell, done):
     Path("again.csv").write_text("\n".join(["n,k_a,k_b", *rows, ""]))
     done("decode again.csv --encoder e.json -o out.csv")
     assert Path("out.csv").read_text() == Path("in.csv").read_text()
+
+
+def test_features_of_text_are_not_converted_one_by_one(done, monkeypatch):
+    """Decoding many features takes as many conversions of texts as decoding two."""
+    n_calls = Counter()
+
+    def counted(name, call):
+        def wrapper(*arguments):
+            n_calls[name] += 1
+            return call(*arguments)
+
+        return wrapper
+
+    for name in ("_converted", "kind_of", "counts_of", "without"):
+        monkeypatch.setattr(cells, name, counted(name, getattr(cells, name)))
+    found = []
+    for n_features in (2, 90):
+        lines = [f"{row},c{row % n_features:02}" for row in range(180)]
+        Path("in.csv").write_text("\n".join(["n,k", *lines, ""]))
+        done("encode in.csv -c k --save-encoder e.json --overwrite -o middle.csv")
+        n_calls.clear()
+        done("decode middle.csv --encoder e.json --overwrite -o out.csv")
+        assert Path("out.csv").read_text() == Path("in.csv").read_text()
+        found.append(dict(n_calls))
+    assert found[0] == found[1]
+    assert found[0]  # of the kept column
 
 
 @pytest.mark.parametrize("cell", ["2", "300", "-1"])

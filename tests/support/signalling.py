@@ -1,7 +1,8 @@
 """Signals at known places, so that no test waits for the right moment.
 
 As a program, ``signalling.py PLACE NUMBER ARGUMENT...``, it is the command, which sends itself a
-signal where it first comes to that place, or truncates a file there: ``os.truncate:FILE``.
+signal where it first comes to that place, or changes a file there: ``os.truncate:FILE:SIZE`` or
+``os.remove:FILE``.
 """
 
 from __future__ import annotations
@@ -71,9 +72,11 @@ if __name__ == "__main__":
     from onehot_fast.cli import main
 
     _, place, number, *sys.argv[1:] = sys.argv
-    _, is_file, path = number.partition("os.truncate:")
-    if is_file:
-        replace_at(place, functools.partial(os.truncate, path, 1000))
+    name, *operands = number.split(":")
+    if name == "os.truncate":
+        replace_at(place, functools.partial(os.truncate, operands[0], int(operands[1])))
+    elif name == "os.remove":
+        replace_at(place, functools.partial(os.remove, operands[0]))
     else:
         send_at(place, int(number))
     sys.exit(main())

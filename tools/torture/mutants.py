@@ -1,18 +1,22 @@
 """Give the command changed files, each in a forked process: an exit code, one line, no signal.
 
-    python -m torture.mutants FOLDER [--mutations 200] [--seed 0] [--skip TEXT]
+    python -m torture.mutants FOLDER [--mutations 200] [--seed 0] [--only TEXT]
 
-Each file of the folder is changed in 1 to 8 bytes, in `--mutations` ways, inspected and encoded. If
-the file itself can be encoded, its encoded Parquet file is changed in the same ways, and decoded. A
-Parquet or Arrow mutant that pyarrow reads with all its checks must be encoded, with the values that
-pyarrow reads, unless the error concerns a column. The modules are loaded once, before the processes
-are forked. A line is printed for each failure, with the mutation that repeats it; then the status
-is 1.
+Each file of the folder is changed in 1 to 8 bytes, in `--mutations` ways, inspected and encoded:
+the columns that are chosen by default, and, in every other mutation, those of any type that can be
+encoded alone. If the file itself can be encoded, its encoded Parquet file is changed in the same
+ways, and decoded. A Parquet or Arrow mutant that pyarrow reads with all its checks must be encoded,
+with the values that pyarrow reads, unless a whole file with these values is refused with the same
+code. The modules are loaded once, before the processes are forked. A line is printed for each
+failure, with the mutation that repeats it; then the status is 1.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
+import json
 import os
 import random
 import resource
@@ -25,16 +29,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as parquet
+from corpus.command import with_remedies
 from corpus.values import by_pyarrow, difference, format_of
 
-OUT, ENCODED, ERROR, FOUND = "out.arrow", "encoded.parquet", "error.txt", "found.txt"
+OUT, ERROR, FOUND, CHOICES = "out.arrow", "error.txt", "found.txt", "choices.json"
+ENCODED = "encoded{}.parquet"
 SECONDS = 60  # of a mutant
 MEMORY = 8 << 30
 # Where the footers of Parquet and Arrow files are; half of the changes are made there.
 END_BYTES = 2048
-# The exit codes of damaged files, and those of columns: e.g. too many features, or unknown types.
-CODES = 0, 2, 3, 4, 5, 6, 7, 8
-COLUMN_CODES = 5, 6, 7
+CODES = 0, 2, 3, 4, 5, 6, 7, 8  # of damaged files
+# How many columns are chosen, and how many are tried for that.
+MAX_CHOSEN, MAX_TRIED = 4, 16
 
 
 def mutant(content: bytes, draw: random.Random) -> bytes:
@@ -81,17 +89,22 @@ def run(arguments: list[str], path: str) -> tuple[int, str]:
     return code, ""
 
 
-def encoded(path: str) -> None:
+def encoded(path: str, options: list[str]) -> None:
     """Inspect and encode a mutant, and compare the output with what pyarrow reads."""
-    code, wrong = run(["inspect", path, "-q"], path)
+    code, wrong = run(["inspect", path, "-q", *options], path)
     if not wrong:
-        code, wrong = run(["encode", path, "-o", OUT, "--overwrite", "-q"], path)
+        code, wrong = run_encode(path, options)
     if not wrong and not format_of(Path(path)).is_text:
-        wrong = unlike_pyarrow(path, code)
+        wrong = unlike_pyarrow(path, code, options)
     Path(FOUND).write_text(wrong or f"exit {code}")
 
 
-def unlike_pyarrow(path: str, code: int) -> str:
+def run_encode(path: str, options: list[str]) -> tuple[int, str]:
+    """Encode a file as Arrow."""
+    return run(["encode", path, "-o", OUT, "--overwrite", "-q", *options], path)
+
+
+def unlike_pyarrow(path: str, code: int, options: list[str]) -> str:
     """Tell how an output differs from the input as pyarrow reads it."""
     error = Path(ERROR).read_text(errors="replace")
     Path(FOUND).write_text("pyarrow")
@@ -99,10 +112,14 @@ def unlike_pyarrow(path: str, code: int) -> str:
         table = by_pyarrow(Path(path))
     except Exception:  # whatever a damaged file raises
         return ""
+    if "--no-end-marker" in error and "--no-end-marker" not in options:
+        options = [*options, "--no-end-marker"]
+        code, wrong = run_encode(path, options)
+        return wrong or unlike_pyarrow(path, code, options)
     if code:
-        # Streams that lost their end marker are refused, and the error names the option.
-        is_right = code in COLUMN_CODES or "column" in error or "--no-end-marker" in error
-        return "" if is_right else f"pyarrow reads the file: code {code}: {error[-300:]!r}"
+        whole, code_of_whole = code_with_values(table, format_of(Path(path)).suffix, options)
+        text = f"pyarrow reads the file: code {code}: {error[-300:]!r}; {whole}: {code_of_whole}"
+        return "" if code == code_of_whole else text
     Path(FOUND).write_text("compare")
     found = by_pyarrow(Path(OUT))
     if len(found) != len(table):
@@ -118,6 +135,24 @@ def unlike_pyarrow(path: str, code: int) -> str:
     )
 
 
+def code_with_values(table: Any, suffix: str, options: list[str]) -> tuple[str, int]:
+    """Encode a whole file with the values of a table; return its name and the exit code."""
+    whole = f"whole{suffix}"
+    try:
+        if suffix == ".parquet":
+            parquet.write_table(table, whole)
+        else:
+            make = pa.ipc.new_file if suffix == ".arrow" else pa.ipc.new_stream
+            with make(whole, table.schema) as file:
+                file.write_table(table)
+    except (pa.ArrowException, NotImplementedError):
+        if suffix == ".arrow":
+            raise
+        return code_with_values(table, ".arrow", options)
+    chosen = [option for option in options if option != "--no-end-marker"]
+    return whole, run_encode(whole, chosen)[0]
+
+
 def unlike(table: Any, found: Any, new: Collection[str] = ()) -> str:
     """Return the first difference of the columns of two tables; those in `new` were decoded."""
     for name in table.column_names:
@@ -131,19 +166,31 @@ def unlike(table: Any, found: Any, new: Collection[str] = ()) -> str:
     return ""
 
 
-def decoded(path: str) -> None:
-    """Decode a mutant of an encoded file."""
+def decoded(path: str, _options: list[str]) -> None:
+    """Decode a mutant of an encoded file, which has its encoder in it."""
     code, wrong = run(["decode", path, "-o", OUT, "--overwrite", "-q"], path)
     Path(FOUND).write_text(wrong or f"exit {code}")
 
 
-def make_encoded(path: str) -> None:
-    """Encode a whole file, by default or a column that can be encoded."""
-    Path(ENCODED).unlink(missing_ok=True)
-    for chosen in ([], ["-c", "0"]):
-        code, _ = run(["encode", path, "-o", ENCODED, "--overwrite", "-q", *chosen], path)
-        if code == 0:
-            break
+def choose(path: str) -> None:
+    """Write down the options that encode the whole file, by default and for columns, and do it."""
+    code, _, options = with_remedies(Path(path))
+    choices, listing = [options], io.StringIO()
+    if code == 0:
+        with contextlib.redirect_stdout(listing):
+            run(["inspect", path, "--json", "-q", *options], path)
+        names = [column["name"] for column in json.loads(listing.getvalue())["columns"]]
+        chosen: list[str] = []
+        for name in names[:MAX_TRIED]:
+            is_right = run_encode(path, [*options, "-c", name])[0] == 0
+            chosen += ["-c", name] if is_right and len(chosen) < 2 * MAX_CHOSEN else []
+        choices += [[*options, *chosen]] if chosen else []
+    works = []
+    for typed in choices:
+        written = ENCODED.format(len(works))
+        if run(["encode", path, "-o", written, "--overwrite", "-q", *typed], path)[0] == 0:
+            works.append(typed)
+    Path(CHOICES).write_text(json.dumps(works or choices))
     Path(FOUND).write_text("")
 
 
@@ -170,17 +217,26 @@ def main() -> int:
             path = f"mutant{form.suffix}"
             original = file.read_bytes()
             Path(path).write_bytes(original)
-            in_fork(lambda path=path: make_encoded(path))
-            output = Path(ENCODED).read_bytes() if Path(ENCODED).exists() else b""
+            Path(CHOICES).write_text("[[]]")
+            for old in Path().glob(ENCODED.format("*")):
+                old.unlink()
+            if wrong := in_fork(lambda path=path: choose(path)):
+                n_failures += 1
+                print(f"{file.name}, whole: {wrong}", flush=True)
+            choices = json.loads(Path(CHOICES).read_text())
             for number in range(options.seed, options.seed + options.mutations):
+                choice = number % len(choices)
+                whole = Path(ENCODED.format(choice))
+                output = whole.read_bytes() if whole.exists() else b""
                 for kind, content, name, work in (
                     ("encode", original, path, encoded),
-                    ("decode", output, ENCODED, decoded),
+                    ("decode", output, f"mutant-{whole}", decoded),
                 ):
                     if not content:
                         continue
                     Path(name).write_bytes(mutant(content, random.Random(number)))
-                    end = in_fork(lambda name=name, work=work: work(name))
+                    typed = choices[choice]
+                    end = in_fork(lambda name=name, work=work, typed=typed: work(name, typed))
                     is_end = end.startswith("exit ")
                     ends[f"{kind}, {end}" if is_end else f"{kind}, failure"] += 1
                     if not is_end:
