@@ -388,12 +388,12 @@ cdef void decode_bits_chunk(
 def decode_bits(const uintptr_t[::1] planes, const int64_t[::1] starts, Py_ssize_t n_rows, int num_threads):
     """Return the position of each row's first one, or -1 for zeros, and the first row with several ones, or -1.
 
-    ``planes`` are the addresses of bitmaps, one for each feature. Row ``i`` of a feature is the bit ``i`` after the
-    bit at ``starts``; the lowest bit of a byte comes first. The caller keeps the bitmaps alive.
+    ``planes`` are the addresses of bitmaps, one for each feature. Row ``i`` of a feature is the bit ``i`` after
+    the bit at ``starts``; the lowest bit of a byte comes first. The caller keeps the bitmaps alive.
     """
     cdef BitsJob job
     cdef int64_t[::1] out, several
-    cdef Py_ssize_t n_chunks = (n_rows + BITS_ROWS - 1) // BITS_ROWS
+    cdef Py_ssize_t row_bytes, n_chunks = (n_rows + BITS_ROWS - 1) // BITS_ROWS
     if len(planes) != len(starts):
         raise ValueError("decode_bits: planes and starts must have the same length")
     classes = np.full(n_rows, -1, np.int64)
@@ -403,6 +403,7 @@ def decode_bits(const uintptr_t[::1] planes, const int64_t[::1] starts, Py_ssize
     out, several = classes, faults
     job.planes, job.starts, job.depth = &planes[0], &starts[0], len(planes)
     job.out, job.several = &out[0], &several[0]
-    for_each_chunk(decode_bits_chunk, &job, n_rows, BITS_ROWS, max(len(planes) // 8, <Py_ssize_t> 1), 0, num_threads)
+    row_bytes = max(len(planes) // 8, <Py_ssize_t> 1)
+    for_each_chunk(decode_bits_chunk, &job, n_rows, BITS_ROWS, row_bytes, 0, num_threads)
     found = faults[faults >= 0]
     return classes, int(found[0]) if len(found) else -1
