@@ -55,6 +55,7 @@ def as_bytes(result: Any) -> bytes:
 
 def _tensors(rng: np.random.Generator, n: int) -> dict[str, Work]:
     indices = rng.integers(-2, 23, n)
+    indices[0] = 21  # at least one is rejected
     few, bytes_, deep = indices[:32].astype("i4"), indices.astype("i1"), indices[:50] * 3000
     tensor = one_hot(indices, 21, dtype="u1")
     offsets = np.sort(rng.integers(0, n, n // 3))
