@@ -267,6 +267,7 @@ def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callabl
 
 def _classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
     """Return the class of each row; reading features one by one is the slowest of three ways."""
+    features = [plain_array(feature) for feature in features]
     bits = _bitmaps(features)
     if bits is not None:
         return classes_of_bits(column, *bits, n_rows)

@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyarrow import lib
 
 from onehot_fast.cli.parquet import (
     CODECS,
@@ -35,10 +34,19 @@ Names: TypeAlias = Collection[str]
 # The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
 # The size of a value in memory, for each type of Parquet.
-VALUE_BYTES = {"BOOLEAN": 0.125, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+VALUE_BYTES: dict[str, float] = {
+    "BOOLEAN": 0.125,
+    "INT32": 4,
+    "INT64": 8,
+    "INT96": 8,
+    "FLOAT": 4,
+    "DOUBLE": 8,
+}
 BITS, TEXT = "BOOLEAN", "BYTE_ARRAY"
 # The types that Parquet can read as dictionaries.
 TEXT_TYPES = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
+# The type of intervals of months, for which early versions of pyarrow have no number.
+MONTHS = "month_interval"
 # The encodings that it can read so.
 CODED = frozenset(["PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"])
 # Views, and the types that replace them within dictionaries and before they are written as text.
@@ -354,13 +362,13 @@ class MessageReader(Reader):
         """Take over the schema of the file; dictionaries of views become plain dictionaries."""
         fields = [field.with_type(_without_views(field.type)) for field in schema]
         self.schema: pa.Schema = pa.schema(fields, schema.metadata)
-        self.types_in_file = {
+        self.types_in_file: Mapping[str, pa.DataType] = {
             field.name: field.type
             for field in schema
             if pa.types.is_dictionary(field.type) and field.type.value_type in PLAIN_TEXTS
         }
         for field in schema:
-            if field.type.id == lib.Type_INTERVAL_MONTHS:
+            if str(field.type) == MONTHS:
                 raise ValueError(
                     f"column {field.name!r} has type {field.type}, whose values Python cannot read;"
                     " write the file again without it, or with month_day_nano_interval"
