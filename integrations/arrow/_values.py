@@ -116,7 +116,8 @@ def as_values(column: Any) -> AnyArray:
     """Return a column as a NumPy array; a null becomes NaN, NaT or, in an object array, None."""
     column = plain_array(column)
     if isinstance(column, pa.ChunkedArray):
-        chunks = column.chunks or [column.combine_chunks()]
+        # pyarrow cannot combine no chunks of dictionaries of some types.
+        chunks = column.chunks or [pa.nulls(0, column.type)]
         return np.concatenate([as_values(chunk) for chunk in chunks])
     if pa.types.is_dictionary(column.type):
         return _decoded(as_values(column.dictionary), next(read_arrow(column)).codes())

@@ -50,7 +50,7 @@ PUBLIC_NAMES: dict[str, tuple[str, ...]] = {
     "onnx": ("OneHot", "input_feed", "to_onnx"),
     "spark": ("OneHotEncoder", "OneHotEncoderModel", "encode"),
     "sql": ("DIALECTS", "to_sql"),
-    "torch": ("decode", "one_hot"),
+    "torch": ("decode", "multi_hot", "one_hot"),
 }  # fmt: skip
 # Integrations that support `Encoder.expressions`.
 EXPRESSION_BACKENDS = ("polars", "narwhals")

@@ -371,8 +371,13 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         try:
-            # Of no rows, pyarrow also writes types that it does not cast to text.
-            alone = pa.table({"x": pa.nulls(1, _without_views(kind))})
+            # Of no rows, pyarrow also writes types that it does not cast to text. Nested types it
+            # never writes, and to make a null of a union of no types ends the process.
+            stored = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+            named = pa.schema([("x", _without_views(kind))])
+            nulls = [] if pa.types.is_nested(stored) else [pa.nulls(1, named.field(0).type)]
+            batches = [pa.record_batch([values], named) for values in nulls]
+            alone = pa.Table.from_batches(batches, named)
             text_format.write_csv(alone, pa.BufferOutputStream())
         except pa.ArrowException as error:
             text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
