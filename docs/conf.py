@@ -13,9 +13,14 @@ import onehot_fast
 
 # torch is large, and its page needs only the signatures. Other libraries must not find the mock.
 if find_spec("torch") is None:
-    sys.modules["torch"] = MagicMock(__spec__=ModuleSpec("torch", None), __version__="999")
+    torch = MagicMock(__spec__=ModuleSpec("torch", None), __version__="999")
+    mocks = {"torch": torch, "torch.overrides": torch.overrides}
+    # This module computes with dtypes.
+    mocks["onehot_fast.integrations.torch._launch"] = MagicMock()
+    sys.modules.update(mocks)
     importlib.import_module("onehot_fast.integrations.torch")
-    del sys.modules["torch"]
+    for name in mocks:
+        del sys.modules[name]
 
 project = "onehot_fast"
 author = "the onehot_fast developers"
