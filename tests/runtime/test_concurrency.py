@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -235,6 +236,8 @@ def encode_slices(number):
 def test_joblib(backend):
     """Calls inside the workers of joblib are right, in threads and in processes."""
     joblib = pytest.importorskip("joblib")
+    if backend == "multiprocessing" and multiprocessing.get_start_method() != "fork":
+        pytest.skip("new processes of multiprocessing import this file by a name of pytest")
     # A new process cannot import this file by the name pytest gave it.
     cloudpickle = pytest.importorskip("cloudpickle")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
