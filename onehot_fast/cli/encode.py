@@ -23,7 +23,7 @@ from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, 
 from onehot_fast.cli.messages import CommandError, Exit, encoding, one_line
 from onehot_fast.cli.outputs import Output, new_output, place_for_encoder, resolved_output
 from onehot_fast.cli.places import Format
-from onehot_fast.cli.readers import Input
+from onehot_fast.cli.readers import PLAIN_TEXTS, Input
 from onehot_fast.cli.source import InputFiles, open_source
 from onehot_fast.cli.writers import Change, can_hold
 from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema, read_table
@@ -274,8 +274,12 @@ def _check_lengths(source: InputFiles, rows: pa.RecordBatch) -> None:
         texts = column.dictionary if pa.types.is_dictionary(column.type) else column
         while has_lists(texts.type):
             texts = texts.flatten()
-        if texts.nbytes <= MAX_CATEGORY_BYTES or not (is_text(texts.type) or _is_bytes(texts.type)):
+        if not (is_text(texts.type) or _is_bytes(texts.type)):
             continue
+        # Early versions of pyarrow have no `nbytes` of views.
+        if texts.get_total_buffer_size() <= MAX_CATEGORY_BYTES:
+            continue
+        texts = texts.cast(PLAIN_TEXTS.get(texts.type, texts.type))
         size = pc.max(pc.binary_length(texts)).as_py() or 0
         if size > MAX_CATEGORY_BYTES:
             text = f"{source.name}: column {name!r} has a value of {checks.human_size(size)}, but a"
