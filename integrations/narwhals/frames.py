@@ -86,6 +86,7 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
     """Return the features of a frame as expressions; see `Encoder.expressions`."""
     schema, dtypes = encoder.schema, frame.collect_schema()
     positions, kinds = schema.positions_in(dtypes.names()), dtypes.dtypes()
+    arrow_types = _arrow_types(frame)
     found: list[nw.Expr] = []
     for column, position in zip(schema.columns, positions, strict=True):
         name = str(column.name)
@@ -96,7 +97,7 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
             if not frame.implementation.is_polars():
                 _check_texts(column, dtype)
             value = value.cast(nw.String)
-        if "string_view" in (kind := _arrow_type(frame, name)):
+        if "string_view" in (kind := arrow_types[position]):
             if kind != "string_view":
                 raise TypeError(
                     f"column {column.name!r} has the type {kind}, whose values pyarrow cannot"
@@ -165,16 +166,16 @@ class _Writer(FeatureWriter[nw.Expr]):
         return nw.when(self.is_missing()).then(nw.lit(math.nan, self.element)).otherwise(feature)
 
 
-def _arrow_type(frame: Any, name: str) -> str:
-    """Return the Arrow type of a column as text.
+def _arrow_types(frame: Any) -> list[str]:
+    """Return the Arrow type of each column as text.
 
-    In pandas, it is part of the name of the dtype. The text is empty for other libraries.
+    In pandas, it is part of the name of the dtype. The texts are empty for other libraries.
     """
     if frame.implementation.is_pyarrow():
-        return str(nw.to_native(frame).schema.field(name).type)
+        return [*map(str, nw.to_native(frame).schema.types)]
     if frame.implementation.is_pandas():
-        return str(nw.to_native(frame).dtypes.iloc[frame.columns.index(name)])
-    return ""
+        return [*map(str, nw.to_native(frame).dtypes)]
+    return [""] * len(frame.collect_schema())
 
 
 def _comparable(item: Any, kind: Any) -> Any:

@@ -375,9 +375,9 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
             # never writes, and to make a null of a union of no types ends the process.
             stored = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
             named = pa.schema([("x", _without_views(kind))])
-            nulls = [] if pa.types.is_nested(stored) else [pa.nulls(1, named.field(0).type)]
-            batches = [pa.record_batch([values], named) for values in nulls]
-            alone = pa.Table.from_batches(batches, named)
+            alone = pa.Table.from_batches([], named)
+            if not pa.types.is_nested(stored):
+                alone = pa.table([pa.nulls(1, named.field(0).type)], named)
             text_format.write_csv(alone, pa.BufferOutputStream())
         except pa.ArrowException as error:
             text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
