@@ -23,7 +23,7 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import (
+from onehot_fast._arguments.checks import (
     check_choice,
     check_options,
     check_text,
@@ -31,15 +31,15 @@ from onehot_fast._arguments.choices import (
     number_dtype,
 )
 from onehot_fast._arrow.array import ArrowBlock
-from onehot_fast._encode import write
-from onehot_fast._encode.write import FORMATS
+from onehot_fast._pipeline import write
+from onehot_fast._pipeline.write import FORMATS
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords, declared_categories
 from onehot_fast._schema.reports import UnknownValueError
-from onehot_fast.column import Column, read_values
+from onehot_fast.column import Column, read_column
 from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels, multi_hot
 
@@ -262,7 +262,7 @@ class SeriesAccessor(Generic[Frame]):
             If the dtype of the Series is not supported.
         """
         column, _ = self._coded(None, np.dtype(bool), {})
-        return column.outputs()
+        return column.features()
 
     @overload
     def multi_hot(
@@ -378,7 +378,7 @@ class SeriesAccessor(Generic[Frame]):
         if isinstance(categories, Encoder):
             check_options(options if prefix is None else {"prefix": prefix}, None)
             schema = categories.schema.column_of(self._data.name)
-            return code_column(schema, read_values(self._data)), lambda: schema.names
+            return code_column(schema, read_column(self._data)), lambda: schema.names
         if isinstance(categories, str) and categories != "auto":
             raise TypeError(
                 f"categories must be a sequence of categories or an Encoder, got {categories!r};"
@@ -391,7 +391,7 @@ class SeriesAccessor(Generic[Frame]):
         except UnknownValueError:
             # Only declared categories can lack a value.
             declared = declared_categories(categories, "categories")
-            values = read_values(self._data).encode().categories.tolist()
+            values = read_column(self._data).encode().categories.tolist()
             if declared != (self._data.name,) or self._data.name in values:
                 raise
             raise UnknownValueError(
@@ -423,7 +423,7 @@ class SeriesAccessor(Generic[Frame]):
         encoder = Encoder([name], **{**options, "drop": by_column}).fit({name: column})
         [schema] = encoder.schema.columns
         coded = code_column(schema, column)
-        identity = CodedColumn(coded.codes, None, coded.n_outputs, coded.nan_where_missing)
+        identity = CodedColumn(coded.codes, None, coded.n_features, coded.nan_where_missing)
         return (
             identity if np.array_equal(coded.lut_from(0), identity.lut_from(0)) else coded
         ), schema

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar, Un
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_options, columns_only, keywords
+from onehot_fast._arguments.checks import check_options, columns_only, keywords
 from onehot_fast._schema.options import Drop, HandleMissing, HandleUnknown
 from onehot_fast.encoder import Encoder, Output
 

@@ -4,7 +4,7 @@ An integration reads the containers of its library as a `Table`. It returns resu
 of its library, which wrap memory that the module `write` has filled. The core does everything else.
 From the core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
 Most names in this module are types, whose methods do the work. The command-line tool also uses the
-modules `checks`, `lookup` and `reports`.
+modules `lookup` and `reports`.
 
 Examples
 --------
@@ -24,16 +24,15 @@ from typing import Any, Protocol, runtime_checkable
 
 from onehot_fast._accessor_series import SeriesAccessor
 from onehot_fast._accessor_table import TableAccessor, TableKeywords
-from onehot_fast._arguments import choices as checks
 from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
-from onehot_fast._arguments.choices import (
+from onehot_fast._arguments.checks import (
     check_choice,
     check_options,
     columns_only,
+    max_positional,
     number_dtype,
-    shown,
-    with_article,
 )
+from onehot_fast._arguments.messages import did_you_mean, human_size, shown, with_article
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._categories.categories import Categories
@@ -41,8 +40,8 @@ from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
-from onehot_fast._encode import write
-from onehot_fast._encode.decode import (
+from onehot_fast._pipeline import write
+from onehot_fast._pipeline.decode import (
     DecodedLayout,
     classes_of,
     classes_of_bits,
@@ -50,11 +49,11 @@ from onehot_fast._encode.decode import (
     every_value,
     possible_specials,
 )
-from onehot_fast._encode.table_layout import (
+from onehot_fast._pipeline.table_layout import (
     Categorical,
     Decoded,
     EncodedLayout,
-    Outputs,
+    FeatureBlock,
     Part,
     PassThrough,
     identities,
@@ -70,20 +69,68 @@ from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import Schema
-from onehot_fast.column import Column, Values, read_values
+from onehot_fast.column import Column, Values, read_column
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
 
 __all__ = [
-    "ArrowBlock", "Categorical", "Categories", "CodedColumn", "ColumnKeywords", "ColumnSchema",
-    "Decoded", "DecodedLayout", "EncodedLayout", "Engine", "FeatureWriter", "Integration",
-    "Outputs", "Part", "PassThrough", "Rows", "Schema", "SeriesAccessor", "Strings", "Table",
-    "TableAccessor", "TableKeywords", "Values", "as_literal", "as_scalar", "cached_property",
-    "check_choice", "check_options", "checks", "classes_of", "classes_of_bits", "code_column",
-    "columns_only", "decoded_matrix", "every_value", "identities", "integration", "is_container",
-    "items_of", "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
-    "possible_specials", "read_arrow", "read_table", "read_values", "reader_of", "reports",
-    "require", "shown", "with_article", "write",
+    "ArrowBlock",
+    "Categorical",
+    "Categories",
+    "CodedColumn",
+    "ColumnKeywords",
+    "ColumnSchema",
+    "Decoded",
+    "DecodedLayout",
+    "EncodedLayout",
+    "Engine",
+    "FeatureBlock",
+    "FeatureWriter",
+    "Integration",
+    "Part",
+    "PassThrough",
+    "Rows",
+    "Schema",
+    "SeriesAccessor",
+    "Strings",
+    "Table",
+    "TableAccessor",
+    "TableKeywords",
+    "Values",
+    "as_literal",
+    "as_scalar",
+    "cached_property",
+    "check_choice",
+    "check_options",
+    "classes_of",
+    "classes_of_bits",
+    "code_column",
+    "columns_only",
+    "decoded_matrix",
+    "did_you_mean",
+    "every_value",
+    "human_size",
+    "identities",
+    "integration",
+    "is_container",
+    "items_of",
+    "lookup",
+    "map_columns",
+    "max_positional",
+    "name_key",
+    "name_keys",
+    "number_dtype",
+    "part_of_table",
+    "possible_specials",
+    "read_arrow",
+    "read_column",
+    "read_table",
+    "reader_of",
+    "reports",
+    "require",
+    "shown",
+    "with_article",
+    "write",
 ]  # fmt: skip
 
 
@@ -107,9 +154,9 @@ class Integration(Protocol):
         """Return a table of the library with the columns that `parts` describes, in this order.
 
         If `table` belongs to another library, read its columns that are not encoded with
-        ``table.values(position)``. The result may own the memory that `write` fills. An integration
-        can cache objects in `memo` for the next table with the same columns and parts. `memo` is
-        empty for the first table, and None if there is no cache.
+        ``table.to_numpy(position)``. The result may own the memory that `write` fills. An
+        integration can cache objects in `memo` for the next table with the same columns and parts.
+        `memo` is empty for the first table, and None if there is no cache.
         """
 
 

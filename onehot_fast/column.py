@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_array, is_array_like
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
@@ -23,7 +23,7 @@ from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 from onehot_fast._runtime.utils import cached_property
 
-__all__ = ["Column", "Values", "as_values", "read_column", "read_values"]
+__all__ = ["Column", "Values", "as_values", "read_column"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -265,12 +265,7 @@ def _check_codes(codes: AnyArray, n_categories: int) -> None:
         raise ValueError(f"codes[{row}] must be in [-1, {n_categories}), got {largest}")
 
 
-def read_column(values: Any) -> Column:
-    """Return any supported column as a `Column`; see `read_values`."""
-    return read_values(values).encode()
-
-
-def read_values(column: Any) -> Column | Values:
+def read_column(column: Any) -> Column | Values:
     """Return any supported column as a `Column` if it stores codes, otherwise as `Values`.
 
     Supported are an ndarray, a list, a tuple, and a column of a library with an integration.

@@ -15,17 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_scalar
-from onehot_fast._arguments.choices import (
-    check_choice,
-    columns_only,
-    max_positional,
-    shown,
-    with_article,
-)
+from onehot_fast._arguments.checks import check_choice, columns_only, max_positional
 from onehot_fast._arguments.indices import as_integer
+from onehot_fast._arguments.messages import shown, with_article
 from onehot_fast._categories.keys import name_keys
-from onehot_fast._encode import decode, table_layout, write
-from onehot_fast._encode.write import Estimate, estimate
+from onehot_fast._pipeline import decode, table_layout, write
+from onehot_fast._pipeline.write import Estimate, estimate
 from onehot_fast._runtime.registry import (
     EXPRESSION_BACKENDS,
     engine_of,
@@ -37,7 +32,7 @@ from onehot_fast._runtime.utils import restoring
 from onehot_fast._schema import reports, serialize
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import Special
-from onehot_fast._schema.lookup import check_table, code_table, learn_table, schema_of
+from onehot_fast._schema.lookup import check_report, code_table, learn_table, schema_of
 from onehot_fast._schema.options import (
     Drop,
     HandleMissing,
@@ -506,7 +501,7 @@ class Encoder(SklearnProtocol):
         if form in CODES:
             schema = schema.of_codes
             columns = code_table(source, schema)
-            return write.codes(form, columns, schema, source.n_rows, num_threads)
+            return write.code_matrix(form, columns, schema, source.n_rows, num_threads)
         if form == CATEGORY:
             return self._categorical(source)
         if form in MATRICES:
@@ -650,7 +645,7 @@ class Encoder(SklearnProtocol):
         >>> encoder.check({"size": ["S", "S"]})
         <Check of 2 rows: every value is a category that fit has seen>
         """
-        return check_table(read_table(table), self.schema)
+        return check_report(read_table(table), self.schema)
 
     @property
     def features(self) -> Listing:
@@ -686,7 +681,7 @@ class Encoder(SklearnProtocol):
         {'size': 5, 'color': 6}
         """
         columns = self.schema.of_codes.columns
-        return {column.name: column.n_outputs for column in columns}
+        return {column.name: column.n_features for column in columns}
 
     @property
     def vocabulary(self) -> Listing:

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments import scatter
-from onehot_fast._arguments.choices import check_choice, human_size, with_article
+from onehot_fast._arguments.checks import check_choice
+from onehot_fast._arguments.messages import human_size, with_article
 from onehot_fast._arguments.shapes import check_size
-from onehot_fast._encode import write
-from onehot_fast._encode.gram import dense_gram, sparse_gram
-from onehot_fast._encode.joint_codes import JointLayout
+from onehot_fast._pipeline import write
+from onehot_fast._pipeline.gram import dense_gram, sparse_gram
+from onehot_fast._pipeline.joint_codes import JointLayout
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.utils import restoring
 from onehot_fast._schema.coded_column import CodedColumn
@@ -209,7 +210,7 @@ class OneHotMatrix:
     def column_names(self) -> tuple[str, ...]:
         """The name of each column."""
         if self._names is None:
-            return tuple(_default_names(self._layout.n_outputs, len(self._layout.numeric)))
+            return tuple(_default_names(self._layout.n_features, len(self._layout.numeric)))
         return tuple(self._names() if callable(self._names) else self._names)
 
     @property
@@ -231,7 +232,7 @@ class OneHotMatrix:
         layout = self._layout
         return {
             "version": __version__,
-            "n_outputs": [*layout.n_outputs],
+            "n_features": [*layout.n_features],
             "has_nan": [*layout.has_nan],
             "positions": layout.numeric,
             "codes": self._codes,
@@ -242,7 +243,7 @@ class OneHotMatrix:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the matrix from the state that `__getstate__` returned."""
         with restoring(state, "a OneHotMatrix", "make the matrix again from its rows"):
-            layout = _layout_of(state["n_outputs"], state["has_nan"], state["positions"])
+            layout = _layout_of(state["n_features"], state["has_nan"], state["positions"])
             codes, numeric, names = state["codes"], state["numeric"], state["names"]
             _check_stored(numeric, "'numeric'", np.dtype(np.float64), 2)
             if numeric.shape[1] != len(layout.numeric):
@@ -265,7 +266,7 @@ class OneHotMatrix:
     def __repr__(self) -> str:
         """Show the numbers of rows and columns, and the size in memory."""
         layout = self._layout
-        kinds = [f"{len(layout.n_outputs)} categorical"]
+        kinds = [f"{len(layout.n_features)} categorical"]
         if len(layout.numeric):
             kinds.append(f"{len(layout.numeric)} numeric")
         return (
@@ -554,21 +555,21 @@ class TransposedOneHotMatrix:
         return self.T.matvec(np.asarray(x).T).T
 
 
-def _layout_of(n_outputs: Any, has_nan: Any, positions: Any) -> JointLayout:
+def _layout_of(n_features: Any, has_nan: Any, positions: Any) -> JointLayout:
     """Return the layout of a pickled matrix; raise an error if its parts do not fit each other."""
-    if not isinstance(n_outputs, list) or any(
-        type(n) is not int or not 0 <= n <= MAX_CATEGORIES for n in n_outputs
+    if not isinstance(n_features, list) or any(
+        type(n) is not int or not 0 <= n <= MAX_CATEGORIES for n in n_features
     ):
-        raise ValueError(f"'n_outputs' must be a list of numbers in [0, {MAX_CATEGORIES}]")
-    if [*map(type, has_nan)] != [bool] * len(n_outputs):
-        raise ValueError(f"'has_nan' must be a list of {len(n_outputs)} Booleans")
+        raise ValueError(f"'n_features' must be a list of numbers in [0, {MAX_CATEGORIES}]")
+    if [*map(type, has_nan)] != [bool] * len(n_features):
+        raise ValueError(f"'has_nan' must be a list of {len(n_features)} Booleans")
     _check_stored(positions, "'positions'", np.dtype(np.intp), 1)
     # Numeric columns are before, between and after the features of categorical columns.
     n_features_before = positions - np.arange(len(positions))
     is_ascending = (positions[1:] > positions[:-1]).all()
-    if not is_ascending or not np.isin(n_features_before, np.cumsum([0, *n_outputs])).all():
+    if not is_ascending or not np.isin(n_features_before, np.cumsum([0, *n_features])).all():
         raise ValueError("'positions' must ascend, and not be within a categorical column")
-    return JointLayout(n_outputs, has_nan, positions.tolist())
+    return JointLayout(n_features, has_nan, positions.tolist())
 
 
 def _check_stored(array: Any, name: str, dtype: np.dtype[Any], ndim: int) -> None:

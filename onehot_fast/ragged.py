@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ov
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, max_positional, number_dtype
+from onehot_fast._arguments.checks import check_choice, max_positional, number_dtype
 from onehot_fast._arguments.indices import as_indices, resolve_depth
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows, integers_of
-from onehot_fast._encode import write
-from onehot_fast._encode.write import FORMATS, wrap_sparse
+from onehot_fast._pipeline import write
+from onehot_fast._pipeline.write import FORMATS, wrap_sparse
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.options import declared_categories
 from onehot_fast.column import Column, read_column
@@ -163,7 +163,7 @@ def multi_hot(
     counts = mode == "count"
     if output in FORMATS:
         parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
-        shape = len(ragged.offsets) - 1, coded.n_outputs
+        shape = len(ragged.offsets) - 1, coded.n_features
         matrix = wrap_sparse("csr" if output == "csc" else output, parts, shape)
         return matrix.tocsc() if output == "csc" else matrix
     return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
@@ -204,16 +204,16 @@ def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
     known = declared_categories(categories, "categories")
     if known is None:
         raise ValueError("categories must not be 'auto'; pass distinct_labels(rows) instead")
-    column = read_column(ragged.elements)
-    outputs = Categories.of(known).find(Categories.of(column.stored))
-    return CodedColumn(column.codes, np.append(outputs, -1).astype(np.int32), len(known))
+    column = read_column(ragged.elements).encode()
+    features = Categories.of(known).find(Categories.of(column.stored))
+    return CodedColumn(column.codes, np.append(features, -1).astype(np.int32), len(known))
 
 
 def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     """Raise an error for the first element that is not a class."""
     start, stop = int(ragged.offsets[0]), int(ragged.offsets[-1])
-    outputs = coded.outputs()
-    offends = (coded.codes >= 0) & ((outputs < 0) | (outputs >= coded.n_outputs))
+    features = coded.features()
+    offends = (coded.codes >= 0) & ((features < 0) | (features >= coded.n_features))
     if not offends[start:stop].any():
         return
     position = start + int(np.argmax(offends[start:stop]))
@@ -223,7 +223,7 @@ def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     if isinstance(elements, Factorized) and coded.lut is None:
         is_coded, elements = False, coded.codes  # integers, which are classes
     value = elements.categories[int(coded.codes[position])] if is_coded else elements[position]
-    expected = f"in [0, {coded.n_outputs})" if coded.lut is None else "one of the categories"
+    expected = f"in [0, {coded.n_features})" if coded.lut is None else "one of the categories"
     raise ValueError(f"rows[{row}][{place}] must be {expected}, got {plain(value)!r}")
 
 
@@ -246,7 +246,7 @@ def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -
     array(['new', 'red'], dtype=object)
     """
     ragged = Rows.read(rows, offsets, sep)
-    column = read_column(ragged.elements)
+    column = read_column(ragged.elements).encode()
     used = column.codes[int(ragged.offsets[0]) : int(ragged.offsets[-1])]
     occurring = np.flatnonzero(CodedColumn(used, None, column.n_categories).counts())
     labels = Categories.of(column.stored).take(occurring)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, did_you_mean
+from onehot_fast._arguments.checks import check_choice
+from onehot_fast._arguments.messages import did_you_mean
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._encode.table_layout import EncodedLayout
-from onehot_fast._encode.write import FORMATS
+from onehot_fast._pipeline.table_layout import EncodedLayout
+from onehot_fast._pipeline.write import FORMATS
 from onehot_fast._runtime.registry import wrappers
 from onehot_fast._schema.lookup import schema_of
 from onehot_fast._schema.options import Options

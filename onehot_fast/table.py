@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_array, is_array_like, is_container, unwrapped
-from onehot_fast._arguments.choices import did_you_mean, shown, with_article
+from onehot_fast._arguments.messages import did_you_mean, shown, with_article
 from onehot_fast._categories.keys import is_missing, name_keys
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
-from onehot_fast.column import Column, Values, as_values, read_values
+from onehot_fast.column import Column, Values, as_values, read_column
 
 __all__ = ["Table", "column_position", "column_positions", "read_table"]
 
@@ -66,11 +66,11 @@ class Table(ABC):
         """
 
     @abstractmethod
-    def read(self, position: int) -> Column | Values:
+    def read_column(self, position: int) -> Column | Values:
         """Return a column as a `Column` if it stores codes, otherwise as `Values`."""
 
     @abstractmethod
-    def values(self, position: int) -> AnyArray:
+    def to_numpy(self, position: int) -> AnyArray:
         """Return a column as an array, to decode it or to copy it to another library's table."""
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
@@ -100,7 +100,7 @@ class Table(ABC):
         Missing values become NaN, which converts integers and Booleans to float64.
         """
         try:
-            column = self.read(position)
+            column = self.read_column(position)
         except (TypeError, ValueError, NotImplementedError):  # a type that cannot be encoded
             return None
         return column.numbers() if isinstance(column, Values) else None
@@ -125,9 +125,9 @@ class Table(ABC):
     def column(self, position: int) -> Column | Values:
         """Return a column as `read` does, or its cached codes in a copy made by `coded_once`."""
         if self._coded is None:
-            return self.read(position)
+            return self.read_column(position)
         if position not in self._coded:
-            self._coded[position] = self.read(position).encode()
+            self._coded[position] = self.read_column(position).encode()
         return self._coded[position]
 
     def coded_once(self) -> Table:
@@ -200,9 +200,9 @@ def read_table(table: Any) -> Table:
     >>> table = read_table({"size": ["S", "L", "S"], "price": np.array([1.5, 2.5, 1.0])})
     >>> table.names, table.encodable
     (('size', 'price'), (True, False))
-    >>> table.read(0).encode().codes
+    >>> table.read_column(0).encode().codes
     array([0, 1, 0], dtype=int32)
-    >>> read_table([{"size": "S"}, {"size": "L", "price": 2.5}]).values(1)
+    >>> read_table([{"size": "S"}, {"size": "L", "price": 2.5}]).to_numpy(1)
     array([None, 2.5], dtype=object)
     """
     if isinstance(table, Table):
@@ -267,7 +267,7 @@ def _mapping_column(name: Hashable, column: Any) -> Any:
     if reader_of(column) is None:
         is_array = is_array_like(column)
         return as_values(as_array(column, f"column {name!r}") if is_array else column)
-    return column if hasattr(column, "__len__") else read_values(column)
+    return column if hasattr(column, "__len__") else read_column(column)
 
 
 def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
@@ -340,11 +340,11 @@ class ArrayTable(Table):
         dtype = getattr(column, "dtype", None)
         return dtype is None or getattr(dtype, "kind", "O") in "OSUT"
 
-    def read(self, position: int) -> Column | Values:
+    def read_column(self, position: int) -> Column | Values:
         """Return a column as a `Column` or as `Values`."""
-        return read_values(self._columns[position])
+        return read_column(self._columns[position])
 
-    def values(self, position: int) -> AnyArray:
+    def to_numpy(self, position: int) -> AnyArray:
         """Return a column as an array."""
         return as_values(self._columns[position])
 
@@ -364,7 +364,7 @@ class ArrayTable(Table):
         numbers = super().numbers(position)
         if numbers is not None or self.is_encodable(position):
             return numbers
-        values = self.values(position).tolist()
+        values = self.to_numpy(position).tolist()
         found = np.array([math.nan if is_missing(value) else value for value in values])
         return found if found.dtype.kind in "biuf" else None
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath, scatter
 from onehot_fast._arguments.arraylikes import as_array
-from onehot_fast._arguments.choices import check_choice, check_options, max_positional, with_article
+from onehot_fast._arguments.checks import check_choice, check_options, max_positional
 from onehot_fast._arguments.indices import (
     as_contiguous,
     as_indices,
@@ -23,6 +23,7 @@ from onehot_fast._arguments.indices import (
     mark_ignored,
     resolve_depth,
 )
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._arguments.shapes import (
     check_size,
     infer_shape,
@@ -30,7 +31,8 @@ from onehot_fast._arguments.shapes import (
     normalize_axis,
 )
 from onehot_fast._arguments.values import as_element, require_bytes, resolve_values, smoothed_values
-from onehot_fast._runtime import dispatch, memory, parallel
+from onehot_fast._kernels import dispatch
+from onehot_fast._runtime import memory, parallel
 
 __all__ = ["decode", "empty", "infer_shape", "one_hot"]
 

@@ -162,11 +162,11 @@ class ArrowTable(Table):
         field = field if self._types is None else self._types.field(field.name)
         return f"{LIBRARY}{type_name(field.type)}"
 
-    def read(self, position: int) -> Column | Values:
+    def read_column(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
         return read_column(self.source.column(position))
 
-    def values(self, position: int) -> AnyArray:
+    def to_numpy(self, position: int) -> AnyArray:
         """Return a column as a NumPy array."""
         return as_values(self.source.column(position))
 
@@ -259,7 +259,8 @@ class ColumnReader:
             self._merge(dictionaries, column.type.value_type)
         pairs = zip(arrays, identities, strict=True)
         codes = _joined(
-            [CodedColumn(array.codes(), self._luts[i], 0).outputs() for array, i in pairs], np.int32
+            [CodedColumn(array.codes(), self._luts[i], 0).features() for array, i in pairs],
+            np.int32,
         )
         ordered = column.type.ordered
         source = "enum" if ordered else "dictionary"

@@ -16,7 +16,7 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     Decoded,
-    Outputs,
+    FeatureBlock,
     Part,
     PassThrough,
     Schema,
@@ -46,12 +46,12 @@ def wrap(
     """Return a table of the columns that `parts` describe; unchanged columns are not copied."""
     source = table.source if isinstance(table.source, pa.Table) else None
     match parts:
-        case [Outputs() as row] if table.n_rows == 1 and memo is not None:
+        case [FeatureBlock() as row] if table.n_rows == 1 and memo is not None:
             if 0 < len(row.names) <= MAX_CACHED and _are_shared(row.columns):
                 return _row_table(row, _schema(table, parts, (), memo), memo, num_threads)
     columns: list[Any] = []
     for part in parts:
-        if isinstance(part, Outputs):
+        if isinstance(part, FeatureBlock):
             columns += output_arrays(part.columns, part.dtype, num_threads)
         elif isinstance(part, Decoded):
             columns.append(_decoded_array(part))
@@ -61,12 +61,12 @@ def wrap(
         elif source is not None:
             columns.append(source.column(part.position))
         else:
-            columns.append(_from_numpy(table.values(part.position), part.name))
+            columns.append(_from_numpy(table.to_numpy(part.position), part.name))
     return table_of(columns, _schema(table, parts, columns, memo), table.n_rows)
 
 
 def _row_table(
-    part: Outputs, schema: pa.Schema, memo: dict[str, Any], num_threads: int | None
+    part: FeatureBlock, schema: pa.Schema, memo: dict[str, Any], num_threads: int | None
 ) -> pa.Table:
     """Return one encoded row as a table.
 
@@ -124,7 +124,7 @@ def _schema(
         return schema
     fields: list[pa.Field] = []
     for part in parts:
-        if isinstance(part, Outputs):
+        if isinstance(part, FeatureBlock):
             fields += feature_fields(part.names, part.dtype)
         elif isinstance(part, PassThrough) and is_arrow:
             fields.append(source.field(part.position))
@@ -238,7 +238,7 @@ def output_arrays(
         arrays = _zero_and_one(dtype)
         row = write.rows(columns, np.uint8, num_threads=num_threads)
         return [arrays[is_one] for is_one in row[0].tolist()]
-    block = write.columns(columns, dtype, packed=True, num_threads=num_threads)
+    block = write.block(columns, dtype, packed=True, num_threads=num_threads)
     memory, n_bytes = _buffer(block), block.shape[1] * block.itemsize
     return [
         pa.Array.from_buffers(kind, n_rows, [None, memory.slice(i * n_bytes, n_bytes)], 0)
@@ -279,7 +279,7 @@ def nested(
 
         return struct, write_struct
     element = row_element(dtype)
-    kind = rows_type(element, column.n_outputs, layout)
+    kind = rows_type(element, column.n_features, layout)
 
     def write_rows(coded: CodedColumn) -> pa.Array:
         return rows_array(write.rows([coded], element, num_threads=num_threads), kind)
@@ -315,7 +315,7 @@ def _dictionary(
     narrow = next(d for d in (np.int8, np.int16, np.int32) if len(labels) <= np.iinfo(d).max)
 
     def write_indices(coded: CodedColumn) -> pa.Array:
-        outputs = coded.outputs(num_threads)
+        outputs = coded.features(num_threads)
         indices = outputs.astype(narrow, copy=False)
         if coded.lut is None:  # the codes are the user's integers, which may be out of range
             indices = np.where((outputs >= 0) & (outputs < len(labels)), indices, narrow(-1))

@@ -198,7 +198,7 @@ def _decoder(
     position_of = {special: n_categories + i for i, special in enumerate(Special)}
     missing = position_of[Special.MISSING]
     zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
-    dropped = int(np.argmax(column.outputs < 0)) if n_categories else missing
+    dropped = int(np.argmax(column.feature_of_category < 0)) if n_categories else missing
     by_class = column.category_of_feature.tolist()
     by_class += [position_of[special] for special in column.specials]
     # The last two entries are for class -2 (a propagated missing value) and -1 (all zeros).
@@ -329,7 +329,7 @@ def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
 
 def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
     """Return the class of each row of a column of tensors or lists."""
-    width = column.n_outputs
+    width = column.n_features
     try:
         offsets, elements = flattened(values)
     except TypeError:
@@ -351,7 +351,7 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
 def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:
     """Return the class of each row of a column that was encoded with layout="dictionary"."""
     rows = read_column(values).encode()
-    classes = labels.outputs_of(rows.stored)[rows.codes.astype(np.int64)]
+    classes = labels.features_of(rows.stored)[rows.codes.astype(np.int64)]
     # A null is a row of zeros, or of NaN.
     is_null_encoded = column.zero_row_labels or column.options.handle_missing == "propagate"
     is_unknown = (classes < 0) & ((rows.codes >= 0) | (not is_null_encoded))

@@ -160,7 +160,7 @@ class ColumnCoder:
             return code_column(self._schema, column)
         if column.stored is not self._categories:
             self._categories = column.stored
-            self._outputs = self._schema.outputs_of(column.stored)
+            self._outputs = self._schema.features_of(column.stored)
         return code_column(self._schema, column, self._outputs)
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, ColumnSchema, check_choice, checks, with_article
+from onehot_fast.adapter import CodedColumn, ColumnSchema, check_choice, did_you_mean, with_article
 
 from ._read import read_integers
 from ._types import fitted_type, layers
@@ -153,7 +153,7 @@ def expression(
         if field not in known and len(known) != 1:
             raise ValueError(
                 f"field must be one of the encoder's columns, {known!r}, got {field!r};"
-                f"{checks.did_you_mean(field, known)} to encode a field of another name, pass"
+                f"{did_you_mean(field, known)} to encode a field of another name, pass"
                 " column="
             )
         column = field if field in known else None
@@ -205,8 +205,8 @@ class _Function:
     def __init__(self, column: ColumnSchema, layout: FunctionLayout) -> None:
         self._column = column
         self.type, self._write = nested(column, layout)
-        outputs = column.outputs_of(column.known)
-        self._lut = np.insert(outputs, -1, column.unknown_output).astype(np.int32)
+        outputs = column.features_of(column.known)
+        self._lut = np.insert(outputs, -1, column.unknown_feature).astype(np.int32)
         rules = column.options.handle_missing, column.options.handle_unknown
         names = column.names if layout == "struct" else None
         meaning = repr((column.name, rules, self._lut.tolist(), names, str(self.type)))
@@ -222,8 +222,8 @@ class _Function:
             )
         self._check(codes)
         is_nan = self._column.propagates_missing
-        n_outputs = self._column.n_outputs
-        return self._write(CodedColumn(codes, self._lut, n_outputs, nan_where_missing=is_nan))
+        n_features = self._column.n_features
+        return self._write(CodedColumn(codes, self._lut, n_features, nan_where_missing=is_nan))
 
     def _check(self, codes: npt.NDArray[Any]) -> None:
         """Raise ValueError for invalid positions, and for values that the options do not allow."""

@@ -15,8 +15,8 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     check_choice,
-    checks,
     code_column,
+    max_positional,
     number_dtype,
     read_arrow,
     write,
@@ -42,7 +42,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 EXPORTS_READ_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
-@checks.max_positional(1, "pass categories=[...] or depth= by keyword: one_hot(array, depth=3)")
+@max_positional(1, "pass categories=[...] or depth= by keyword: one_hot(array, depth=3)")
 def one_hot(
     array: Any,
     *,

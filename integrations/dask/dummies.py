@@ -9,7 +9,7 @@ from dask.dataframe.utils import make_meta
 from pandas.api.types import is_object_dtype
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import code_column, integration, part_of_table, read_table, read_values
+from onehot_fast.adapter import code_column, integration, part_of_table, read_column, read_table
 
 from ._engine import as_frame, on_partitions
 
@@ -100,7 +100,7 @@ def _dummies_part(
     with part_of_table():
         categorical: Any = part.copy(deep=False)
         for column in encoder.schema.columns:
-            codes = code_column(column, read_values(part[column.name])).outputs()
+            codes = code_column(column, read_column(part[column.name])).features()
             dtype = dtypes[column.name]
             is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)
             levels = pd.Index(column.known.to_array(), dtype=None if is_inferred else dtype)

@@ -22,9 +22,9 @@ from onehot_fast.adapter import (
     Values,
     as_literal,
     integration,
-    read_values,
     reader_of,
 )
+from onehot_fast.adapter import read_column as read_any_column
 from onehot_fast.adapter import read_table as read_native_table
 
 __all__ = ["expressions", "read_column", "read_lists", "read_table", "wrap"]
@@ -55,7 +55,7 @@ def read_table(table: Any) -> Table:
 
 def read_column(column: Any) -> Column | Values:
     """Return a narwhals Series as codes or values, read by the native library's integration."""
-    return read_values(_native(column))
+    return read_any_column(_native(column))
 
 
 def read_lists(rows: Any) -> Rows:

@@ -77,7 +77,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
             )
         return graph.node("Cast", [values], to=helper.np_dtype_to_tensor_dtype(dtype))
 
-    if len(_output_names(encoder)) == sum(plan.n_outputs for plan in plans):
+    if len(_output_names(encoder)) == sum(plan.n_features for plan in plans):
         parts = [*map(encode, plans)]
     else:
         parts = []

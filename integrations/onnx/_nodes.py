@@ -24,7 +24,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import Categories, ColumnSchema, as_literal, read_values
+from onehot_fast.adapter import Categories, ColumnSchema, as_literal, read_column
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -82,13 +82,13 @@ class Plan:
     outputs: dict[Any, int]  # the encoding of each category: a position, or ZEROS
     unknown: int  # the encoding of unknown values: a position, ZEROS or ERROR
     missing: int  # the encoding of missing values: a position, ZEROS, NAN or ERROR
-    n_outputs: int  # the number of features
+    n_features: int  # the number of features
     kind: int  # the TensorProto.DataType that holds all categories
 
     def code(self, output: int) -> int:
         """Return the code of an output: 0 for ZEROS, one more than its position for a feature."""
         if output == NAN:
-            return self.n_outputs + 1
+            return self.n_features + 1
         return self.n_codes if output == ERROR else output + 1
 
     @property
@@ -98,7 +98,7 @@ class Plan:
         If there is an ERROR, the last one is another code for a row of zeros.
         """
         has_error = ERROR in (self.unknown, self.missing)
-        return 1 + self.n_outputs + (self.missing == NAN) + has_error
+        return 1 + self.n_features + (self.missing == NAN) + has_error
 
     def of_codes(
         self, zero: Any, values: npt.ArrayLike, nan: Any, dtype: npt.DTypeLike
@@ -108,7 +108,7 @@ class Plan:
         The entries are `zero` for a row of zeros, `values` for the features, and `nan` for NaN.
         """
         entries = np.full(self.n_codes, zero, dtype)
-        entries[1 : self.n_outputs + 1] = values
+        entries[1 : self.n_features + 1] = values
         if self.missing == NAN:
             entries[self.code(NAN)] = nan
         return entries
@@ -156,10 +156,10 @@ def _plan_column(column: ColumnSchema) -> Plan:
     options, name = column.options, str(column.name)
     unknown = {"error": ERROR}.get(options.handle_unknown, unknown)
     missing = {"error": ERROR, "propagate": NAN}.get(options.handle_missing, missing)
-    needs_missing = column.propagates_missing or column.missing_output >= 0
+    needs_missing = column.propagates_missing or column.missing_feature >= 0
     kind = _kind_of(name, column.known, needs_missing)
     of_key = dict(zip(column.known.tolist(), outputs, strict=True))
-    return Plan(name, of_key, unknown, missing, column.n_outputs, kind)
+    return Plan(name, of_key, unknown, missing, column.n_features, kind)
 
 
 def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
@@ -178,7 +178,7 @@ def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
     unknown = ERROR if rule == "error" else ZEROS
     if rule not in ("error", "ignore") and rare is not None:
         unknown = int(outputs[rare[0]])
-    is_missing = read_values(categories).encode().codes < 0
+    is_missing = read_column(categories).encode().codes < 0
     missing = {*outputs[is_missing].tolist()} or {unknown}
     if len(missing) > 1:
         raise ValueError(
@@ -340,22 +340,22 @@ def _look_up(graph: Graph, values: str, kind: str, codes: dict[Any, int], unknow
 
 
 def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> str:
-    """Add the nodes that map codes to a matrix (N, n_outputs); return the matrix's name."""
-    if plan.n_codes * plan.n_outputs * dtype.itemsize <= MAX_TABLE_BYTES:
-        rows = np.zeros((plan.n_codes, plan.n_outputs), dtype)
+    """Add the nodes that map codes to a matrix (N, n_features); return the matrix's name."""
+    if plan.n_codes * plan.n_features * dtype.itemsize <= MAX_TABLE_BYTES:
+        rows = np.zeros((plan.n_codes, plan.n_features), dtype)
         np.fill_diagonal(rows[1:], 1)
         if plan.missing == NAN:
             rows[plan.code(NAN)] = np.nan
         return _gather(graph, rows, codes, plan)
     # Exactly one element of each row is written, with the value 0 in a row of zeros.
-    positions = plan.of_codes(0, np.arange(plan.n_outputs), 0, np.int64)
+    positions = plan.of_codes(0, np.arange(plan.n_features), 0, np.int64)
     hot = plan.of_codes(0, 1, np.nan, dtype)
     cold = plan.of_codes(0, 0, np.nan, dtype)
     codes = _checked(graph, codes, plan)
     codes = graph.node("Unsqueeze", [codes, graph.constant(np.array([1]))])
     tables = map(graph.constant, (positions, hot, cold))
     where, ones, zeros = (graph.node("Gather", [table, codes]) for table in tables)
-    shape = graph.constant(np.array([1, plan.n_outputs]))
+    shape = graph.constant(np.array([1, plan.n_features]))
     rows_of_zeros = graph.node("Expand", [zeros, shape])
     return graph.node("ScatterElements", [rows_of_zeros, where, ones], axis=1)
 
@@ -375,8 +375,8 @@ def _gather(graph: Graph, of_code: AnyArray, codes: str, plan: Plan) -> str:
 
 
 def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> list[str]:
-    """Add the nodes that map codes to n_outputs columns of shape (N,); return their names."""
-    if plan.error and not plan.n_outputs:
+    """Add the nodes that map codes to n_features columns of shape (N,); return their names."""
+    if plan.error and not plan.n_features:
         raise ValueError(
             f"column {plan.name!r} has no features, but with output='columns' only the node of a"
             " feature can raise errors for unknown or missing values: pass output='matrix', or set"
@@ -385,7 +385,7 @@ def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -
     codes = _checked(graph, codes, plan)
     kind = TensorProto.INT64 if plan.missing == NAN else helper.np_dtype_to_tensor_dtype(dtype)
     columns = []
-    for output in range(plan.n_outputs):
+    for output in range(plan.n_features):
         is_one = graph.node("Equal", [codes, graph.constant(np.int64(plan.code(output)))])
         columns.append(graph.node("Cast", [is_one], to=kind))
     if plan.missing != NAN:

@@ -105,7 +105,7 @@ def to_onnx(
     else:
         made, declared = [], []
         for code, plan, dtype in zip(codes, plans, map(_check_dtype, dtypes), strict=True):
-            names = features[len(made) : len(made) + plan.n_outputs]
+            names = features[len(made) : len(made) + plan.n_features]
             declared += [_value_info(name, dtype, [dimension]) for name in names]
             made += encode_columns(graph, code, plan, dtype)
     graph.rename_outputs(dict(zip(made, outputs, strict=True)))
@@ -155,7 +155,7 @@ def input_feed(model: onnx.ModelProto, table: Any) -> dict[str, AnyArray]:
     positions = source.positions([name_of.get(each.name, each.name) for each in needed_inputs])
     feed = {}
     for needed, position in zip(needed_inputs, positions, strict=True):
-        values = _as_input(needed, source.read(position).encode())
+        values = _as_input(needed, source.read_column(position).encode())
         has_rows = len(needed.type.tensor_type.shape.dim) == 2
         feed[needed.name] = values[:, np.newaxis] if has_rows else values
     return feed

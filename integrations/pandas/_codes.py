@@ -15,7 +15,7 @@ from onehot_fast.adapter import (
     Values,
     integration,
     read_arrow,
-    read_values,
+    read_column,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _is_arrow_float(dtype: object) -> bool:
 def _factorize_unhashable(series: "pd.Series[Any]", error: Exception) -> Coding:
     """Return the codes and levels of values that pandas cannot hash, sort or index."""
     try:
-        column = read_values(series).encode()
+        column = read_column(series).encode()
     except TypeError:  # lists and structs
         raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
     coded, order = _sorted(column)
@@ -137,7 +137,7 @@ def _code_texts(series: "pd.Series[Any]") -> Coding | None:
             return None
     elif not (is_arrow_string(dtype) or isinstance(dtype, pd.StringDtype)):
         return None
-    column = read_values(series).encode()
+    column = read_column(series).encode()
     if not isinstance(column.stored, Strings):
         return None
     coded, order = _sorted(column)

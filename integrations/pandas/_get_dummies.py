@@ -112,7 +112,7 @@ def get_dummies(
         return _encode_table(data, prefix, prefix_sep, columns, options)
     variable = _variable(data, prefix, prefix_sep, options)
     index = data.index if isinstance(data, pd.Series) else pd.RangeIndex(len(data))
-    if not variable.column.n_outputs:
+    if not variable.column.n_features:
         return pd.DataFrame(index=index)
     result = _build([variable], sparse, index)
     result.columns = variable.names
@@ -136,10 +136,10 @@ def _encode_table(
 
     # Before pandas 3 a part of a frame may be a view of the frame.
     frames = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
-    with_columns = (variable for variable in variables if variable.column.n_outputs)
+    with_columns = (variable for variable in variables if variable.column.n_features)
     runs = groupby(with_columns, key=attrgetter("dtype"))
     frames += [_build([*run], options.sparse, data.index) for _, run in runs]
-    if any(not variable.column.n_outputs for variable in variables):
+    if any(not variable.column.n_features for variable in variables):
         # As in pandas, whose `concat` keeps the attrs of a frame only if all frames have them.
         frames.append(pd.DataFrame(index=data.index))
     if not frames:
@@ -196,7 +196,7 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
     names = names[int(options.drop_first) :]
     if options.dummy_na or options.drop_first:
         lut = column.lut_from(0)
-        missing = column.n_outputs if options.dummy_na else -1
+        missing = column.n_features if options.dummy_na else -1
         outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
         column = CodedColumn(column.codes, np.maximum(outputs, np.int32(-1)), len(names))
     if options.sparse:

@@ -15,8 +15,8 @@ from onehot_fast.adapter import (
     Values,
     cached_property,
     integration,
-    read_values,
 )
+from onehot_fast.adapter import read_column as read_any_column
 
 from ._codes import (
     arrow_chunks,
@@ -68,11 +68,11 @@ class PandasTable(Table):
         name = dtype_name(self._dtypes[position])
         return name and f"pandas:{name}"
 
-    def read(self, position: int) -> Column | Values:
+    def read_column(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
         return read_column(self.source.iloc[:, position])
 
-    def values(self, position: int) -> npt.NDArray[Any]:
+    def to_numpy(self, position: int) -> npt.NDArray[Any]:
         """Return a column as a NumPy array, converted by pandas."""
         return self.source.iloc[:, position].to_numpy()
 
@@ -80,7 +80,7 @@ class PandasTable(Table):
         """Return a dense or sparse column of numbers or Booleans, or None for other columns."""
         if not isinstance(self._dtypes[position], pd.SparseDtype):
             return super().numbers(position)
-        dense = self.values(position)
+        dense = self.to_numpy(position)
         return dense if dense.dtype.kind in "biuf" else None
 
     def block(self, positions: Sequence[int]) -> npt.NDArray[Any] | None:
@@ -112,7 +112,7 @@ def read_column(values: Any) -> Column | Values:
         codes, ordered = category_codes(series), bool(dtype.ordered)
         if has_missing_categories(dtype.categories):
             lut, known = arrow_levels(pa_array(dtype.categories))
-            return Column(CodedColumn(codes, lut, 0).outputs(), known, ordered, "category")
+            return Column(CodedColumn(codes, lut, 0).features(), known, ordered, "category")
         return Column(codes, dtype.categories, ordered, "category", read=category_values)
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
@@ -135,7 +135,7 @@ def read_column(values: Any) -> Column | Values:
         numbers = series.array.to_numpy(dtype.numpy_dtype, na_value=0)
         return Values([np.ma.MaskedArray(numbers, series.isna().to_numpy())])
     coded, levels = code_series(series)
-    return Column(coded.outputs(), numpy_values(levels))
+    return Column(coded.features(), numpy_values(levels))
 
 
 def read_lists(rows: Any) -> Rows:
@@ -153,7 +153,7 @@ def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
         rows = Rows(*integration("arrow").flattened(pa_array(series)))
     else:
         rows = Rows.read(list(series))
-    return Rows(rows.offsets, read_values(rows.elements).encode())
+    return Rows(rows.offsets, read_any_column(rows.elements).encode())
 
 
 def _is_arrow_list(rows: Any) -> bool:

@@ -217,6 +217,6 @@ def _sorted_rows(rows: Rows) -> Rows:
 def _distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":
     """Return each row's position among the distinct strings (-1 if missing), and these strings."""
     column, levels = code_series(series)
-    positions = column.outputs()
+    positions = column.features()
     counts = CodedColumn(positions, None, len(levels)).counts()
     return keep_values(positions, levels, counts > 0)

@@ -281,7 +281,7 @@ def _input_columns(
 ) -> pd.DataFrame:
     """Return adjacent input columns as a frame."""
     if source is None:
-        columns = {part.position: table.values(part.position) for part in run}
+        columns = {part.position: table.to_numpy(part.position) for part in run}
         return pd.DataFrame(columns, index=index)
     kept = source.iloc[:, run[0].position : run[-1].position + 1]
     return kept if COPY_ON_WRITE else kept.copy()
@@ -321,14 +321,14 @@ def dense_frame(
     """
     n_rows, off_on = len(index), np.array([False, True])
     if isinstance(dtype, np.dtype) and dtype.kind in NATIVE_KINDS:
-        block = write.columns(columns, dtype, n_rows=n_rows, num_threads=num_threads)
+        block = write.block(columns, dtype, n_rows=n_rows, num_threads=num_threads)
         return pd.DataFrame(block.T, index=index, copy=False)
     if isinstance(dtype, np.dtype):
         off_on = np.zeros(2, dtype)
         off_on[1] = 1
     elif (arrays := _extension_arrays(columns, dtype, n_rows)) is not None:
         return _assemble(arrays, index)
-    block = write.columns(columns, off_on.dtype, n_rows=n_rows, on=off_on[1], off=off_on[0])
+    block = write.block(columns, off_on.dtype, n_rows=n_rows, on=off_on[1], off=off_on[0])
     return pd.DataFrame(block.T, index=index, dtype=cast(Any, dtype))
 
 
@@ -346,7 +346,7 @@ def sparse_frame(
     if FROM_INDICES is not None and is_plain and find_spec("scipy") is not None:
         from scipy.sparse import csc_array
 
-        shape = n_rows, sum(column.n_outputs for column in columns)
+        shape = n_rows, sum(column.n_features for column in columns)
         matrix = csc_array(write.sparse_parts("csc", columns, dtype), shape=shape)
         matrix.has_sorted_indices = True
         accessor = cast(Any, pd.DataFrame).sparse
@@ -382,13 +382,13 @@ def _extension_arrays(
     if cast(Any, dtype) == "bool[pyarrow]":
         import pyarrow as pa
 
-        rows = [[None, pa.py_buffer(bits)] for bits in write.columns(columns, bool, packed=True)]
+        rows = [[None, pa.py_buffer(bits)] for bits in write.block(columns, bool, packed=True)]
         arrays = [pa.Array.from_buffers(pa.bool_(), n_rows, row, null_count=0) for row in rows]
         return [pd.arrays.ArrowExtensionArray(array) for array in arrays]
     kind = cast(Any, dtype.construct_array_type())
     if not issubclass(kind, MASKED):
         return None
-    block = write.columns(columns, cast(Any, dtype).numpy_dtype)
+    block = write.block(columns, cast(Any, dtype).numpy_dtype)
     masks = np.zeros(block.shape, bool)  # one mask per column, because masks can be modified
     return [kind(values, mask) for values, mask in zip(block, masks, strict=True)]
 

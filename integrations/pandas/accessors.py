@@ -99,7 +99,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         column, labels_of = self._coded(categories, in_numpy, options, prefix, prefix_sep)
         labels = pd.Index(labels_of(), tupleize_cols=False)
         index = self._series().index
-        if not column.n_outputs:
+        if not column.n_features:
             return pd.DataFrame(index=index)
         if sparse:
             check_sparse([column])
@@ -122,7 +122,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         if not self._has_defaults(options):
             # Declare the levels as categories, to keep their order and unobserved categories.
             levels = labels.to_numpy(object)
-            codes, known = without_missing(column.outputs(), levels)
+            codes, known = without_missing(column.features(), levels)
             if len(known) < len(levels):
                 labels = labels[pd.notna(levels)]
             declared = Column(codes, known, source="category")
@@ -157,7 +157,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
     """Return the label of each feature: one of `levels`, or a text such as "(missing)"."""
     outputs = column.lut_from(0)[:-1]
-    level_of = np.full(column.n_outputs, -1)
+    level_of = np.full(column.n_features, -1)
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)
     is_special = any(isinstance(label, Special) for label in schema.labels)
     if not is_special and (level_of >= 0).all():

@@ -18,7 +18,8 @@ import polars as pl
 from polars import selectors
 
 from onehot_fast import Column
-from onehot_fast.adapter import Rows, Table, Values, cached_property, read_arrow, read_values
+from onehot_fast.adapter import Rows, Table, Values, cached_property, read_arrow
+from onehot_fast.adapter import read_column as read_any_column
 
 from ._dtypes import EXTENSION, dtype_name
 from ._options import TO_NUMPY
@@ -82,11 +83,11 @@ class PolarsTable(Table):
         """Return the name of the dtype; an Enum has no categories in it."""
         return f"polars:{dtype_name(self._dtypes[position])}"
 
-    def read(self, position: int) -> Column | Values:
+    def read_column(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
         return read_column(self.source.to_series(position))
 
-    def values(self, position: int) -> AnyArray:
+    def to_numpy(self, position: int) -> AnyArray:
         """Return a column as a NumPy array; times with a zone become Python objects."""
         series = self.source.to_series(position)
         if getattr(series.dtype, "time_zone", None) is not None:
@@ -133,7 +134,7 @@ def read_column(series: Any) -> Column | Values:
     if dtype.is_temporal():
         return _read_times(series, name)
     if dtype in (*WIDE_INTEGERS, pl.Binary, pl.Object, pl.Null) or dtype.is_decimal():
-        return read_values(series.to_list()).encode()
+        return read_any_column(series.to_list()).encode()
     raise TypeError(
         f"Series {name!r} has dtype {dtype}, whose values cannot be categories: use multi_hot to"
         " encode lists, or encode the fields of a struct"

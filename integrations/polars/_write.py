@@ -13,7 +13,7 @@ from onehot_fast.adapter import (
     Categorical,
     Categories,
     Decoded,
-    Outputs,
+    FeatureBlock,
     Part,
     PassThrough,
     Table,
@@ -49,7 +49,7 @@ def wrap(
         memo["polars"] = {}
     frames = []
     for part in parts:
-        if not isinstance(part, Outputs):
+        if not isinstance(part, FeatureBlock):
             frames.append(_column(table, part).to_frame())
         elif table.n_rows == 1 and not any(c.nan_where_missing for c in part.columns):
             frames.append(_row_frame(part, memo["polars"], num_threads))
@@ -61,7 +61,7 @@ def wrap(
 
 
 def _row_frame(
-    part: Outputs, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
+    part: FeatureBlock, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
 ) -> pl.DataFrame:
     """Return one encoded row made of cached columns, which polars never modifies."""
     shared = rows.get(part.names)
@@ -78,10 +78,12 @@ def _row_frame(
     return row
 
 
-def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) -> pl.DataFrame:
+def output_frame(
+    outputs: FeatureBlock, n_rows: int, num_threads: int | None = None
+) -> pl.DataFrame:
     """Return the features as columns that share one block of memory; Booleans are bit-packed."""
     element_of(outputs.dtype)  # raise an error for a wrong dtype before writing
-    block = write.columns(
+    block = write.block(
         outputs.columns, outputs.dtype, n_rows=n_rows, packed=True, num_threads=num_threads
     )
     return _block_frame(outputs.names, block, n_rows, outputs.dtype)
@@ -131,7 +133,7 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
         return _decoded_series(part).gather(part.positions)
     if isinstance(table.source, pl.DataFrame):
         return table.source.to_series(part.position)
-    return numpy_series(str(part.name), table.values(part.position))
+    return numpy_series(str(part.name), table.to_numpy(part.position))
 
 
 def _decoded_series(part: Decoded) -> pl.Series:

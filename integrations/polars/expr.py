@@ -12,7 +12,7 @@ from onehot_fast import Encoder
 from onehot_fast.adapter import (
     ColumnSchema,
     EncodedLayout,
-    Outputs,
+    FeatureBlock,
     Schema,
     check_choice,
     check_options,
@@ -137,7 +137,7 @@ def encode_expr(
     """Return an elementwise expression that encodes `expr`."""
     element = element_of(column.options.dtype).dtype
     if layout == "array":
-        dtype: Any = pl.Array(element, column.n_outputs)
+        dtype: Any = pl.Array(element, column.n_features)
     else:
         dtype = pl.Struct([pl.Field(name, element) for name in column.names])
     encode = partial(_encode_batch, Schema((column,)), layout, num_threads)
@@ -187,7 +187,7 @@ def _encode_batch(
     if layout == "array":
         matrix = write.rows(coded, schema.dtype, num_threads=num_threads)
         return pl.Series(series.name, matrix)
-    outputs = Outputs(schema.names, tuple(coded), schema.dtype)
+    outputs = FeatureBlock(schema.names, tuple(coded), schema.dtype)
     return output_frame(outputs, len(series), num_threads).to_struct(series.name)
 
 

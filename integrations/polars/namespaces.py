@@ -16,7 +16,7 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnKeywords,
     EncodedLayout,
-    Outputs,
+    FeatureBlock,
     Rows,
     Schema,
     SeriesAccessor,
@@ -93,7 +93,7 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
     ) -> pl.DataFrame:
         element = self._element(dtype)
         column, names = self._coded(categories, element, options, prefix, prefix_sep)
-        outputs = Outputs(tuple(names()), (column,), element)
+        outputs = FeatureBlock(tuple(names()), (column,), element)
         return output_frame(outputs, len(self._data), num_threads)
 
     def _element(self, dtype: Any) -> np.dtype[Any]:
@@ -260,7 +260,7 @@ def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None)
     """Return a LazyFrame in which the columns of the schema are replaced by their features."""
     names = frame.collect_schema().names()
     layout = EncodedLayout(schema, names)
-    layout.check_table()
+    layout.check_frame()
     # by_name, because pl.col treats "*" and "^x$" as patterns.
     structs = [
         encode_expr(by_name(str(column.name)), column, "struct", num_threads)

@@ -310,5 +310,5 @@ def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, Categor
 def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[np.int64]:
     """Return the number of rows of each category."""
     n_codes = len(categories) + 1
-    positions = CodedColumn(rows.codes, rows.lut, n_codes).outputs()
+    positions = CodedColumn(rows.codes, rows.lut, n_codes).features()
     return CodedColumn(positions, None, n_codes).counts()[:-1]

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils._set_output import _get_output_config
 
 from onehot_fast import Column, adapter
-from onehot_fast.adapter import CodedColumn, Strings, Values, read_values, reader_of, write
+from onehot_fast.adapter import CodedColumn, Strings, Values, read_column, reader_of, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
@@ -159,7 +159,7 @@ def one_hot_rows(columns: Sequence[CodedColumn], dtype: DType, *, is_sparse: boo
     if not is_sparse:
         return write.rows(columns, dtype)
     container = sparse.csr_array if csr_format() == "csr" else sparse.csr_matrix
-    shape = len(columns[0].codes), sum(column.n_outputs for column in columns)
+    shape = len(columns[0].codes), sum(column.n_features for column in columns)
     matrix = container(write.sparse_parts("csr", columns, dtype), shape=shape, copy=False)
     # The kernels write sorted indices without duplicates, so SciPy need not check.
     matrix.has_sorted_indices = matrix.has_canonical_format = True
@@ -201,13 +201,13 @@ def read_series(series: Any) -> InputColumn:
     if hasattr(dtype, "categories"):
         return _read_category(series)
     if dtype == "str":
-        return InputColumn(read_values(series), OBJECT)
+        return InputColumn(read_column(series), OBJECT)
     return read_array(_check_series(series))
 
 
 def _read_category(series: Any) -> InputColumn:
     """Return a categorical column; its codes are not copied."""
-    column = read_values(series).encode()
+    column = read_column(series).encode()
     values, is_missing = column.stored, column.codes < 0
     if isinstance(values, Strings) or python_type(values) is str:
         # Among categories of a nullable or Arrow dtype, a missing value is `pandas.NA`.
@@ -237,7 +237,7 @@ def _check_series(series: Any) -> AnyArray:
 def _read_library_column(series: Any) -> InputColumn:
     """Return a polars or Arrow column with dtype object, which it would have in scikit-learn."""
     if _is_text(series):
-        return InputColumn(read_values(series), OBJECT, None)
+        return InputColumn(read_column(series), OBJECT, None)
     values = series.to_numpy()
     if not isinstance(values, np.ndarray):
         raise SklearnFallback

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import preprocessing
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import Categories, ColumnSchema, read_values
+from onehot_fast.adapter import Categories, ColumnSchema, read_column
 
 from ._exchange import check_fitted_instance
 
@@ -55,7 +55,7 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
     """
     categories, rule = encoder.categories_[i], encoder.handle_unknown
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
-    is_missing = read_values(items).encode().codes < 0
+    is_missing = read_column(items).encode().codes < 0
     if is_missing[:-1].any():
         raise ValueError(
             f"column {name!r} has several missing values as categories, but an Encoder treats them"
@@ -162,7 +162,7 @@ def _rule(column: ColumnSchema, n_rows: int) -> str:
 
 def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
     """Return `drop` for scikit-learn: an array of categories, None or "if_binary"."""
-    dropped = [np.flatnonzero(column.outputs < 0)[:1] for column in columns]
+    dropped = [np.flatnonzero(column.feature_of_category < 0)[:1] for column in columns]
     n_dropped = {len(positions) for positions in dropped}
     if n_dropped == {0}:
         return None
@@ -182,5 +182,5 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
 
 def _first_of_two(column: ColumnSchema) -> list[int]:
     """Return a list with the position that "if_binary" drops, empty if the column is not binary."""
-    n_outputs = len(np.unique(column.outputs)) + (Special.MISSING in column.specials)
-    return np.flatnonzero(~column.is_infrequent)[:1].tolist() if n_outputs == 2 else []
+    n_features = len(np.unique(column.feature_of_category)) + (Special.MISSING in column.specials)
+    return np.flatnonzero(~column.is_infrequent)[:1].tolist() if n_features == 2 else []

@@ -19,7 +19,7 @@ from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import multi_hot
-from onehot_fast.adapter import CodedColumn, Rows, read_values, reader_of, write
+from onehot_fast.adapter import CodedColumn, Rows, read_column, reader_of, write
 
 from ._category_encoder import CategoryCodes, CategoryLookup, learn
 from ._columns import (
@@ -239,7 +239,7 @@ class MultiLabelBinarizer(Exchange, SklearnMultiLabelBinarizer, auto_wrap_output
     def _matrix(self, offsets: AnyArray, codes: AnyArray, positions: AnyArray) -> Any:
         """Return the indicator matrix of rows of codes; `positions` maps a code to a column."""
         lut, n_classes = np.append(positions, -1).astype(np.int32), len(self.classes_)
-        classes = CodedColumn(codes, lut, n_classes).outputs()
+        classes = CodedColumn(codes, lut, n_classes).features()
         form: Any = csr_format() if self.sparse_output else "numpy"
         return multi_hot(classes, n_classes, offsets=offsets, dtype=np.int64, output=form)
 
@@ -305,7 +305,7 @@ def read_labels(y: Any) -> tuple[InputColumn, DType | None]:
         with suppress(TypeError, ValueError):
             if hasattr(values, "iloc"):  # a Series, read as in a table
                 return read_series(values)._replace(dtype=OBJECT), None
-            return InputColumn(read_values(values), OBJECT, None), None
+            return InputColumn(read_column(values), OBJECT, None), None
     raise SklearnFallback
 
 

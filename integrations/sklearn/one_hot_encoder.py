@@ -75,13 +75,13 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
         """Return the rows of a feature as codes, and a look-up table to its output columns."""
-        n_outputs = int(self._n_features_outs[i])
+        n_features = int(self._n_features_outs[i])
         if len(rows.codes) >= len(rows.lut):
-            return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_outputs)
+            return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_features)
         # Make a look-up table for the rows, because one for all categories would take longer.
         lut = np.full(len(rows.codes) + 1, -1, np.int32)
         lut[:-1] = self._outputs(i, rows.lut.take(rows.codes), rows.has_unknown)
-        return CodedColumn(np.arange(len(rows.codes), dtype=np.int32), lut, n_outputs)
+        return CodedColumn(np.arange(len(rows.codes), dtype=np.int32), lut, n_features)
 
     def _outputs(self, i: int, positions: Positions, has_unknown: bool) -> Positions:
         """Return the output column of each position in `categories_`, or -1 for a row of zeros."""
@@ -152,7 +152,7 @@ def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
 
 def _positions(ones: Any, starts: AnyArray) -> AnyArray:
     """Return which output of each feature is 1 in each row, or -1 if none of them is 1."""
-    # The order is reversed, so that the first of several outputs is written last.
+    # The order is reversed, so that the first of several features is written last.
     rows = np.repeat(np.arange(ones.shape[0]), np.diff(ones.indptr))[::-1]
     features = np.searchsorted(starts, ones.indices[::-1], "right") - 1
     positions = np.full((len(starts), ones.shape[0]), -1, np.intp)

@@ -77,7 +77,7 @@ class SparkTable(Table):
         """Tell whether a column contains strings or bytes."""
         return type(self._types[position]).__name__ in TEXTS
 
-    def read(self, position: int) -> Column:
+    def read_column(self, position: int) -> Column:
         """Return a column of missing values, or raise an error if its type cannot be encoded."""
         kind = self._types[position]
         if type(kind).__name__ not in ENCODABLE:
@@ -91,7 +91,7 @@ class SparkTable(Table):
         """Return the Spark type of a column, as SQL writes it, with the prefix ``spark:``."""
         return f"{LIBRARY}{self._types[position].simpleString()}"
 
-    def values(self, position: int) -> npt.NDArray[Any]:
+    def to_numpy(self, position: int) -> npt.NDArray[Any]:
         """Return an empty array, because no row was read."""
         return np.empty(0, object)
 
@@ -298,12 +298,12 @@ def _group_metadata(names: Sequence[str]) -> dict[str, Any]:
 def _codes_metadata(column: ColumnSchema) -> dict[str, Any]:
     """Return the metadata from which Spark ML reads the category of each code of a column."""
     attribute: dict[str, Any] = {"name": str(column.name), "type": "nominal"}
-    if column.n_outputs <= MAX_NAMES:
+    if column.n_features <= MAX_NAMES:
         *own, missing, unknown, infrequent = column.text_labels
         texts = [missing, unknown, infrequent, *own]  # in the order of the codes
         if len(set(texts)) == len(texts):  # Spark rejects duplicates
             return {"ml_attr": attribute | {"vals": texts}}
-    return {"ml_attr": attribute | {"num_vals": column.n_outputs}}
+    return {"ml_attr": attribute | {"num_vals": column.n_features}}
 
 
 def order_of(schema: Schema, names: Sequence[str], n_new: Sequence[int], keep: bool) -> list[int]:

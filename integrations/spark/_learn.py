@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from onehot_fast import Column, Encoder
-from onehot_fast.adapter import read_values
+from onehot_fast.adapter import read_column
 
 from ._columns import SparkTable, as_frame
 from ._workers import STATE, learn_batches, merge_states
@@ -72,11 +72,11 @@ class CountedTable(SparkTable):
         super().__init__(frame, pc.sum(first["count"]).as_py() or 0)
         self._counted = counted
 
-    def read(self, position: int) -> Column:
+    def read_column(self, position: int) -> Column:
         """Return the distinct values of a column and the number of rows of each value."""
         is_of_column = pc.field("column") == position
         present = self._counted.filter(is_of_column & pc.field("value").is_valid())
-        column = read_values(present["value"]).encode()
+        column = read_column(present["value"]).encode()
         column.counts = present["count"].to_numpy().astype(np.int64)
         return column
 

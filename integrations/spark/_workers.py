@@ -221,7 +221,7 @@ def _lists(ends: AnyArray, elements: AnyArray) -> pa.ListArray:
 
 def vectors(columns: Sequence[CodedColumn], n_rows: int, num_threads: int | None) -> pa.StructArray:
     """Return the features of several columns as an array of one sparse Spark ML vector per row."""
-    n_features = sum(column.n_outputs for column in columns)
+    n_features = sum(column.n_features for column in columns)
     if any(len(column.rows_of_nan()) for column in columns):
         matrix = write.rows(columns, "float64", n_rows=n_rows, num_threads=num_threads)
         rows, indices = np.nonzero(matrix)

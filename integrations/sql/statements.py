@@ -183,7 +183,7 @@ class _Writer(FeatureWriter[str]):
     def features_of(self, code: str) -> list[str]:
         """Return an expression for each feature; `code` is the name of a column of codes."""
         are_nan = f"{code} = {NAN_FEATURES}"
-        conditions = [f"{code} = {i}" for i in range(self.column.n_outputs)]
+        conditions = [f"{code} = {i}" for i in range(self.column.n_features)]
         # A code is never NULL, so that no condition is NULL. A CASE takes longer than a CAST.
         if self.element == self.dialect.boolean_type:
             return conditions

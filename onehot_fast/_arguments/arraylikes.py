@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._runtime.registry import ARROW_METHODS, integration, reader_of
 
 # The DLPack device types that the CPU can read: CPU memory and pinned memory of CUDA and ROCm.

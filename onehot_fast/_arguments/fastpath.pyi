@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from onehot_fast._runtime.dispatch import INDEX_DTYPES as INDEX_DTYPES
+from onehot_fast._kernels.dispatch import INDEX_DTYPES as INDEX_DTYPES
 
 def one_hot_small(
     indices: object,

@@ -20,7 +20,7 @@ from onehot_fast._kernels.rows cimport encode_indices
 from onehot_fast._kernels.simd cimport ohf_policy, policy_of
 from onehot_fast._runtime.memory cimport new_array
 
-from onehot_fast._runtime.dispatch import INDEX_DTYPES
+from onehot_fast._kernels.dispatch import INDEX_DTYPES
 
 cnp.import_array()
 

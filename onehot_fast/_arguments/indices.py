@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_array, as_scalar, is_container, items_of
-from onehot_fast._arguments.choices import shown
-from onehot_fast._runtime import dispatch
+from onehot_fast._arguments.messages import shown
+from onehot_fast._kernels import dispatch
 
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
 _IGNORED = "an integer, several integers or None"
@@ -127,7 +127,7 @@ def resolve_depth(depth: object, indices: npt.NDArray[Any], ignore_index: int | 
     """Return the number of classes: `depth`, or the largest index + 1 if `depth` is None."""
     if depth is not None:
         return normalize_depth(depth)
-    largest = dispatch.maximum(indices, ignore_index)
+    largest = maximum(indices, ignore_index)
     if largest is None:
         raise ValueError(
             "depth=None needs an index that is not ignored, but indices of shape"
@@ -187,3 +187,22 @@ def check_range(
         where = tuple(map(int, np.unravel_index(position, indices.shape)))
         place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
         raise ValueError(f"{place} must be in [{lowest}, {depth}), got {source[where]!s}")
+
+
+def maximum(indices: npt.NDArray[Any], ignore_index: int | None) -> int | None:
+    """Return the largest index other than `ignore_index`, or None if there is no such index.
+
+    Floats that do not fit int64 are skipped.
+    """
+    if not indices.size:
+        return None
+    largest, limit = indices.max(), 2.0**63
+    is_float = indices.dtype.kind == "f"
+    if (not is_float or -limit <= largest < limit) and int(largest) != ignore_index:
+        return int(largest)
+    if is_float:
+        in_range = indices[(indices >= -limit) & (indices < limit)]
+        return maximum(in_range.astype(np.int64), ignore_index)
+    # The ignored index becomes 0. The others wrap around and keep their order.
+    others = (indices - largest).view(f"u{indices.itemsize}")
+    return int(largest) + int(others.max()) - 2 ** (8 * indices.itemsize) if others.any() else None

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_array
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._arguments.values import significant_bytes
-from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._kernels import dispatch
+from onehot_fast._runtime import parallel
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 

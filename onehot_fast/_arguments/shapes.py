@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import human_size, shown
 from onehot_fast._arguments.indices import as_integer, normalize_depth
+from onehot_fast._arguments.messages import human_size, shown
 from onehot_fast._runtime import memory, system
 
 LIMIT = sys.maxsize  # bytes and elements of one array

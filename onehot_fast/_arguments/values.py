@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_array
-from onehot_fast._arguments.choices import shown
+from onehot_fast._arguments.messages import shown
 
 Dtype: TypeAlias = np.dtype[Any]
 Element: TypeAlias = npt.NDArray[Any]

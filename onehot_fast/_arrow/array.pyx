@@ -39,7 +39,7 @@ from threading import Lock
 
 import numpy as np
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._runtime.memory import allocate
 
 cnp.import_array()

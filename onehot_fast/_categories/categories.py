@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.keys import (
@@ -297,7 +297,7 @@ class Categories:
         return Categories(self.values + self.values.dtype.type(0))
 
     def text_labels(self) -> list[str]:
-        """Return each category as it appears in the names of output columns."""
+        """Return each category as it appears in the names of features."""
         if isinstance(self.values, Strings) and self.values.is_text:
             return self.values.tolist()
         return [text_label(item) for item in self.tolist()]

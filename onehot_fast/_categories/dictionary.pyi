@@ -7,7 +7,7 @@ import numpy.typing as npt
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import Kind as _Kind
 from onehot_fast._categories.strings import Strings
-from onehot_fast._runtime.dispatch import INDEX_DTYPES as INDEX_DTYPES
+from onehot_fast._kernels.dispatch import INDEX_DTYPES as INDEX_DTYPES
 
 _Values: TypeAlias = Array | Strings | npt.NDArray[Any] | tuple[object, ...]
 

@@ -29,10 +29,10 @@ import sysconfig
 
 import numpy as np
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._kernels import simd
 from onehot_fast._runtime import memory
-from onehot_fast._runtime.dispatch import INDEX_DTYPES
+from onehot_fast._kernels.dispatch import INDEX_DTYPES
 
 cnp.import_array()
 

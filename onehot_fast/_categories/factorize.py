@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_scalars
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import (
     TEXT_KINDS,

@@ -19,8 +19,9 @@ from onehot_fast._arguments.arraylikes import (
     items_of,
     unwrapped,
 )
-from onehot_fast._arguments.choices import check_text, with_article
+from onehot_fast._arguments.checks import check_text
 from onehot_fast._arguments.indices import int64_or_uint64
+from onehot_fast._arguments.messages import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary, number_labels
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize

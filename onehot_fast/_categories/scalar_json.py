@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from onehot_fast._arguments.choices import shown, with_article
+from onehot_fast._arguments.messages import shown, with_article
 from onehot_fast._categories.keys import (
     PANDAS_MISSING,
     MissingName,

@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.messages import with_article
 
 cdef extern from "sort_texts.h":
     ctypedef struct ohf_sorted:

@@ -1,1 +1,1 @@
-"""Derive look-up tables, names and the layout of output columns from codes and options."""
+"""Derive look-up tables, names and the layout of features from codes and options."""

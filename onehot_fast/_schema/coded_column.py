@@ -1,4 +1,4 @@
-"""A column for the kernels: its codes and a look-up table from codes to output columns."""
+"""A column for the kernels: its codes and a look-up table from codes to features."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._kernels import dispatch
+from onehot_fast._runtime import memory, parallel
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
@@ -19,21 +20,21 @@ MAX_DERIVED_LUTS = 64
 
 @dataclass(eq=False, slots=True)  # creating a frozen instance takes four times as long
 class CodedColumn:
-    """The codes of a column, and the output column of each code."""
+    """The codes of a column, and the feature of each code."""
 
     codes: AnyArray  # C-contiguous integers, negative where the value is missing
-    # Entry `k` is the output column of code `k`, or -1 if it has none; the last entry is for
-    # missing values. If None, code `k` has output column `k`, and a missing value has none.
+    # Entry `k` is the feature of code `k`, or -1 if it has none; the last entry is for
+    # missing values. If None, code `k` has feature `k`, and a missing value has none.
     lut: Lut | None
-    n_outputs: int
-    nan_where_missing: bool = False  # whether all outputs of a row with a missing value are NaN
+    n_features: int
+    nan_where_missing: bool = False  # whether all features of a row with a missing value are NaN
     # The results of `lut_from` and `digit_lut`, which columns with the same `lut` share.
     derived_luts: dict[Any, Lut] = field(default_factory=dict)
 
     def lut_from(self, first: int) -> Lut:
         """Return the look-up table with `first` added to each entry, except negative entries."""
         if self.lut is None:
-            lut = np.arange(first, first + self.n_outputs + 1, dtype=np.int32)
+            lut = np.arange(first, first + self.n_features + 1, dtype=np.int32)
             lut[-1] = -1
             return lut
         if first == 0:
@@ -50,8 +51,8 @@ class CodedColumn:
             return self.derived_luts[key]
         except KeyError:
             lut = self.lut_from(0).copy()
-            lut[lut < 0] = self.n_outputs
-            lut[-1] += self.nan_where_missing and self.n_outputs > 0
+            lut[lut < 0] = self.n_features
+            lut[-1] += self.nan_where_missing and self.n_features > 0
             return self._kept(key, lut * np.int32(scale))
 
     def _kept(self, key: Any, lut: Lut) -> Lut:
@@ -61,16 +62,32 @@ class CodedColumn:
         self.derived_luts[key] = lut
         return lut
 
-    def outputs(self, num_threads: int | None = None) -> AnyArray:
-        """Return the output column of each row; a negative number means no column."""
+    def features(self, num_threads: int | None = None) -> AnyArray:
+        """Return the feature of each row; a negative number means no column."""
         threads = parallel.resolve(num_threads, self.codes.nbytes)
-        return self.codes if self.lut is None else dispatch.recode(self.codes, self.lut, threads)
+        return self.codes if self.lut is None else recode(self.codes, self.lut, threads)
 
     def counts(self) -> npt.NDArray[np.int64]:
         """Return the number of rows with each code."""
-        n_codes = self.n_outputs if self.lut is None else len(self.lut) - 1
+        n_codes = self.n_features if self.lut is None else len(self.lut) - 1
         return dispatch.count(self.codes, n_codes)
 
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
-        """Return the indices of the rows whose outputs are NaN."""
+        """Return the indices of the rows whose features are NaN."""
         return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)
+
+
+def recode(
+    codes: AnyArray,
+    lut: npt.NDArray[np.int32],
+    num_threads: int = 1,
+    dtype: np.dtype[Any] | None = None,
+) -> AnyArray:
+    """Return the lut entry of each code.
+
+    `dtype` must fit all entries. By default, it is the smallest signed dtype that does.
+    """
+    dtype = dtype or np.min_scalar_type(-max(int(lut.max()) + 1, 1))
+    out, _ = memory.allocate((len(codes),), dtype)
+    dispatch.recode(codes, lut, out, num_threads)
+    return out

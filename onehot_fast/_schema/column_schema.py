@@ -1,6 +1,6 @@
-"""The output columns of one input column: their categories and their names.
+"""The features of one input column: their categories and their names.
 
-The options and the learned categories determine the output columns. The rows to encode do not.
+The options and the learned categories determine the features. The rows to encode do not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import shown
+from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.options import ColumnOptions, DropValue, declared_categories
@@ -22,11 +22,11 @@ from onehot_fast._schema.statistics import ColumnStatistics, Counts
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
-UNKNOWN = -2  # the output column of an unknown category; a dropped category has -1
+UNKNOWN = -2  # the feature of an unknown category; a dropped category has -1
 
 
 class Special(enum.Enum):
-    """The meaning of an output column, or of a decoded value, that is not a single category.
+    """The meaning of a feature, or of a decoded value, that is not a single category.
 
     Attributes
     ----------
@@ -47,26 +47,26 @@ class Special(enum.Enum):
         return f"Special.{self.name}"
 
 
-def fields_of(schema: Any) -> dict[str, Any]:
+def state_of(schema: Any) -> dict[str, Any]:
     """Return the fields of a dataclass without its cached properties."""
     return {field.name: getattr(schema, field.name) for field in dataclasses.fields(schema)}
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnSchema:
-    """The output columns of one input column: features, or the codes of `Schema.of_codes`."""
+    """The features of one input column: features, or the codes of `Schema.of_codes`."""
 
     name: Hashable
     options: ColumnOptions
     learned: ColumnStatistics  # all categories in their order, including infrequent categories
     is_infrequent: Flags  # for each category
-    outputs: npt.NDArray[np.int32]  # the output of each category, or -1 if it is dropped
-    specials: dict[Special, int]  # the output of each `Special` that has one
-    n_outputs: int
+    feature_of_category: npt.NDArray[np.int32]  # -1 for a dropped category
+    specials: dict[Special, int]  # the feature of each `Special` that has one
+    n_features: int
     # The meanings of a row of zeros, the most likely first: categories and `Special` values.
     zero_row_labels: tuple[Any, ...]
 
-    __getstate__ = fields_of
+    __getstate__ = state_of
 
     @classmethod
     def declared(cls, categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
@@ -83,16 +83,16 @@ class ColumnSchema:
         schema = column_schema("array", options, ColumnStatistics(), 0)
         return dataclasses.replace(schema, zero_row_labels=())
 
-    def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
-        """Return the output column of each category and, as the last entry, of a missing value.
+    def features_of(self, categories: Any) -> npt.NDArray[np.int64]:
+        """Return the feature of each category and, as the last entry, of a missing value.
 
         The number is -1 for a dropped category, and `UNKNOWN` for an unknown category.
         """
         if not isinstance(categories, Categories):
             categories = Categories.of(categories)
         positions = self.known.find(categories)
-        outputs = np.where(positions < 0, UNKNOWN, self.lut[positions])
-        return np.concatenate([outputs, [self.missing_output]])
+        features = np.where(positions < 0, UNKNOWN, self.lut[positions])
+        return np.concatenate([features, [self.missing_feature]])
 
     @property
     def known(self) -> Categories:
@@ -111,37 +111,37 @@ class ColumnSchema:
 
     @cached_property
     def category_of_feature(self) -> npt.NDArray[np.int64]:
-        """For each output column of a single category, the position of the category in `known`."""
-        return np.flatnonzero((self.outputs >= 0) & ~self.is_infrequent)
+        """For each feature of a single category, the position of the category in `known`."""
+        return np.flatnonzero((self.feature_of_category >= 0) & ~self.is_infrequent)
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
-        """The meaning of each output column: a category or a Special."""
+        """The meaning of each feature: a category or a Special."""
         return (*self.known.take(self.category_of_feature).tolist(), *self.specials)
 
     @property
     def text_labels(self) -> list[str]:
-        """The names of the output columns without their prefix."""
+        """The names of the features without their prefix."""
         own = self.known.take(self.category_of_feature).text_labels()
         return own + [_special_label(special) for special in self.specials]
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the output columns."""
+        """The names of the features."""
         prefix = self.prefix
         return [prefix + label for label in self.text_labels]
 
     @property
     def prefix(self) -> str:
-        """The prefix of the names of the output columns, including the separator."""
+        """The prefix of the names of the features, including the separator."""
         prefix = self.name if self.options.prefix is None else self.options.prefix
         return f"{prefix}{self.options.prefix_sep}"
 
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
-        """The output column of each category, and last of an unknown and a missing value."""
-        last = [self.unknown_output, self.missing_output]
-        return np.concatenate([self.outputs, np.array(last, np.int32)])
+        """The feature of each category, and last of an unknown and a missing value."""
+        last = [self.unknown_feature, self.missing_feature]
+        return np.concatenate([self.feature_of_category, np.array(last, np.int32)])
 
     @cached_property
     def derived_luts(self) -> dict[Any, npt.NDArray[np.int32]]:
@@ -155,17 +155,17 @@ class ColumnSchema:
 
     @cached_property
     def propagates_missing(self) -> bool:
-        """Whether all outputs of a missing value are NaN."""
+        """Whether all features of a missing value are NaN."""
         return self.options.handle_missing == "propagate"
 
     @property
-    def missing_output(self) -> int:
-        """The output column of a missing value, or -1 if it has none."""
+    def missing_feature(self) -> int:
+        """The feature of a missing value, or -1 if it has none."""
         return self.specials.get(Special.MISSING, -1)
 
     @property
-    def unknown_output(self) -> int:
-        """The output column of an unknown value, or -1 if it has none."""
+    def unknown_feature(self) -> int:
+        """The feature of an unknown value, or -1 if it has none."""
         rule = self.options.handle_unknown
         label = Special.INFREQUENT if rule == "infrequent" else Special.UNKNOWN
         return self.specials.get(label, -1)
@@ -176,7 +176,7 @@ class ColumnSchema:
         rule = self.options.handle_unknown
         if rule == "error" or (rule == "infrequent" and bool(self.is_infrequent.any())):
             return False  # an unknown value counts as infrequent, even if those are dropped
-        return self.unknown_output < 0 and bool((self.outputs < 0).any())
+        return self.unknown_feature < 0 and bool((self.feature_of_category < 0).any())
 
     @cached_property
     def warns_of_unknown(self) -> bool:
@@ -185,7 +185,7 @@ class ColumnSchema:
 
     @cached_property
     def has_distinct_names(self) -> bool:
-        """Whether all output columns have different names; False if this is not certain."""
+        """Whether all features have different names; False if this is not certain."""
         if self.known.family in (None, "binary"):
             return False
         if self.known.family != "string" or not self.specials:
@@ -199,7 +199,7 @@ def column_schema(
 ) -> ColumnSchema:
     """Return the schema of a column from its options and its statistics.
 
-    Each category that is neither infrequent nor dropped has its own output column. The columns of
+    Each category that is neither infrequent nor dropped has its own feature. The columns of
     `specials` follow.
     """
     ordered = learned.ordered(options.categories)
@@ -207,16 +207,16 @@ def column_schema(
     is_dropped = dropped_categories(name, options.drop, ordered, is_rare)
     is_own = ~(is_rare | is_dropped)
     n_own = int(is_own.sum())
-    outputs = np.where(is_own, is_own.cumsum() - 1, np.where(is_dropped, -1, n_own))
+    features = np.where(is_own, is_own.cumsum() - 1, np.where(is_dropped, -1, n_own))
     loses_infrequent = bool((is_rare & is_dropped).any())
     specials = [Special.INFREQUENT] * bool(is_rare.any() and not loses_infrequent)
     specials += [Special.UNKNOWN] * (options.handle_unknown == "indicator")
     specials += [Special.MISSING] * (options.handle_missing == "indicator")
-    n_outputs = n_own + len(specials)
+    n_features = n_own + len(specials)
     labels: list[Any] = [Special.INFREQUENT] * loses_infrequent
     labels = labels or ordered.categories.take(np.flatnonzero(is_dropped)).tolist()
-    # A column without output columns cannot contain NaN.
-    is_lost = options.handle_missing == "propagate" and n_outputs == 0
+    # A column without features cannot contain NaN.
+    is_lost = options.handle_missing == "propagate" and n_features == 0
     labels += [Special.MISSING] * (options.handle_missing == "ignore" or is_lost)
     # Without infrequent categories, handle_unknown="infrequent" is the same as "ignore".
     ignoring = ("ignore", "warn") if is_rare.any() else ("ignore", "warn", "infrequent")
@@ -226,9 +226,9 @@ def column_schema(
         options,
         ordered,
         is_rare,
-        outputs.astype(np.int32),
+        features.astype(np.int32),
         {special: n_own + i for i, special in enumerate(specials)},
-        n_outputs,
+        n_features,
         tuple(labels),
     )
 

@@ -79,7 +79,7 @@ class FeatureWriter(ABC, Generic[Expression]):
             errors["missing"] = self.is_missing()
         if options.handle_unknown == "error":
             errors["unknown"] = self._is_unknown_or([])
-        if errors and not self.column.n_outputs:
+        if errors and not self.column.n_features:
             raise ValueError(
                 f"column {self.column.name!r} has no features, and without them no expression can"
                 " raise the error for missing or unknown values; to accept such values, use"
@@ -87,11 +87,11 @@ class FeatureWriter(ABC, Generic[Expression]):
             )
         return errors
 
-    def _condition(self, output: int, positions: list[int]) -> Expression:
-        """Return the condition that feature `output` is one; its categories are at `positions`."""
-        if output == self.column.missing_output:
+    def _condition(self, feature: int, positions: list[int]) -> Expression:
+        """Return the condition that feature `feature` is one; its categories are at `positions`."""
+        if feature == self.column.missing_feature:
             return self.is_missing()
-        if output == self.column.unknown_output:
+        if feature == self.column.unknown_feature:
             return self._is_unknown_or(positions)
         return self.is_among(self._chosen(positions))
 

@@ -1,7 +1,7 @@
 """Learn the columns of a table for `fit`, look up their values for `transform`, or check them.
 
 The options are applied once to each category, not to each row. The result is the look-up table of a
-column (see `CodedColumn`), which maps each code to an output column. Its last entry is for missing
+column (see `CodedColumn`), which maps each code to a feature. Its last entry is for missing
 values.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import did_you_mean, shown
+from onehot_fast._arguments.messages import did_you_mean, shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import name_key, name_keys, plain
 from onehot_fast._runtime import parallel
@@ -25,7 +25,7 @@ from onehot_fast._schema import reports, statistics
 from onehot_fast._schema.coded_column import CodedColumn, Lut
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
 from onehot_fast._schema.options import UNKNOWN_RULES, ColumnOptions, Options
-from onehot_fast._schema.reports import Check, UnknownValueError, UnseenValues
+from onehot_fast._schema.reports import Check, ReportedValues, UnknownValueError
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
 from onehot_fast.column import Column, Values
@@ -131,22 +131,22 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
     return schema
 
 
-def check_table(table: Table, schema: Schema) -> Check:
+def check_report(table: Table, schema: Schema) -> Check:
     """Return a report on the unknown, missing and infrequent values of a table."""
-    unseen = _unseen_in(table, schema.columns)
-    return reports.check_of(unseen, table.n_rows, reports.quoted_columns(schema))
+    reported = _reported_in(table, schema.columns)
+    return reports.check_of(reported, table.n_rows, reports.quoted_columns(schema))
 
 
-def _unseen_in(table: Table, columns: Iterable[ColumnSchema]) -> list[UnseenValues]:
+def _reported_in(table: Table, columns: Iterable[ColumnSchema]) -> list[ReportedValues]:
     """Return the unknown, missing and infrequent values of some columns of a table."""
     columns = list(columns)
     positions = table.positions([column.name for column in columns])
     table.check_complete(positions)
-    unseen = []
+    reported = []
     for column, position in zip(columns, positions, strict=True):
         read = with_column_context(column.name, table.column, position)
-        unseen.append(with_column_context(column.name, reports.unseen_values, column, read))
-    return unseen
+        reported.append(with_column_context(column.name, reports.reported_values, column, read))
+    return reported
 
 
 # ---- transform ----
@@ -172,37 +172,39 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
         results = parallel.parallel_map(coded, pairs, n_bytes)
     except UnknownValueError as error:
         checked = (each for each in schema.columns if each.options.handle_unknown == "error")
-        raise reports.with_all_unknown(error, _unseen_in(table, checked)) from None
+        raise reports.with_all_unknown(error, _reported_in(table, checked)) from None
     doubtful = [
         column
         for column, (_, may_be_unknown) in zip(schema.columns, results, strict=True)
         if may_be_unknown and column.warns_of_unknown
     ]
     if doubtful:
-        _warn_of_unknown(_unseen_in(table, doubtful))
+        _warn_of_unknown(_reported_in(table, doubtful))
     return [column for column, _ in results]
 
 
 def code_column(
-    schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
+    schema: ColumnSchema, read: Column | Values, features: npt.NDArray[np.int64] | None = None
 ) -> CodedColumn:
     """Return the codes of a column and their look-up table.
 
-    `outputs` is the result of `ColumnSchema.outputs_of` for the column's categories, if known.
+    `outputs` is the result of `ColumnSchema.features_of` for the column's categories, if known.
     """
-    coded, may_be_unknown = _code_column(schema, read, outputs)
+    coded, may_be_unknown = _code_column(schema, read, features)
     if may_be_unknown and schema.warns_of_unknown:
-        _warn_of_unknown([reports.unseen_values(schema, read)])
+        _warn_of_unknown([reports.reported_values(schema, read)])
     return coded
 
 
-def _warn_of_unknown(unseen: Sequence[UnseenValues]) -> None:
+def _warn_of_unknown(reported: Sequence[ReportedValues]) -> None:
     """Emit one warning about the unknown values of some columns, if there are any.
 
     In `warning_once`, skip the columns of which a warning told before.
     """
     warned = _warned.get(set())  # outside `warning_once`, a new set: every call warns
-    new = [values for values in unseen if len(values.unknown.counts) and values.name not in warned]
+    new = [
+        values for values in reported if len(values.unknown.counts) and values.name not in warned
+    ]
     if new:
         warned.update(values.name for values in new)
         warn(reports.UnknownValueWarning.of(new))
@@ -225,7 +227,7 @@ def warning_once(schema: Schema, table: Hashable) -> Iterator[None]:
 
 
 def _code_column(
-    schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
+    schema: ColumnSchema, read: Column | Values, features: npt.NDArray[np.int64] | None = None
 ) -> tuple[CodedColumn, bool]:
     """Return the codes of a column and their look-up table, and whether a value may be unknown.
 
@@ -238,13 +240,13 @@ def _code_column(
     column = with_column_context(schema.name, read.encode)
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, column.codes)
-    lut, shifted, may_be_unknown = _luts_of(schema, column, outputs)
+    lut, shifted, may_be_unknown = _luts_of(schema, column, features)
     missing = schema.propagates_missing
-    return CodedColumn(column.codes, lut, schema.n_outputs, missing, shifted), may_be_unknown
+    return CodedColumn(column.codes, lut, schema.n_features, missing, shifted), may_be_unknown
 
 
 def _luts_of(
-    schema: ColumnSchema, column: Column, outputs: npt.NDArray[np.int64] | None
+    schema: ColumnSchema, column: Column, features: npt.NDArray[np.int64] | None
 ) -> tuple[Lut, dict[int, Lut], bool]:
     """Return the look-up table of a column, and the cache of `CodedColumn.lut_from`.
 
@@ -256,15 +258,15 @@ def _luts_of(
     shared, *luts = schema.last_luts[0]
     if column.shared is not None and column.shared is shared:
         return luts[0], luts[1], False
-    if outputs is None:
-        outputs = schema.outputs_of(column.stored)
-    is_unknown = outputs == UNKNOWN
+    if features is None:
+        features = schema.features_of(column.stored)
+    is_unknown = features == UNKNOWN
     has_unknown = bool(is_unknown.any())
     if has_unknown:
         if schema.options.handle_unknown == "error":
             check_known(schema.name, schema.known, column, is_unknown)
-        outputs = np.where(is_unknown, schema.unknown_output, outputs)
-    lut = outputs.astype(np.int32)
+        features = np.where(is_unknown, schema.unknown_feature, features)
+    lut = features.astype(np.int32)
     shifted: dict[int, Lut] = {}
     if column.shared is not None and not has_unknown and len(lut) <= MAX_CACHED_CATEGORIES:
         schema.last_luts[0] = column.shared, lut, shifted
@@ -299,7 +301,7 @@ def _of_known(
             return None
         found[found == UNKNOWN] = len(schema.known)
     missing = schema.propagates_missing
-    coded = CodedColumn(found, schema.lut, schema.n_outputs, missing, schema.derived_luts)
+    coded = CodedColumn(found, schema.lut, schema.n_features, missing, schema.derived_luts)
     return coded, lowest == UNKNOWN
 
 

@@ -11,14 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 import numpy as np
 
 from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
-from onehot_fast._arguments.choices import (
-    check_choice,
-    check_text,
-    did_you_mean,
-    number_dtype,
-    shown,
-    with_article,
-)
+from onehot_fast._arguments.checks import check_choice, check_text, number_dtype
+from onehot_fast._arguments.messages import did_you_mean, shown, with_article
 from onehot_fast._categories.keys import NEVER_MISSING, is_missing, keys, name_key, name_keys, plain
 from onehot_fast._runtime.registry import integration, reader_of
 from onehot_fast._runtime.utils import cached_property
@@ -121,7 +115,7 @@ def _typed(value: Any) -> Hashable:
 
 
 class ColumnKeywords(TypedDict, total=False):
-    """The options, except `categories`, that determine the output columns of one column."""
+    """The options, except `categories`, that determine the features of one column."""
 
     drop: Any  # a rule, or a category of any type
     handle_missing: HandleMissing
@@ -296,7 +290,7 @@ def _min_frequency(value: Any, where: str) -> int | float | None:
 
 
 def _max_categories(value: Any, where: str) -> int | None:
-    """Return the maximum number of output columns for categories, or None."""
+    """Return the maximum number of features for categories, or None."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | np.integer):

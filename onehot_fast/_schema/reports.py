@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, shown
+from onehot_fast._arguments.checks import check_choice
+from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects, name_key, text_label
 from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, other_kinds
@@ -233,15 +234,17 @@ def quoted_columns(schema: Schema) -> frozenset[Any]:
 
 
 def _meanings(schema: Schema) -> dict[str, Objects]:
-    """Return the column name, the kind and the category (or None) of each output column."""
+    """Return the column name, the kind and the category (or None) of each feature."""
     names = as_objects([column.name for column in schema.columns])
     kinds = np.full(schema.n_features, "category", object)
     categories = np.empty(schema.n_features, object)
     for column, start in zip(schema.columns, schema.starts, strict=False):
         own = column.category_of_feature
-        categories[start + column.outputs[own]] = as_objects(column.known.take(own).tolist())
-        for special, output in column.specials.items():
-            kinds[start + output] = special.value
+        categories[start + column.feature_of_category[own]] = as_objects(
+            column.known.take(own).tolist()
+        )
+        for special, feature in column.specials.items():
+            kinds[start + feature] = special.value
     column_of_output = np.repeat(names, np.diff(schema.starts))
     return {"column": column_of_output, "kind": kinds, "category": categories}
 
@@ -269,7 +272,7 @@ def summary(schema: Schema) -> Listing:
         schema,
         column=as_objects([column.name for column in schema.columns]),
         categories=np.array([len(column.known) for column in schema.columns], np.int64),
-        features=np.array([column.n_outputs for column in schema.columns], np.int64),
+        features=np.array([column.n_features for column in schema.columns], np.int64),
         most_frequent=as_objects([category for category, _ in first]),
         count=counts,
         share=counts / max(1, schema.n_rows),
@@ -293,7 +296,7 @@ def _most_frequent(column: ColumnSchema, n: int) -> list[tuple[Any, int]]:
 def _column_as_html(column: ColumnSchema) -> str:
     top = _most_frequent(column, MAX_CATEGORIES_SHOWN)
     categories = number_of(len(column.known), "category", "categories")
-    title = f"{shown(column.name)}: {categories} → {number_of(column.n_outputs, 'feature')}"
+    title = f"{shown(column.name)}: {categories} → {number_of(column.n_features, 'feature')}"
     largest = max([1, *(count for _, count in top)])
     rows = [
         f"<tr><td>{escape(shown(category))}</td><td>{count:,}</td>"
@@ -375,7 +378,7 @@ class Reasons:
 
 
 @dataclass(frozen=True, eq=False)
-class UnseenValues:
+class ReportedValues:
     """The unknown, missing and infrequent values of a column, the most frequent first."""
 
     name: object
@@ -385,7 +388,7 @@ class UnseenValues:
     reasons: Reasons
     dropped: str  # the category with the row of zeros of unknown values, as text, or ""
 
-    def merge(self, other: UnseenValues) -> UnseenValues:
+    def merge(self, other: ReportedValues) -> ReportedValues:
         """Return the unknown values of the rows of both, for a warning."""
         unknown = ColumnStatistics.merge([self.unknown, other.unknown]).most_frequent()
         reasons = self.reasons.merge(other.reasons)
@@ -418,23 +421,23 @@ class UnknownValueWarning(UserWarning):
 
     # The values of each column by its name. The message is the only argument of the class, as a
     # copy or a pickle requires.
-    unseen: dict[object, UnseenValues]
+    reported: dict[object, ReportedValues]
 
     @classmethod
-    def of(cls, unseen: Iterable[UnseenValues]) -> UnknownValueWarning:
+    def of(cls, reported: Iterable[ReportedValues]) -> UnknownValueWarning:
         """Return the warning about the unknown values of some columns."""
-        by_name = {values.name: values for values in unseen}
+        by_name = {values.name: values for values in reported}
         text = f"unknown values become rows of zeros, in {_some_columns(by_name.values())}"
         if any(values.dropped for values in by_name.values()):
             text += f"; use {KEEPING_UNKNOWN_APART}"
         warning = cls(text)
-        warning.unseen = by_name
+        warning.reported = by_name
         return warning
 
     def merge(self, other: UnknownValueWarning) -> UnknownValueWarning:
         """Return one warning for the rows of both warnings."""
-        both = {name_key(name): values for name, values in self.unseen.items()}
-        for name, values in other.unseen.items():
+        both = {name_key(name): values for name, values in self.reported.items()}
+        for name, values in other.reported.items():
             mine = both.get(name_key(name))
             both[name_key(name)] = values if mine is None else mine.merge(values)
         return UnknownValueWarning.of(both.values())
@@ -477,7 +480,7 @@ class Check(Listing):
         return self.notes
 
 
-def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
+def reported_values(column: ColumnSchema, read: Column | Values) -> ReportedValues:
     """Return the unknown, missing and infrequent values of a column."""
     rows = read.encode()
     found = counted(rows)
@@ -489,7 +492,7 @@ def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
     )
     n_missing = len(rows) - int(found.counts.sum())
     missing = ColumnStatistics(Categories(as_objects([None])), np.array([n_missing]))
-    return UnseenValues(
+    return ReportedValues(
         column.name,
         unknown,
         missing.take(np.flatnonzero(missing.counts)),
@@ -505,12 +508,12 @@ def _dropped(column: ColumnSchema) -> str:
     return "of infrequent values" if isinstance(label, Special) else shown(label)
 
 
-def check_of(unseen: Sequence[UnseenValues], n_rows: int, quoted: Iterable[object]) -> Check:
+def check_of(reported: Sequence[ReportedValues], n_rows: int, quoted: Iterable[object]) -> Check:
     """Return the report of `Encoder.check` on a table of `n_rows` rows.
 
     `quoted` has the names of the columns whose values are shown in quotes.
     """
-    found = [(each.name, kind, getattr(each, kind)) for each in unseen for kind in CHECK_KINDS]
+    found = [(each.name, kind, getattr(each, kind)) for each in reported for kind in CHECK_KINDS]
     counts = [values.counts for *_, values in found]
     lengths = [*map(len, counts)]
     count = _concatenated(counts, np.int64)
@@ -523,20 +526,22 @@ def check_of(unseen: Sequence[UnseenValues], n_rows: int, quoted: Iterable[objec
     )
     check.checked_rows, check.quoted = n_rows, frozenset(quoted)
     check.notes = tuple(
-        f"column {each.name!r}: {reason}" for each in unseen for reason in each.reasons.texts()
+        f"column {each.name!r}: {reason}" for each in reported for reason in each.reasons.texts()
     )
     return check
 
 
-def with_all_unknown(error: UnknownValueError, unseen: Iterable[UnseenValues]) -> UnknownValueError:
+def with_all_unknown(
+    error: UnknownValueError, reported: Iterable[ReportedValues]
+) -> UnknownValueError:
     """Return a copy of an error whose message also names the unknown values of all columns."""
-    listed = _some_columns(unseen, str(error))
+    listed = _some_columns(reported, str(error))
     return UnknownValueError(f"{error}; unknown values of all columns: {listed}")
 
 
-def _some_columns(unseen: Iterable[UnseenValues], said: str = "") -> str:
+def _some_columns(reported: Iterable[ReportedValues], said: str = "") -> str:
     """Return the unknown values of the first columns as text, without what `said` contains."""
-    unknown = [values.some_unknown(said) for values in unseen if len(values.unknown.counts)]
+    unknown = [values.some_unknown(said) for values in reported if len(values.unknown.counts)]
     n_more = len(unknown) - MAX_COLUMNS_IN_MESSAGE
     more = f"; … and {n_more} more columns" if n_more > 0 else ""
     return "; ".join(unknown[:MAX_COLUMNS_IN_MESSAGE]) + more
@@ -548,7 +553,7 @@ def _some_columns(unseen: Iterable[UnseenValues], said: str = "") -> str:
 def check_features_exist(schema: Schema) -> None:
     """Warn about columns whose options leave no feature, so that the result lacks them."""
     for column in schema.columns:
-        if len(column.known) and not column.n_outputs:
+        if len(column.known) and not column.n_features:
             options = ((name, getattr(column.options, name)) for name in REMOVING_OPTIONS)
             chosen = (f"{name}={_as_passed(value)}" for name, value in options if value is not None)
             warn(
@@ -625,7 +630,7 @@ def check_dense(schema: Schema) -> None:
 
 def check_features(columns: Iterable[ColumnSchema], limit: float, remedy: str) -> None:
     """Raise an error if columns chosen by default have more than `limit` features in total."""
-    sizes = sorted(((column.n_outputs, str(column.name)) for column in columns), reverse=True)
+    sizes = sorted(((column.n_features, str(column.name)) for column in columns), reverse=True)
     n_features = sum(size for size, _ in sizes)
     if n_features > limit:
         listed = ", ".join(f"{name!r} {size:,}" for size, name in sizes[:MAX_SIZES_SHOWN])
@@ -639,7 +644,7 @@ def check_features(columns: Iterable[ColumnSchema], limit: float, remedy: str) -
 
 def is_like_identifier(column: ColumnSchema, n_rows: int) -> bool:
     """Tell whether a column has many features, and more than half as many categories as rows."""
-    return column.n_outputs > MANY_FEATURES and 2 * len(column.known) > n_rows
+    return column.n_features > MANY_FEATURES and 2 * len(column.known) > n_rows
 
 
 def described(column: ColumnSchema, n_rows: int) -> str:

@@ -1,4 +1,4 @@
-"""The order, names and dtypes of the output columns of a table, for each output format."""
+"""The order, names and dtypes of the features of a table, for each output format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects, name_key, name_keys
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import cached_property, warn
-from onehot_fast._schema.column_schema import ColumnSchema, Special, column_schema, fields_of
+from onehot_fast._schema.column_schema import ColumnSchema, Special, column_schema, state_of
 from onehot_fast.table import column_positions
 
 Made = TypeVar("Made")
@@ -33,7 +33,8 @@ class ColumnOrder:
     """
 
     positions: list[int]  # in the table to encode
-    unseen: set[int]  # the positions of columns that were not, or may not have been, seen in `fit`
+    # The positions of columns that were not, or may not have been, seen in `fit`.
+    new_columns: set[int]
     absent: list[Hashable]  # columns seen in `fit`, but not encoded, that the table lacks
 
     def check_absent(self) -> None:
@@ -61,7 +62,7 @@ def _listed(names: Sequence[Hashable]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """The output columns of all encoded columns, and the names of all columns seen in `fit`."""
+    """The features of all encoded columns, and the names of all columns seen in `fit`."""
 
     columns: tuple[ColumnSchema, ...]
     remainder: str = "passthrough"  # or "drop": without the columns that are not encoded
@@ -70,11 +71,11 @@ class Schema:
     uses_default_columns: bool = False  # whether the user did not choose the encoded columns
     n_rows: int = 0
 
-    __getstate__ = fields_of
+    __getstate__ = state_of
 
     def __repr__(self) -> str:
         """Return the first columns with their numbers of features as text."""
-        sizes = ", ".join(f"{column.name!r}: {column.n_outputs:,}" for column in self.columns[:8])
+        sizes = ", ".join(f"{column.name!r}: {column.n_features:,}" for column in self.columns[:8])
         more = ", ..." if len(self.columns) > 8 else ""
         return f"<Schema of {self.n_features:,} features: {{{sizes}{more}}}>"
 
@@ -166,22 +167,22 @@ class Schema:
 
     @cached_property
     def starts(self) -> list[int]:
-        """The first output column of each input column, followed by `n_features`."""
-        return list(accumulate((column.n_outputs for column in self.columns), initial=0))
+        """The first feature of each input column, followed by `n_features`."""
+        return list(accumulate((column.n_features for column in self.columns), initial=0))
 
     @property
     def n_features(self) -> int:
-        """The number of output columns."""
+        """The number of features."""
         return self.starts[-1]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of all output columns."""
+        """The names of all features."""
         return tuple(name for column in self.columns for name in column.names)
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of an array of all output columns."""
+        """The dtype of an array of all features."""
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
 
@@ -231,14 +232,14 @@ def _with_codes(column: ColumnSchema) -> ColumnSchema:
     codes = np.where(own, own.cumsum() + len(RESERVED) - 1, RESERVED[Special.INFREQUENT])
     return replace(
         column,
-        outputs=codes.astype(np.int32),
+        feature_of_category=codes.astype(np.int32),
         specials=RESERVED,
-        n_outputs=len(RESERVED) + int(own.sum()),
+        n_features=len(RESERVED) + int(own.sum()),
         zero_row_labels=(),
     )
 
 
-def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
+def categories_of_features(column: ColumnSchema, *, as_text: bool) -> Categories:
     """Return the categories of a column of `Schema.of_categories`.
 
     They are strings if `as_text` is true, or if a feature is not a single category.

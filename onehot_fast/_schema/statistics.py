@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import shown, with_article
+from onehot_fast._arguments.messages import shown, with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
 from onehot_fast._categories.strings import Strings
-from onehot_fast._runtime import dispatch
+from onehot_fast._kernels import dispatch
 from onehot_fast.column import Column
 
 Counts: TypeAlias = npt.NDArray[np.int64]
@@ -105,7 +105,7 @@ class ColumnStatistics:
         return self.take(np.append(np.arange(n), n + others.argsort()))
 
     def ordered(self, declared: Sequence[Any] | None = None) -> ColumnStatistics:
-        """Return the statistics with the categories in the order of the output columns.
+        """Return the statistics with the categories in the order of the features.
 
         `declared`, the value of the option `categories`, sets the order. If it is None, the order
         of a categorical dtype is kept, provided that all parts of the data have the same dtype and

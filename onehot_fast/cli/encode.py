@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Special
-from onehot_fast.adapter import checks, reports
+from onehot_fast.adapter import human_size, reports
 from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, new_encoders
@@ -282,8 +282,8 @@ def _check_lengths(source: InputFiles, rows: pa.RecordBatch) -> None:
         texts = texts.cast(PLAIN_TEXTS.get(texts.type, texts.type))
         size = pc.max(pc.binary_length(texts)).as_py() or 0
         if size > MAX_CATEGORY_BYTES:
-            text = f"{source.name}: column {name!r} has a value of {checks.human_size(size)}, but a"
-            text += f" category may have {checks.human_size(MAX_CATEGORY_BYTES)} at most; name the"
+            text = f"{source.name}: column {name!r} has a value of {human_size(size)}, but a"
+            text += f" category may have {human_size(MAX_CATEGORY_BYTES)} at most; name the"
             raise CommandError(Exit.COLUMN, f"{text} columns to encode with -c, without {name!r}")
 
 
@@ -312,11 +312,11 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
     schema, n_rows = encoders.values.schema, source.n_rows or 0
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:
-        n_outputs = column.n_outputs
+        n_features = column.n_features
         if reports.is_like_identifier(column, n_rows):
             what = f"{reports.described(column, n_rows)}, and may be an identifier"
-        elif n_outputs > reports.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
-            what = f"column {column.name!r} has {n_outputs:,} of {schema.n_features:,} features"
+        elif n_features > reports.MANY_FEATURES and n_features > (n_kept + schema.n_features) / 2:
+            what = f"column {column.name!r} has {n_features:,} of {schema.n_features:,} features"
         else:
             continue
         messages.note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
@@ -332,12 +332,12 @@ def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, outpu
         if len(column.known) <= MAX_KEYS or not reports.is_like_identifier(column, n_rows):
             continue
         bits = 1 if layout in ("columns", "struct") and column.options.dtype.kind == "b" else 8
-        n_bytes = n_rows * column.n_outputs * column.options.dtype.itemsize * bits // 8
+        n_bytes = n_rows * column.n_features * column.options.dtype.itemsize * bits // 8
         if output.form.is_text:
-            n_bytes = n_rows * column.n_outputs * TEXT_FEATURE_BYTES
+            n_bytes = n_rows * column.n_features * TEXT_FEATURE_BYTES
         messages.note(
             f"{source.name}: {reports.described(column, n_rows)}, and may be an identifier; its"
-            f" features take {checks.human_size(n_bytes)}; pass --max-categories or --min-frequency"
+            f" features take {human_size(n_bytes)}; pass --max-categories or --min-frequency"
             " for fewer, or -o FILE.npz for a sparse matrix",
             output.is_quiet,
         )
@@ -403,7 +403,7 @@ def _schema_after(
         text = f"--layout {layout} cannot be used with columns of several labels per row ({names})"
         raise CommandError(Exit.USAGE, f"{text}; use --layout columns")
     if layout in ("array", "tensor", "struct"):
-        bare = [str(one.name) for one in encoders.schemas if not one.n_outputs]
+        bare = [str(one.name) for one in encoders.schemas if not one.n_features]
         if bare:  # libraries cannot read lists of length 0 and structs without fields
             text = f"--layout {layout} cannot hold column {bare[0]!r}, which has no features; use"
             text = f"{source.name}: {text} --layout columns, or name the other columns with -c"

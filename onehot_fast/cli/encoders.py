@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
+from onehot_fast.adapter import CodedColumn, ColumnSchema, did_you_mean, lookup, write
 from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
 from onehot_fast.cli.places import place_of
 from onehot_fast.encoder import Encoder
@@ -82,7 +82,7 @@ class LabelColumn:
 
         offsets, coded, dtype = self._coded(column)
         parts = write.multi_hot_csr(offsets, coded, dtype)
-        return csr_array(parts, shape=(len(offsets) - 1, coded.n_outputs))
+        return csr_array(parts, shape=(len(offsets) - 1, coded.n_features))
 
     def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
         """Return the offsets of the rows, the codes of the labels, and the dtype of features."""
@@ -418,7 +418,7 @@ def _split_option(columns: Sequence[str], text: str, typed: str) -> tuple[str | 
             return column, text[len(column) + 1 :]
     name, equals, _ = text.partition("=")
     if equals and name.strip():
-        hint = checks.did_you_mean(name, columns)
+        hint = did_you_mean(name, columns)
         hint = hint or f" the encoded columns are {', '.join(columns)}"
         raise CommandError(
             Exit.USAGE,

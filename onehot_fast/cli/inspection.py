@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import ColumnSchema, checks, reports
+from onehot_fast.adapter import ColumnSchema, human_size, reports
 from onehot_fast.cli.conversion import ahead, batch_rows
 from onehot_fast.cli.encode import (
     chosen_columns,
@@ -179,7 +179,7 @@ def _frequencies(column: ColumnSchema, n_rows: int, top: int) -> dict[str, Any]:
     values = column.known.take(order).tolist(), counts[order], is_infrequent[order]
     return {
         "categories": len(counts),
-        "features": column.n_outputs,
+        "features": column.n_features,
         "top": [
             {
                 "category": _plain(category),
@@ -220,7 +220,7 @@ def _as_text(report: dict[str, Any]) -> str:
     rows = reports.number_of(report["rows"], "row")
     columns = reports.number_of(len(report["columns"]), "column")
     files = f" in {report['files']} files" if report["files"] > 1 else ""
-    size = f"{checks.human_size(report['bytes'])}{files}"
+    size = f"{human_size(report['bytes'])}{files}"
     lines = [f"{printable(report['file'])}: {report['format']}, {rows}, {columns}, {size}", ""]
     features = {name for names in report["made_from"].values() for name in names}
     table = [["column", "type", "nulls", "distinct", "encoded"]]
@@ -238,7 +238,7 @@ def _as_text(report: dict[str, Any]) -> str:
     if encoding is not None:
         names = printable(", ".join(encoding["columns"]))
         lines += ["", f"{names} as {reports.number_of(encoding['features'], 'feature')}:", ""]
-        sizes = [(form, checks.human_size(size)) for form, size in encoding["bytes"].items()]
+        sizes = [(form, human_size(size)) for form, size in encoding["bytes"].items()]
         lines += _aligned([("form", "size"), *sizes])
         for name, one in encoding["frequencies"].items():
             lines += _frequency_lines(name, one)

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.adapter import checks, reports
+from onehot_fast.adapter import did_you_mean, reports
 from onehot_fast.cli import places
 from onehot_fast.cli.delimited import TextReader
 from onehot_fast.cli.messages import CommandError, Exit, reading
@@ -218,7 +218,7 @@ class InputFiles:
         counts = Counter(self.schema.names)
         for name in columns:
             if not counts[name]:
-                hint = checks.did_you_mean(name, counts) or f" its columns are: {', '.join(counts)}"
+                hint = did_you_mean(name, counts) or f" its columns are: {', '.join(counts)}"
                 raise CommandError(code, f"{self.name} has no column {name!r};{hint}")
             if counts[name] > 1:
                 text = f"{self.name} has {counts[name]} columns {name!r}; rename all but one"

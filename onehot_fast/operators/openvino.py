@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from onehot_fast import tensor
 from onehot_fast._arguments.arraylikes import as_array
-from onehot_fast._arguments.choices import check_choice, check_text
+from onehot_fast._arguments.checks import check_choice, check_text
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast.operators.onnx import FLOATS, INTEGERS, check_type
 

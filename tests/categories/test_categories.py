@@ -210,7 +210,7 @@ def test_equal_categories_of_a_column_are_one():
     assert encoder.get_feature_names_out().tolist() == ["x0_1", "x0_a"]
     assert encoder.transform(column).tolist() == [[True, False]] * 3 + [[False, True]]
     zeros = np.array([-0.0, 0.0])
-    assert str(read_column(zeros).categories.tolist()) == "[0.0]"
+    assert str(read_column(zeros).encode().categories.tolist()) == "[0.0]"
     assert str(Encoder(["p"]).fit({"p": zeros}).categories["p"].tolist()) == "[0.0]"
 
 

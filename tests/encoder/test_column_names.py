@@ -155,7 +155,7 @@ def test_warnings_of_two_parts_are_merged(name):
         unknown.append(caught[0].message)
 
     merged = unknown[0].merge(unknown[1])
-    [values] = merged.unseen.values()
+    [values] = merged.reported.values()
     assert values.unknown.counts.tolist() == [2]
 
 

@@ -119,9 +119,9 @@ def test_fit_transform_reads_a_column_once():
     reads = []
 
     class CountingTable(ArrayTable):
-        def read(self, position):
+        def read_column(self, position):
             reads.append(position)
-            return super().read(position)
+            return super().read_column(position)
 
     table = CountingTable(("p", "q"), [np.array(["a"]), np.array(["b"])], None)
     assert Encoder().fit_transform(table).tolist() == [[True, True]]

@@ -34,7 +34,7 @@ def test_declared_categories_keep_their_order(library):
     column = library.coded(["S", None, "L"], ["S", "M", "L"])
     table = library.table({"size": column})
 
-    read = read_column(column)
+    read = read_column(column).encode()
     assert (read.source, read.ordered) == (DECLARED.get(library.name, "enum"), True)
     assert read.categories.tolist() == ["S", "M", "L"]
     encoder = Encoder(dtype="uint8").fit(table)

@@ -143,7 +143,7 @@ def warned_of(call):
         warnings.simplefilter("always")
         call()
     found = [each.message for each in caught if isinstance(each.message, UnknownValueWarning)]
-    return [sorted(message.unseen) for message in found], [*map(str, found)]
+    return [sorted(message.reported) for message in found], [*map(str, found)]
 
 
 @pytest.mark.parametrize("n_copies", [1, 30])

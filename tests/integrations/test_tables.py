@@ -18,7 +18,14 @@ from libraries import cells, equal, plain
 from strategies import policies
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough, integration, read_table
+from onehot_fast.adapter import (
+    CodedColumn,
+    Decoded,
+    FeatureBlock,
+    PassThrough,
+    integration,
+    read_table,
+)
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -110,9 +117,9 @@ def test_any_column_is_encoded_as_by_the_oracle(library, data, policies, n_rows)
 
     matrix = encoder.transform(rows, "numpy")
 
-    n_outputs = len(oracle.labels(fitted.values, options))
+    n_features = len(oracle.labels(fitted.values, options))
     expected = np.array(oracle.encode(other.values, fitted.values, options), dtype)
-    expected = expected.reshape(len(other.values), n_outputs)
+    expected = expected.reshape(len(other.values), n_features)
     np.testing.assert_array_equal(matrix, expected)
     native = encoder.transform(rows)
     assert type(native) is type(table)
@@ -192,7 +199,7 @@ def test_wrap_takes_columns_of_other_libraries_and_decoded_values(library):
     source = read_table({"n": np.array([1, 2]), "s": ["x", None]})
     wrap = integration(library.name).wrap
     coded = CodedColumn(np.zeros(2, np.int8), None, 2)
-    ones = Outputs(("first", "second"), (coded,), np.dtype(bool))
+    ones = FeatureBlock(("first", "second"), (coded,), np.dtype(bool))
     [schema] = Encoder().fit({"x": ["x"]}).schema.columns
     values = {"v": np.array([2, 1]), "w": np.array(["y", None], object)}
     decoded = [Decoded(name, own, np.arange(2), schema) for name, own in values.items()]

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from onehot_fast._runtime import dispatch
+from onehot_fast._kernels import dispatch
 
 # Around the sizes of a byte, a word and a chunk of the kernel.
 LENGTHS = [0, 1, 7, 8, 63, 64, 65, 200, 16384, 16385]

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INDEX_DTYPES, examples
 
-from onehot_fast._kernels import sparse
-from onehot_fast._runtime import dispatch, memory
+from onehot_fast._kernels import dispatch
+from onehot_fast._pipeline import sparse
+from onehot_fast._runtime import memory
+from onehot_fast._schema.coded_column import recode
 from onehot_fast.adapter import CodedColumn, write
 
 CODE_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
@@ -143,7 +145,7 @@ def test_sparse(mode, threads, form, drawn):
     codes, tables, n_columns = drawn
     is_on = nonzeros(*drawn) if form == "csr" else nonzeros(*drawn).T
 
-    data, indices, indptr = getattr(dispatch, form)(codes, tables, n_columns, np.float32, threads)
+    data, indices, indptr = getattr(sparse, form)(codes, tables, n_columns, np.float32, threads)
 
     major, minor = np.nonzero(is_on)
     assert np.array_equal(minor, indices)
@@ -157,7 +159,7 @@ def test_sparse(mode, threads, form, drawn):
 def test_recode(mode, drawn, threads):
     """Codes become the entries of their table; other values become the last entry."""
     for column, table in zip(*drawn[:2], strict=True):
-        assert np.array_equal(dispatch.recode(column, table, threads), look_up(column, table))
+        assert np.array_equal(recode(column, table, threads), look_up(column, table))
 
 
 @examples(0.6)
@@ -183,7 +185,7 @@ def test_count(drawn, n_codes):
 def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):
     """The highest column decides; no code is cut."""
     codes, table = np.tile([0, 1, -1, 9], 5000), np.array([last, min(last, 0), -1], np.int32)
-    places = dispatch.recode(codes, table)
+    places = recode(codes, table)
 
     assert places.dtype == dtype
     assert places.tolist() == [last, min(last, 0), -1, -1] * 5000
@@ -207,15 +209,15 @@ def test_a_kernel_without_threads_has_one(num_threads):
 def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
     """CSC counts first and then writes: rows that are not written would be any numbers."""
     codes = np.arange(100, dtype=np.int8) % 3
-    real = sparse.csc
+    real = dispatch.csc
 
     def csc(*arguments):
         real(*arguments)
         codes[:] = 2
 
-    monkeypatch.setattr(sparse, "csc", csc)
+    monkeypatch.setattr(dispatch, "csc", csc)
     with pytest.raises(RuntimeError, match="another thread changed the codes"):
-        dispatch.csc([codes], [None], 3, np.int8)
+        sparse.csc([codes], [None], 3, np.int8)
 
 
 @pytest.mark.parametrize("lowest", [0, -1], ids=["full rows", "rows with gaps"])
@@ -229,12 +231,12 @@ def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
     offsets = np.sort(rng.integers(0, n, n // 3))
 
     def results():
-        yield dispatch.csr(codes, tables, 2 * depth, np.int8, num_threads)
-        yield dispatch.csc(codes, tables, 2 * depth, np.int8, num_threads)
-        yield dispatch.multi_hot_csr(offsets, codes[1], None, depth, np.int8, count=True)
+        yield sparse.csr(codes, tables, 2 * depth, np.int8, num_threads)
+        yield sparse.csc(codes, tables, 2 * depth, np.int8, num_threads)
+        yield sparse.multi_hot_csr(offsets, codes[1], None, depth, np.int8, count=True)
 
     expected = list(results())
-    monkeypatch.setattr(dispatch, "_position_dtype", lambda *_: np.dtype(np.int64))
+    monkeypatch.setattr(sparse, "_position_dtype", lambda *_: np.dtype(np.int64))
     for narrow, wide in zip(expected, results(), strict=True):
         assert [part.dtype for part in wide[1:]] == [np.int64, np.int64]
         for each, other in zip(narrow, wide, strict=True):

@@ -33,7 +33,7 @@ LAYERS = (
     {"column"},
     {"table"},
     {"_schema", "_schema.*"},  # codes and options → look-up tables, names, layout
-    {"_encode", "_encode.*"},  # codes and look-up tables → memory, and back
+    {"_pipeline", "_pipeline.*"},  # codes and look-up tables → memory, and back
     {"tensor", "ragged", "implicit"},
     {"encoder", "sklearn_protocol"},
     {""},  # the package itself: the public names

@@ -109,7 +109,7 @@ def plain(values: Iterable[Any]) -> list[Any]:
 
 def assert_read(native: Any, values: list[Any]) -> None:
     """Compare the codes and categories of a column with its values."""
-    column = read_column(native)
+    column = read_column(native).encode()
     categories = plain(column.categories)
     found = [None if code < 0 else categories[code] for code in column.codes.tolist()]
     assert found == plain(values)

@@ -14,8 +14,8 @@ import numpy as np
 
 from onehot_fast import Encoder, OneHotMatrix, decode, distinct_labels, empty, multi_hot, one_hot
 from onehot_fast._kernels import chunks, simd
+from onehot_fast._kernels.dispatch import INDEX_DTYPES
 from onehot_fast._runtime import memory, parallel
-from onehot_fast._runtime.dispatch import INDEX_DTYPES
 from onehot_fast.encoder import Output
 
 Call = Callable[[], Any]

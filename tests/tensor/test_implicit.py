@@ -15,7 +15,7 @@ from programs import run
 from strategies import examples
 
 from onehot_fast import Encoder, OneHotMatrix
-from onehot_fast._encode import gram
+from onehot_fast._pipeline import gram
 
 sparse = pytest.importorskip("scipy.sparse")
 linalg = pytest.importorskip("scipy.sparse.linalg")

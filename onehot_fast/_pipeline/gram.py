@@ -23,12 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.shapes import check_size
-from onehot_fast._encode import write
-from onehot_fast._encode.joint_codes import Digits, JointLayout, sums_of_codes
 from onehot_fast._kernels import implicit
-from onehot_fast._runtime import dispatch, memory, parallel
+from onehot_fast._pipeline import write
+from onehot_fast._pipeline.joint_codes import Digits, JointLayout, sums_of_codes
+from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.registry import library
-from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.coded_column import CodedColumn, recode
 
 __all__ = ["dense_gram", "sparse_gram"]
 
@@ -78,7 +78,7 @@ def dense_gram(
         unit for group in layout.groups for unit in layout.shared(group.columns, MAX_UNIT_CODES)
     ]
     adds_rows = _cost_of_rows(layout, n_rows) < _cost_of_tables(units, n_rows)
-    touched = SPARSE_TOUCH * n_rows * len(layout.n_outputs) ** 2
+    touched = SPARSE_TOUCH * n_rows * len(layout.n_features) ** 2
     if adds_rows and touched < 8 * layout.n_columns**2 and not len(layout.numeric):
         out = memory.sparse_zeros(*shape)
     else:
@@ -89,13 +89,13 @@ def dense_gram(
     add(out, layout, codes, weights, num_threads)
     out[:, layout.numeric], out[layout.numeric] = sums, sums.T
     for i in layout.nan_columns(codes):
-        out[layout.outputs(i)] = out[:, layout.outputs(i)] = np.nan
+        out[layout.features(i)] = out[:, layout.features(i)] = np.nan
     return out
 
 
 def _cost_of_rows(layout: JointLayout, n_rows: int) -> float:
     """Estimate the nanoseconds of `_add_rows`."""
-    n = len(layout.n_outputs)
+    n = len(layout.n_features)
     return n_rows * n * (ADDITION * (n + 1) / 2 + SPARSE_ENTRY)
 
 
@@ -154,8 +154,8 @@ def _batches(units: Sequence[Digits]) -> Iterator[list[tuple[int, int]]]:
 def _write_inner(out: Floats, layout: JointLayout, unit: Digits, sums: Floats) -> None:
     """Write the blocks of the columns of one unit; `sums` has an entry for each of its codes."""
     for (a, i), (b, j) in combinations_with_replacement(enumerate(unit.columns), 2):
-        rows, columns = layout.outputs(i), layout.outputs(j)
-        n, m = layout.n_outputs[i], layout.n_outputs[j]
+        rows, columns = layout.features(i), layout.features(j)
+        n, m = layout.n_features[i], layout.n_features[j]
         if a == b:
             np.fill_diagonal(out[rows, rows], unit.marginal(sums, a)[:n, 0])
         else:
@@ -171,10 +171,10 @@ def _write_outer(
     First, the table is summed to a row for each code of one column, because rows are contiguous.
     """
     for axis, i in enumerate(left.columns):
-        rows, n = layout.outputs(i), layout.n_outputs[i]
+        rows, n = layout.features(i), layout.n_features[i]
         of_column = left.marginal(table, axis)[:n]
         for other, j in enumerate(right.columns):
-            columns, m = layout.outputs(j), layout.n_outputs[j]
+            columns, m = layout.features(j), layout.n_features[j]
             out[rows, columns] = right.marginal(of_column.T, other)[:m].T
             out[columns, rows] = out[rows, columns].T
 
@@ -197,7 +197,7 @@ def _units(
             digits = dict(zip(group.columns, group.of_codes(), strict=True))
             joint = np.ravel_multi_index([digits[i] for i in unit.columns], unit.radices)
             lut = np.append(joint, 0).astype(np.int32)
-            unit_codes.append(dispatch.recode(group_codes, lut, threads))
+            unit_codes.append(recode(group_codes, lut, threads))
     dtype = np.uint32 if any(unit.n_codes > 1 << 16 for unit in units) else np.uint16
     return units, [each.astype(dtype, copy=False) for each in unit_codes]
 
@@ -220,7 +220,7 @@ def _add_rows(
     numeric = [(position, np.empty(0)) for position in layout.numeric.tolist()]
     for start in range(0, n_rows, step := max(BLOCK_ENTRIES // n, 1)):
         rows = slice(start, start + step)
-        part = [CodedColumn(each.codes[rows], each.lut, each.n_outputs) for each in columns]
+        part = [CodedColumn(each.codes[rows], each.lut, each.n_features) for each in columns]
         (features, row_ends), (row_of, feature_ends) = (
             write.sparse_parts(form, part, np.bool_, others=numeric, num_threads=num_threads)[1:]
             for form in ("csr", "csc")
@@ -256,14 +256,14 @@ def sparse_gram(
     can take longer than the product.
     """
     n = layout.n_columns
-    if n**2 <= min(len(weights) * len(layout.n_outputs) ** 2, MAX_DENSE):
+    if n**2 <= min(len(weights) * len(layout.n_features) ** 2, MAX_DENSE):
         return _csr_of(dense_gram(layout, codes, weights, sums, num_threads))
     of_nan = layout.nan_columns(codes)
     columns = [
-        CodedColumn(column.codes, column.lut, column.n_outputs) for column in layout.unpack(codes)
+        CodedColumn(column.codes, column.lut, column.n_features) for column in layout.unpack(codes)
     ]
     for i in of_nan:  # their rows and columns become NaN below
-        columns[i] = CodedColumn(np.full(len(weights), -1, np.int8), None, columns[i].n_outputs)
+        columns[i] = CodedColumn(np.full(len(weights), -1, np.int8), None, columns[i].n_features)
     if (
         not columns
         or _cost_of_pairs(columns, len(weights)) <= PRODUCT * len(weights) * len(columns) ** 2
@@ -281,7 +281,7 @@ def sparse_gram(
     if of_nan:
         is_nan = np.zeros(n, np.bool_)
         for i in of_nan:
-            is_nan[layout.outputs(i)] = True
+            is_nan[layout.features(i)] = True
         gram = gram + _nan_part(is_nan)
     return gram
 
@@ -307,7 +307,7 @@ def _is_table(n_rows: int, n: int, m: int) -> bool:
 
 def _cost_of_pairs(columns: Sequence[CodedColumn], n_rows: int) -> float:
     """Estimate the nanoseconds of `_products_of_pairs`."""
-    sizes = [column.n_outputs for column in columns]
+    sizes = [column.n_features for column in columns]
     return sum(
         RESULT_PAIR
         + (2 * n_rows + SPARSE_CELL * n * m if _is_table(n_rows, n, m) else SORTED_ROW * n_rows)
@@ -315,12 +315,12 @@ def _cost_of_pairs(columns: Sequence[CodedColumn], n_rows: int) -> float:
     )
 
 
-def _sums_by_output(outputs: AnyArray, weights: Floats) -> tuple[AnyArray, AnyArray]:
-    """Return the distinct outputs, ascending, and the sum of the weights of each."""
-    if len(outputs) and outputs.max() > max(MAX_TABLE, len(outputs)):
-        found, which = np.unique(outputs, return_inverse=True)
+def _sums_by_feature(features: AnyArray, weights: Floats) -> tuple[AnyArray, AnyArray]:
+    """Return the distinct features, ascending, and the sum of the weights of each."""
+    if len(features) and features.max() > max(MAX_TABLE, len(features)):
+        found, which = np.unique(features, return_inverse=True)
         return found, np.bincount(which, weights, len(found))
-    sums = np.bincount(outputs, weights)
+    sums = np.bincount(features, weights)
     found = np.flatnonzero(sums)
     return found, sums[found]
 
@@ -336,24 +336,25 @@ def _products_of_pairs(
     n_rows, n = len(weights), layout.n_columns
     position: Any = np.int32 if n <= np.iinfo(np.int32).max else np.int64
     threads = parallel.resolve(num_threads, 8 * n_rows)
-    outputs = [column.outputs() for column in columns]
+    found_in = [column.features() for column in columns]
     entries: list[tuple[AnyArray, AnyArray, AnyArray]] = [
         (np.empty(0, position), np.empty(0, position), np.empty(0))
     ]
-    for start, own in zip(layout.starts, outputs, strict=True):
-        found, sums = _sums_by_output(own[own >= 0], weights[own >= 0])
+    for start, own in zip(layout.starts, found_in, strict=True):
+        found, sums = _sums_by_feature(own[own >= 0], weights[own >= 0])
         at = found.astype(position) + position(start)
         entries.append((at, at, sums))
     for i, j in combinations(range(len(columns)), 2):
-        both = (outputs[i] >= 0) & (outputs[j] >= 0)
-        shape = columns[i].n_outputs, columns[j].n_outputs
+        both = (found_in[i] >= 0) & (found_in[j] >= 0)
+        shape = columns[i].n_features, columns[j].n_features
         if _is_table(n_rows, *shape):
             units = [Digits((0,), shape[:1]), Digits((1,), shape[1:])]
-            codes = [outputs[i].astype(np.uint32), outputs[j].astype(np.uint32)]  # -1 adds nothing
+            # -1 becomes a code beyond all others, which adds nothing.
+            codes = [found_in[i].astype(np.uint32), found_in[j].astype(np.uint32)]
             [table] = sums_of_codes(units, codes, weights[:, None], threads, pairs=[(0, 1)])
             product = sparse.coo_array(table.reshape(shape))
         else:
-            index = outputs[i][both].astype(position), outputs[j][both].astype(position)
+            index = found_in[i][both].astype(position), found_in[j][both].astype(position)
             # The conversion adds duplicates, in the order of the rows.
             product = sparse.coo_array((weights[both], index), shape=shape).tocsr().tocoo()
         left = product.row.astype(position) + position(layout.starts[i])
@@ -370,7 +371,7 @@ def _numeric_part(layout: JointLayout, sums: Floats, of_nan: Sequence[int]) -> A
     is_other = np.ones(n, np.bool_)
     is_other[own] = False
     for i in of_nan:
-        is_other[layout.outputs(i)] = False
+        is_other[layout.features(i)] = False
     others = np.flatnonzero(is_other)
     parts = [_block(own, own, sums[own]), _block(others, own, sums[others])]
     parts.append(_block(own, others, sums[others].T))

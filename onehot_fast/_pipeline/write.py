@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath
-from onehot_fast._arguments.choices import human_size
+from onehot_fast._arguments.messages import human_size
 from onehot_fast._arguments.shapes import check_size
 from onehot_fast._arguments.values import resolve_values
-from onehot_fast._runtime import dispatch, memory, parallel
+from onehot_fast._kernels import dispatch
+from onehot_fast._pipeline import sparse
+from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn, Lut
 from onehot_fast._schema.schema import Schema
@@ -51,7 +53,7 @@ def rows(
     off: Any = 0,
     num_threads: int | None = None,
 ) -> AnyArray:
-    """Return the C-contiguous (n_rows, n_outputs) matrix of the outputs of all columns.
+    """Return the C-contiguous (n_rows, n_features) matrix of the features of all columns.
 
     If `columns` is empty, `n_rows` is required, as in all functions below. `others` are numeric
     columns to insert: pairs of a position in the matrix (ascending) and the values.
@@ -72,13 +74,13 @@ def rows(
         dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, **values)
     for column, start in zip(columns, starts, strict=False):
         if column.nan_where_missing:
-            out[column.rows_of_nan(), start : start + column.n_outputs] = np.nan
-    for output, numbers in others:
-        out[:, output] = numbers
+            out[column.rows_of_nan(), start : start + column.n_features] = np.nan
+    for position, numbers in others:
+        out[:, position] = numbers
     return out
 
 
-def columns(
+def block(
     columns: Sequence[CodedColumn],
     dtype: npt.DTypeLike,
     *,
@@ -88,7 +90,7 @@ def columns(
     off: Any = 0,
     num_threads: int | None = None,
 ) -> AnyArray:
-    """Return the C-contiguous (n_outputs, n_rows) block, whose rows are the output columns.
+    """Return the C-contiguous (n_features, n_rows) block, whose rows are the features.
 
     If `packed` and the dtype is bool, return the result of `bits` instead.
     """
@@ -103,7 +105,7 @@ def columns(
     _, on_value, off_value = resolve_values(on, off, dtype)
     out, _ = memory.allocate(shape, on_value.dtype)
     for column, start in zip(columns, starts, strict=False):
-        part = out[start : start + column.n_outputs]
+        part = out[start : start + column.n_features]
         threads = parallel.resolve(num_threads, part.nbytes)
         dispatch.encode_block(column.codes, column.lut, part, on_value, off_value, threads)
         if column.nan_where_missing:
@@ -114,7 +116,7 @@ def columns(
 def bits(
     columns: Sequence[CodedColumn], *, n_rows: int | None = None, num_threads: int | None = None
 ) -> npt.NDArray[np.uint8]:
-    """Return the outputs as bitmaps: an array of n_outputs rows, with one bit per element.
+    """Return the features as bitmaps: an array of n_features rows, with one bit per element.
 
     The first of eight bits is the lowest bit of a byte. Large bitmaps are padded with zeros to
     whole cache lines, as Arrow recommends.
@@ -126,14 +128,14 @@ def bits(
     out, _ = memory.allocate(shape, np.dtype(np.uint8))
     out[:, n_bytes:] = 0
     for column, start in zip(columns, starts, strict=False):
-        part = out[start : start + column.n_outputs]
+        part = out[start : start + column.n_features]
         threads = parallel.resolve(num_threads, part.nbytes)
         dispatch.encode_bits(column.codes, column.lut, part, threads, result_bytes=out.nbytes)
     return out
 
 
 def bytes_of_bits(n_rows: int) -> int:
-    """Return the number of bytes of one output column in `bits`, including the padding."""
+    """Return the number of bytes of one feature in `bits`, including the padding."""
     n_bytes = -(-n_rows // 8)
     return n_bytes if n_bytes < LONG_BITS else -(-n_bytes // LINE) * LINE
 
@@ -159,7 +161,7 @@ def sparse_parts(
     if not columns:
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
     threads = parallel.resolve(num_threads, 4 * n_codes)
-    build = dispatch.csc if is_csc else dispatch.csr
+    build = sparse.csc if is_csc else sparse.csr
     return build(*_codes_and_luts(columns, starts), starts[-1], dtype, threads)
 
 
@@ -185,14 +187,14 @@ def sparse_array(
     # Further elements: the rows, a column, and the value of all rows or of each row.
     nan = np.array(np.nan)
     cells = [
-        (column.rows_of_nan(), output, nan)
+        (column.rows_of_nan(), position, nan)
         for column, start in zip(columns, starts, strict=False)
         if column.nan_where_missing
-        for output in range(start, start + column.n_outputs)
+        for position in range(start, start + column.n_features)
     ]
-    for output, numbers in others:
+    for position, numbers in others:
         rows = np.flatnonzero(numbers)
-        cells.append((rows, output, numbers[rows]))
+        cells.append((rows, position, numbers[rows]))
     if not any(len(rows) for rows, _, _ in cells):
         return matrix
     from scipy.sparse import coo_array
@@ -221,7 +223,7 @@ def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
     return matrix
 
 
-def codes(
+def code_matrix(
     form: str,
     columns: Sequence[CodedColumn],
     schema: Schema,
@@ -234,7 +236,7 @@ def codes(
     preceding column.
     """
     joint = form == "indices"
-    n_codes = [schema.n_features] if joint else [column.n_outputs for column in schema.columns]
+    n_codes = [schema.n_features] if joint else [column.n_features for column in schema.columns]
     accepted: Any = INDEX_DTYPES if joint else CODE_DTYPES
     largest = max([*n_codes, 1]) - 1
     dtype = np.dtype(next(d for d in accepted if largest <= np.iinfo(d).max))
@@ -242,7 +244,7 @@ def codes(
     check_size(shape, dtype)
     out, _ = memory.allocate(shape, dtype)
     for i, (column, start) in enumerate(zip(columns, schema.starts, strict=False)):
-        own = column.outputs(num_threads)
+        own = column.features(num_threads)
         if joint and start:
             np.add(own, start, out=out[:, i], dtype=dtype, casting="unsafe")
         else:
@@ -258,12 +260,12 @@ def multi_hot(
     counts: bool = False,
     num_threads: int | None = None,
 ) -> AnyArray:
-    """Return the C-contiguous (n_rows, n_outputs) matrix of rows with several codes each.
+    """Return the C-contiguous (n_rows, n_features) matrix of rows with several codes each.
 
     The codes of row ``i`` are ``column.codes[offsets[i]:offsets[i + 1]]``. An element is 1 if the
     row has the code, or, with `counts`, the number of times that the row has the code.
     """
-    shape = len(offsets) - 1, column.n_outputs
+    shape = len(offsets) - 1, column.n_features
     _, on, off = resolve_values(1, 0, dtype)
     threads = parallel.resolve(num_threads, check_size(shape, on.dtype))
     out, is_zero = memory.allocate(shape, on.dtype)
@@ -284,9 +286,9 @@ def multi_hot_csr(
     counts: bool = False,
 ) -> SparseParts:
     """Return ``(data, indices, indptr)`` of the matrix of `multi_hot`."""
-    n_codes, width = max(int(offsets[-1]) - int(offsets[0]), 0), column.n_outputs
+    n_codes, width = max(int(offsets[-1]) - int(offsets[0]), 0), column.n_features
     _check_sparse_size(n_codes, len(offsets) - 1, width, dtype, n_counts=n_codes)
-    return dispatch.multi_hot_csr(offsets, column.codes, column.lut, width, dtype, counts)
+    return sparse.multi_hot_csr(offsets, column.codes, column.lut, width, dtype, counts)
 
 
 def _small(
@@ -301,19 +303,19 @@ def _small(
     parallel.resolve(num_threads, 0)  # raises an error if num_threads is invalid
     if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
         return None
-    codes, n_outputs = columns[0].codes, columns[0].n_outputs
-    return fastpath.one_hot_small(codes, n_outputs, on, off, 0.0, axis, np.dtype(dtype), None)
+    codes, n_features = columns[0].codes, columns[0].n_features
+    return fastpath.one_hot_small(codes, n_features, on, off, 0.0, axis, np.dtype(dtype), None)
 
 
 def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
     """Return a list of the first position of each column, followed by the matrix width."""
-    starts, output = [], 0
+    starts, position = [], 0
     taken = {position for position, _ in others}
-    for n_outputs in [column.n_outputs for column in columns] + [0]:
-        while output in taken:
-            output += 1
-        starts.append(output)
-        output += n_outputs
+    for n_features in [column.n_features for column in columns] + [0]:
+        while position in taken:
+            position += 1
+        starts.append(position)
+        position += n_features
     return starts
 
 
@@ -325,12 +327,12 @@ def _codes_and_luts(
     columns: Sequence[CodedColumn], starts: Sequence[int]
 ) -> tuple[list[AnyArray], list[Lut | None]]:
     """Return the codes of each column, and a look-up table to positions in the matrix."""
-    if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_outputs:
+    if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_features:
         return [columns[0].codes], [columns[0].lut]
     codes: list[AnyArray] = []
     luts: list[Lut | None] = []
     for column, start in zip(columns, starts, strict=False):
-        if column.lut is None and column.n_outputs > len(column.codes):
+        if column.lut is None and column.n_features > len(column.codes):
             codes.append(_shifted(column, start))
             luts.append(None)
         else:
@@ -340,9 +342,9 @@ def _codes_and_luts(
 
 
 def _shifted(column: CodedColumn, start: int) -> npt.NDArray[np.int64]:
-    """Return the positions of the outputs of a column, or -1, without a table of all its codes."""
+    """Return the positions of the features of a column, or -1, without a table of all its codes."""
     codes = column.codes.astype(np.int64)  # a copy, which no other thread can change
-    codes[(codes < 0) | (codes >= column.n_outputs)] = -1
+    codes[(codes < 0) | (codes >= column.n_features)] = -1
     codes[codes >= 0] += start
     return codes
 
@@ -410,14 +412,14 @@ class Estimate:
 
 def estimate(schema: Schema, n_rows: int) -> Estimate:
     """Return the sizes of `n_rows` encoded rows in five output formats."""
-    widths = [(c.n_outputs, c.options.dtype) for c in schema.columns]
+    widths = [(c.n_features, c.options.dtype) for c in schema.columns]
     packed = sum(
         n * (bytes_of_bits(n_rows) if dtype == np.bool_ else n_rows * dtype.itemsize)
         for n, dtype in widths
     )
     shape, dtype = (n_rows, schema.n_features), schema.dtype
     n_ones = n_rows * sum(
-        c.n_outputs if c.propagates_missing else min(1, c.n_outputs) for c in schema.columns
+        c.n_features if c.propagates_missing else min(1, c.n_features) for c in schema.columns
     )
     sizes = {
         "numpy": n_rows * schema.n_features * dtype.itemsize,

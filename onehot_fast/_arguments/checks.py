@@ -10,11 +10,11 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from onehot_fast._arguments.messages import did_you_mean, listed, shown
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MAX_SHOWN_LETTERS = 40  # the maximum length of the repr of a value
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # Option name in other libraries → how a message names the option of this library.
 FOREIGN_OPTION_NAMES = {
     "drop_first": "drop='first'",
@@ -47,7 +47,7 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> str:
     form = FOREIGN_OUTPUT_NAMES.get(value) if isinstance(value, str) else None
     hint = f" did you mean {form!r}?" if form in choices else did_you_mean(value, choices)
     given = shown(value) + (hint and f";{hint}")
-    raise error(f"{name} must be one of {_listed(choices)}, got {given}")
+    raise error(f"{name} must be one of {listed(choices)}, got {given}")
 
 
 def check_options(options: Iterable[str], accepted: Collection[str] | None) -> None:
@@ -62,13 +62,14 @@ def check_options(options: Iterable[str], accepted: Collection[str] | None) -> N
             if here and (here not in TENSOR_OPTIONS or here[:-1] in accepted):
                 raise TypeError(f"{name!r} is not an option: use {here}")
             hint = did_you_mean(name, accepted)
-            raise TypeError(f"{name!r} is not an option:{hint} use one of {_listed(accepted)}")
+            raise TypeError(f"{name!r} is not an option:{hint} use one of {listed(accepted)}")
 
 
-def keywords(function: Callable[..., Any]) -> list[str]:
+@functools.lru_cache(maxsize=64)
+def keywords(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of the keyword-only parameters of a function."""
     parameters = inspect.signature(function).parameters.values()
-    return [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
 
 def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -96,18 +97,6 @@ def columns_only(method: Callable[P, T]) -> Callable[P, T]:
     return max_positional(2, "pass the columns as one list, columns=['a', 'b']")(method)
 
 
-def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return " did you mean 'name'?" with the most similar name, or "" if none is similar."""
-    from difflib import get_close_matches  # imported here because the import takes 1 ms
-
-    if not isinstance(name, str):
-        return ""
-    texts = [other for other in known if isinstance(other, str)]
-    close = get_close_matches(name, texts, 1)  # case-sensitive
-    close += [other for other in texts if other.casefold() == name.casefold()]
-    return f" did you mean {close[0]!r}?" if close else ""
-
-
 def check_text(value: object, name: str) -> str:
     """Return a value that is a str, or raise an error."""
     if not isinstance(value, str):
@@ -126,26 +115,3 @@ def number_dtype(value: Any, where: str) -> np.dtype[Any]:
             f"{where} must be a Boolean, integer, float or complex dtype, got {shown(value)}"
         )
     return dtype
-
-
-def with_article(value: object) -> str:
-    """Return the name of a value's type with its article, e.g. "a list" or "an int"."""
-    kind = type(value).__name__
-    return f"{'an' if kind[:1] in 'aeioAEIO' or kind[:2] == 'nd' else 'a'} {kind}"
-
-
-def human_size(n_bytes: int) -> str:
-    """Format a number of bytes with a unit, e.g. "1.5 MiB"."""
-    step = max(0, n_bytes.bit_length() - 1) // 10
-    return f"{n_bytes / 1024**step:.{1 if step else 0}f} {UNITS[step]}"
-
-
-def shown(value: object) -> str:
-    """Return the repr of a value, shortened for a message."""
-    text = repr(value)
-    return text if len(text) <= MAX_SHOWN_LETTERS else f"{text[: MAX_SHOWN_LETTERS - 1]}…"
-
-
-def _listed(choices: Iterable[str]) -> str:
-    """Return the choices in quotes, separated by commas."""
-    return ", ".join(map(repr, choices))

@@ -14,10 +14,11 @@ from onehot_fast._arguments import scatter
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing, name_key, name_keys
-from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
-from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._kernels import dispatch
+from onehot_fast._pipeline.table_layout import Decoded, EncodedLayout, Part, PassThrough
+from onehot_fast._runtime import parallel
 from onehot_fast._schema.column_schema import ColumnSchema, Special
-from onehot_fast._schema.schema import Schema, categories_of_outputs
+from onehot_fast._schema.schema import Schema, categories_of_features
 from onehot_fast.table import ArrayTable, Table, column_positions
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -71,23 +72,23 @@ def decoded_matrix(
     features = encoded
     if others:
         width = np.arange(encoded.shape[1])
-        features = encoded[:, np.delete(width, [output for _, output in others])]
+        features = encoded[:, np.delete(width, [place for _, place in others])]
     parts: dict[Hashable, Part] = {}  # by the key of the name
     for column, start in zip(schema.columns, schema.starts, strict=False):
         if hasattr(encoded, "tocsc"):
             classes = _sparse_classes(column, features, start)
         else:
-            cells = features[:, start : start + column.n_outputs]
+            cells = features[:, start : start + column.n_features]
             classes = classes_of(column, cells, nan_is_null=False)
         parts[name_key(column.name)] = _decoded(column, classes, substitutes)
     arrays = []
-    for position, (name, output) in enumerate(others):
+    for position, (name, place) in enumerate(others):
         if name_key(name) in parts:
             raise ValueError(
                 f"two columns are named {name!r}, but the result is a dict with unique names: pass"
                 " only the features of the matrix, or decode a DataFrame"
             )
-        values = encoded[:, [output]]
+        values = encoded[:, [place]]
         arrays.append((values.toarray() if hasattr(values, "toarray") else values).ravel())
         parts[name_key(name)] = PassThrough(name, position)
     table = ArrayTable([name for name, _ in others], arrays, None, encoded.shape[0])
@@ -101,7 +102,7 @@ def _others(schema: Schema) -> list[tuple[Hashable, int]]:
         return []
     names = schema.fitted_names or ()
     layout = schema.cached_for(names, EncodedLayout)
-    return [(names[position], output) for output, position in layout.others]
+    return [(names[position], place) for place, position in layout.others]
 
 
 def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
@@ -133,7 +134,7 @@ def _cells(table: Table, positions: Sequence[int]) -> AnyArray:
     if block is None:
         block = np.empty((len(positions), table.n_rows))
         for row, position in zip(block, positions, strict=True):
-            row[:] = as_cells(table.values(position))
+            row[:] = as_cells(table.to_numpy(position))
     return block
 
 
@@ -233,9 +234,9 @@ def _reject_cell(
 
 def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
     """Return the class of each row, like `classes_of`, for a SciPy matrix in CSC format."""
-    n_rows, ends = matrix.shape[0], matrix.indptr[start : start + column.n_outputs + 1]
+    n_rows, ends = matrix.shape[0], matrix.indptr[start : start + column.n_features + 1]
     rows, cells = (each[ends[0] : ends[-1]] for each in (matrix.indices, matrix.data))
-    outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
+    features = np.repeat(np.arange(column.n_features), np.diff(ends))
     is_one = cells == 1
     classes = np.full(n_rows, ZERO_ROW, np.int64)
     if column.propagates_missing:
@@ -244,12 +245,12 @@ def _sparse_classes(column: ColumnSchema, matrix: Any, start: int) -> Classes:
     often = np.flatnonzero(np.bincount(rows_of_ones, minlength=n_rows) > 1)
     if len(often):
         _reject_several(column, int(often[0]))
-    classes[rows_of_ones] = outputs[is_one]
+    classes[rows_of_ones] = features[is_one]
     odd = np.flatnonzero(~is_one & (cells != 0))
     odd = odd[classes[rows[odd]] != NO_VALUE]
     if len(odd):
         first = odd[np.argmin(rows[odd])]
-        _reject_cell(column, classes, int(rows[first]), int(outputs[first]), cells[first])
+        _reject_cell(column, classes, int(rows[first]), int(features[first]), cells[first])
     return classes
 
 
@@ -274,7 +275,7 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
     """
     _check_zero_rows(column, classes)
     shifted = classes - NO_VALUE
-    is_used = np.zeros(column.n_outputs - NO_VALUE, np.bool_)
+    is_used = np.zeros(column.n_features - NO_VALUE, np.bool_)
     is_used[shifted] = True
     used = np.flatnonzero(is_used)
     if not len(used):
@@ -282,13 +283,13 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
         return Decoded(column.name, no_values, shifted, column)
     rank = np.cumsum(is_used) - 1
     n_own = len(column.category_of_feature)
-    outputs = used + NO_VALUE
-    if outputs[0] >= 0 and outputs[-1] < n_own:
-        values = column.known.take(column.category_of_feature[outputs]).to_array()
+    features = used + NO_VALUE
+    if features[0] >= 0 and features[-1] < n_own:
+        values = column.known.take(column.category_of_feature[features]).to_array()
     else:
         zero_row = next(iter(column.zero_row_labels), None)
         without_one = {NO_VALUE: Special.MISSING, ZERO_ROW: zero_row}
-        labels = [column.labels[i] if i >= 0 else without_one[i] for i in outputs.tolist()]
+        labels = [column.labels[i] if i >= 0 else without_one[i] for i in features.tolist()]
         values = as_array(
             [substitutes[label] if isinstance(label, Special) else label for label in labels]
         )
@@ -327,8 +328,8 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
         strict=True,
     )
     for column, grouped, position in triples:
-        read = table.read(position).encode()
-        known = categories_of_outputs(grouped, as_text=table.library == "polars")
+        read = table.read_column(position).encode()
+        known = categories_of_features(grouped, as_text=table.library == "polars")
         classes = np.append(known.find(Categories.of(read.categories)), ZERO_ROW)[read.codes]
         is_unknown = (classes < 0) & (read.codes >= 0)
         if is_unknown.any():
@@ -365,7 +366,7 @@ class DecodedLayout:
         every = (owner.get(key, PassThrough(name, i)) for i, (name, key) in enumerate(named))
         # The columns of the decoded table; an int is an index of `schema.columns`.
         self.columns: list[PassThrough | int] = list(dict.fromkeys(every))
-        if not all(column.n_outputs for column in schema.columns):
+        if not all(column.n_features for column in schema.columns):
             self.columns = _with_empty_columns(schema, self.columns)
 
 
@@ -383,7 +384,7 @@ def _with_empty_columns(
         key = encoded[part] if isinstance(part, int) else name_key(part.name)
         if key in rank_of:
             place_of[rank_of[key]] = place
-    empty = {rank_of[key]: i for i, key in enumerate(encoded) if not schema.columns[i].n_outputs}
+    empty = {rank_of[key]: i for i, key in enumerate(encoded) if not schema.columns[i].n_features}
     after: dict[int, list[int]] = {}  # from a place to the columns inserted after it
     last = -1
     for rank in range(len(order)):
@@ -401,7 +402,7 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
     columns: dict[Hashable, AnyArray] = {}
     for part in parts:
         if isinstance(part, PassThrough):
-            columns[part.name] = table.values(part.position)
+            columns[part.name] = table.to_numpy(part.position)
         elif isinstance(part, Decoded):
             columns[part.name] = _numpy_values(part)
     return columns

@@ -17,7 +17,7 @@ from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.lookup import code_table
 from onehot_fast._schema.reports import check_dense
-from onehot_fast._schema.schema import ColumnOrder, Schema, categories_of_outputs
+from onehot_fast._schema.schema import ColumnOrder, Schema, categories_of_features
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -42,7 +42,7 @@ class PassThrough(OneColumn):
     position: int
 
 
-class OutputRange(NamedTuple):
+class FeatureRange(NamedTuple):
     """The output columns of ``schema.columns[columns]``, which have the same dtype."""
 
     columns: slice
@@ -51,7 +51,7 @@ class OutputRange(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Outputs:
+class FeatureBlock:
     """Adjacent features of one dtype, which an integration writes in one block."""
 
     names: tuple[str, ...]  # one name per feature; may be empty
@@ -91,7 +91,7 @@ class Categorical(OneColumn):
 
 
 # A column, or adjacent features, of a table that an integration creates.
-Part: TypeAlias = PassThrough | Outputs | Decoded | Categorical
+Part: TypeAlias = PassThrough | FeatureBlock | Decoded | Categorical
 
 
 class EncodedLayout:
@@ -109,7 +109,7 @@ class EncodedLayout:
         self.order: ColumnOrder = schema.column_order(names)
         index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
         schema.check_names(names[i] for i in self.order.positions if i not in index_of)
-        self.columns: list[PassThrough | OutputRange] = []
+        self.columns: list[PassThrough | FeatureRange] = []
 
         def kind(position: int) -> tuple[bool, Any]:
             index = index_of.get(position, -1)
@@ -120,17 +120,17 @@ class EncodedLayout:
                 indices = [index_of[position] for position in run]
                 first, stop = indices[0], indices[-1] + 1
                 names_of_range = schema.names[schema.starts[first] : schema.starts[stop]]
-                self.columns.append(OutputRange(slice(first, stop), names_of_range, dtype))
+                self.columns.append(FeatureRange(slice(first, stop), names_of_range, dtype))
             else:
                 self.columns += [PassThrough(names[position], position) for position in run]
         # A matrix has no columns that were not seen in `fit`.
-        self.matrix_columns: list[PassThrough | OutputRange] = [
+        self.matrix_columns: list[PassThrough | FeatureRange] = [
             part
             for part in self.columns
-            if not (isinstance(part, PassThrough) and part.position in self.order.unseen)
+            if not (isinstance(part, PassThrough) and part.position in self.order.new_columns)
         ]
 
-    def check_table(self) -> None:
+    def check_frame(self) -> None:
         """Raise an error if default columns have too many features; warn if columns are absent."""
         check_dense(self._schema)
         self.order.warn_if_absent()
@@ -148,11 +148,11 @@ class EncodedLayout:
     @cached_property
     def others(self) -> list[tuple[int, int]]:
         """Pairs of positions, in the matrix and in the table, of columns that are not encoded."""
-        others, output = [], 0
+        others, place = [], 0
         for part in self.matrix_columns:
             if isinstance(part, PassThrough):
-                others.append((output, part.position))
-            output += len(part.names)
+                others.append((place, part.position))
+            place += len(part.names)
         return others
 
     def code(self, table: Table) -> list[CodedColumn]:
@@ -164,7 +164,7 @@ class EncodedLayout:
         return [
             part
             if isinstance(part, PassThrough)
-            else Outputs(part.names, tuple(columns[part.columns]), part.dtype)
+            else FeatureBlock(part.names, tuple(columns[part.columns]), part.dtype)
             for part in self.columns
         ]
 
@@ -178,7 +178,7 @@ def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tupl
         return schema.dtype, []
     layout = schema.cached_for(table.names, EncodedLayout)
     layout.order.check_absent()
-    others = [(output, _numbers(table, position)) for output, position in layout.others]
+    others = [(place, _numbers(table, position)) for place, position in layout.others]
     try:
         return np.result_type(schema.dtype, *(values.dtype for _, values in others)), others
     except TypeError as error:
@@ -200,7 +200,7 @@ def _numbers(table: Table, position: int) -> AnyArray:
     values = table.numbers(position)
     if values is None:
         name = table.names[position]
-        kind = table.type_of(position).partition(":")[2] or table.values(position).dtype
+        kind = table.type_of(position).partition(":")[2] or table.to_numpy(position).dtype
         raise ValueError(
             f"column {name!r} is not numeric (dtype {kind}), but a matrix includes only Boolean,"
             " integer and float columns: convert or drop the column before fit, encode it with"
@@ -223,6 +223,6 @@ def categorical_parts(
     for position, column, coded in zip(
         schema.positions_in(table.names), schema.columns, columns, strict=True
     ):
-        known = categories_of_outputs(column, as_text=as_text)
-        parts[position] = Categorical(column.name, coded.outputs(), known)
+        known = categories_of_features(column, as_text=as_text)
+        parts[position] = Categorical(column.name, coded.features(), known)
     return [parts[position] for position in order.positions]

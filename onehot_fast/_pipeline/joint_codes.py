@@ -1,8 +1,8 @@
 """Combine several columns into one code, to store and to multiply an implicit one-hot matrix.
 
-Each column with `n` outputs is a digit of a code: ``0 .. n - 1`` are the outputs, `n` means no
-output, and ``n + 1`` is a row of NaN, if the column has such rows. Columns with few outputs share a
-code, so that a row takes fewer bytes and a product needs fewer look-ups.
+Each column with `n` features is a digit of a code: ``0 .. n - 1`` are the features, `n` means no
+feature, and ``n + 1`` is a row of NaN, if the column has such rows. Columns with few features share
+a code, so that a row takes fewer bytes and a product needs fewer look-ups.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.shapes import check_size
-from onehot_fast._kernels import implicit
-from onehot_fast._runtime import dispatch, parallel
-from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._kernels import dispatch, implicit
+from onehot_fast._runtime import parallel
+from onehot_fast._schema.coded_column import CodedColumn, recode
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -71,18 +71,18 @@ class JointLayout:
     """
 
     def __init__(
-        self, n_outputs: Sequence[int], has_nan: Sequence[bool], numeric: Sequence[int]
+        self, n_features: Sequence[int], has_nan: Sequence[bool], numeric: Sequence[int]
     ) -> None:
-        self.n_outputs: tuple[int, ...] = tuple(n_outputs)
-        # Whether a missing value makes all outputs of a column NaN.
+        self.n_features: tuple[int, ...] = tuple(n_features)
+        # Whether a missing value makes all features of a column NaN.
         self.has_nan: tuple[bool, ...] = tuple(has_nan)
         self.numeric: npt.NDArray[np.intp] = np.array(numeric, np.intp)
-        self.n_columns: int = sum(self.n_outputs) + len(self.numeric)
-        first = np.cumsum([0, *self.n_outputs])[:-1]
+        self.n_columns: int = sum(self.n_features) + len(self.numeric)
+        first = np.cumsum([0, *self.n_features])[:-1]
         n_before = np.searchsorted(self.numeric - np.arange(len(self.numeric)), first, "right")
         self.starts: list[int] = (first + n_before).tolist()
         self.radices: list[int] = [
-            n + 1 + nan for n, nan in zip(self.n_outputs, self.has_nan, strict=True)
+            n + 1 + nan for n, nan in zip(self.n_features, self.has_nan, strict=True)
         ]
         smallest_first = sorted(range(len(self.radices)), key=self.radices.__getitem__)
         self.groups: list[Digits] = self.shared(smallest_first, MAX_SHARED_CODES)
@@ -90,8 +90,8 @@ class JointLayout:
     @classmethod
     def of_columns(cls, columns: Sequence[CodedColumn], numeric: Sequence[int]) -> JointLayout:
         """Return the layout of a matrix of these columns."""
-        has_nan = [column.nan_where_missing and column.n_outputs > 0 for column in columns]
-        return cls([column.n_outputs for column in columns], has_nan, numeric)
+        has_nan = [column.nan_where_missing and column.n_features > 0 for column in columns]
+        return cls([column.n_features for column in columns], has_nan, numeric)
 
     def shared(self, columns: Iterable[int], max_codes: int) -> list[Digits]:
         """Combine adjacent columns into groups of at most `max_codes` codes, or of one column."""
@@ -105,12 +105,12 @@ class JointLayout:
 
     def equals(self, other: JointLayout) -> bool:
         """Tell whether the codes of two layouts have the same meaning."""
-        same_columns = (self.n_outputs, self.has_nan) == (other.n_outputs, other.has_nan)
+        same_columns = (self.n_features, self.has_nan) == (other.n_features, other.has_nan)
         return same_columns and np.array_equal(self.numeric, other.numeric)
 
-    def outputs(self, column: int) -> slice:
+    def features(self, column: int) -> slice:
         """Return the range of the matrix columns that encode a categorical column."""
-        return slice(self.starts[column], self.starts[column] + self.n_outputs[column])
+        return slice(self.starts[column], self.starts[column] + self.n_features[column])
 
     def pack(
         self, columns: Sequence[CodedColumn], num_threads: int | None = None
@@ -131,7 +131,7 @@ class JointLayout:
             for axis, i in enumerate(group.columns):
                 lut = columns[i].digit_lut(math.prod(group.radices[axis + 1 :]))
                 threads = parallel.resolve(num_threads, columns[i].codes.nbytes)
-                parts.append(dispatch.recode(columns[i].codes, lut, threads, dtype))
+                parts.append(recode(columns[i].codes, lut, threads, dtype))
             for part in parts[1:]:
                 parts[0] += part
             codes.append(parts[0])
@@ -142,18 +142,18 @@ class JointLayout:
         found: dict[int, CodedColumn] = {}
         for group, group_codes in zip(self.groups, codes, strict=True):
             if group.exceeds(len(group_codes)):
-                i, n = group.columns[0], self.n_outputs[group.columns[0]]
+                i, n = group.columns[0], self.n_features[group.columns[0]]
                 own = group_codes.astype(np.int32)
                 own[group_codes >= n] = -1
                 found[i] = CodedColumn(own, None, n, nan_where_missing=self.has_nan[i])
                 continue
             for i, digits in zip(group.columns, group.of_codes(), strict=True):
-                n, own = self.n_outputs[i], group_codes
+                n, own = self.n_features[i], group_codes
                 if self.has_nan[i]:  # `write` finds rows of NaN by their negative codes
                     own = np.where(digits > n, -1, np.arange(group.n_codes))[group_codes]
                 lut = np.append(np.where(digits < n, digits, -1), -1).astype(np.int32)
                 found[i] = CodedColumn(own, lut, n, nan_where_missing=self.has_nan[i])
-        return [found[i] for i in range(len(self.n_outputs))]
+        return [found[i] for i in range(len(self.n_features))]
 
     def nan_columns(self, codes: Sequence[AnyArray]) -> list[int]:
         """Return the indices of the categorical columns with at least one row of NaN."""
@@ -161,12 +161,12 @@ class JointLayout:
         for group, group_codes in zip(self.groups, codes, strict=True):
             if group.exceeds(len(group_codes)):
                 i = group.columns[0]
-                if self.has_nan[i] and (group_codes > self.n_outputs[i]).any():
+                if self.has_nan[i] and (group_codes > self.n_features[i]).any():
                     found.append(i)
             elif any(self.has_nan[i] for i in group.columns):
                 counts = dispatch.count(group_codes, group.n_codes)
                 digits = zip(group.columns, group.of_codes(), strict=True)
-                found += [i for i, digit in digits if counts[digit > self.n_outputs[i]].any()]
+                found += [i for i, digit in digits if counts[digit > self.n_features[i]].any()]
         return found
 
     def multiply(
@@ -186,7 +186,7 @@ class JointLayout:
         """Return, for each code of a group, the values that it adds to a row of the product."""
         total = np.full((1, block.shape[1]), -0.0)  # adding -0.0 changes no number
         for i in group.columns:
-            rows = block[self.outputs(i)]
+            rows = block[self.features(i)]
             if len(group.columns) == 1 and not self.has_nan[i]:
                 return rows
             part = np.zeros((self.radices[i], block.shape[1]))
@@ -204,15 +204,15 @@ class JointLayout:
             parts = sums_of_codes(self.groups, codes, values[:, columns], threads)
             for group, part in zip(self.groups, parts, strict=True):
                 for axis, i in enumerate(group.columns):
-                    marginal = group.marginal(part, axis)[: self.n_outputs[i]]
-                    result[self.outputs(i), columns] = marginal
+                    marginal = group.marginal(part, axis)[: self.n_features[i]]
+                    result[self.features(i), columns] = marginal
         for i in self.nan_columns(codes):
-            result[self.outputs(i)] = np.nan
+            result[self.features(i)] = np.nan
         return result
 
 
 def _own_digits(codes: AnyArray, n_codes: int) -> npt.NDArray[np.uint64]:
-    """Return the digits of a column whose codes are its outputs.
+    """Return the digits of a column whose codes are its features.
 
     The last digit, ``n_codes - 1``, is a missing value. It comes from all negative codes.
     """

@@ -1,0 +1,43 @@
+"""Parts of messages: values, sizes and similar names as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MAX_SHOWN_LETTERS = 40  # the maximum length of the repr of a value
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return " did you mean 'name'?" with the most similar name, or "" if none is similar."""
+    from difflib import get_close_matches  # imported here because the import takes 1 ms
+
+    if not isinstance(name, str):
+        return ""
+    texts = [other for other in known if isinstance(other, str)]
+    close = get_close_matches(name, texts, 1)  # case-sensitive
+    close += [other for other in texts if other.casefold() == name.casefold()]
+    return f" did you mean {close[0]!r}?" if close else ""
+
+
+def with_article(value: object) -> str:
+    """Return the name of a value's type with its article, e.g. "a list" or "an int"."""
+    kind = type(value).__name__
+    return f"{'an' if kind[:1] in 'aeioAEIO' or kind[:2] == 'nd' else 'a'} {kind}"
+
+
+def human_size(n_bytes: int) -> str:
+    """Format a number of bytes with a unit, e.g. "1.5 MiB"."""
+    step = max(0, n_bytes.bit_length() - 1) // 10
+    return f"{n_bytes / 1024**step:.{1 if step else 0}f} {UNITS[step]}"
+
+
+def shown(value: object) -> str:
+    """Return the repr of a value, shortened for a message."""
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN_LETTERS else f"{text[: MAX_SHOWN_LETTERS - 1]}…"
+
+
+def listed(choices: Iterable[str]) -> str:
+    """Return the choices in quotes, separated by commas."""
+    return ", ".join(map(repr, choices))

@@ -1,0 +1,112 @@
+"""Allocate the arrays of sparse matrices, and fill them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._kernels import dispatch
+from onehot_fast._kernels.sparse import GROUP_PARTS
+from onehot_fast._runtime import memory
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+
+def csr(
+    codes: list[AnyArray],
+    luts: list[npt.NDArray[np.int32] | None],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    num_threads: int = 1,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSR format.
+
+    Each item of `luts` maps the codes of one column to columns of the matrix (see
+    `encode_matrix`).
+    """
+    room = len(codes) * len(codes[0])
+    position = _position_dtype(room, n_columns)
+    indices, _ = memory.allocate((room,), position)
+    indptr, _ = memory.allocate((len(codes[0]) + 1,), position)
+    n_bytes = indices.nbytes + indptr.nbytes + room * np.dtype(data_dtype).itemsize
+    total = dispatch.csr(codes, luts, indices, indptr, n_columns, num_threads)
+    return _ones(total, data_dtype, n_bytes), indices[:total], indptr
+
+
+def csc(
+    codes: list[AnyArray],
+    luts: list[npt.NDArray[np.int32] | None],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    num_threads: int = 1,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSC format.
+
+    Each item of `luts` maps the codes of one column to columns of the matrix (see
+    `encode_matrix`).
+    """
+    position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
+    groups, parts = _groups(len(codes[0]), n_columns, num_threads)
+    counts = np.zeros((groups, n_columns, parts), position)
+    dispatch.csc(codes, luts, counts, np.empty(0, position), num_threads)
+    # The row numbers of a column are stored part after part.
+    in_order = counts.transpose(1, 0, 2).reshape(n_columns, groups * parts)
+    ends = in_order.cumsum(dtype=position).reshape(in_order.shape)
+    indptr = np.append(position.type(0), ends[:, -1])
+    places = (ends - in_order).reshape(n_columns, groups, parts).transpose(1, 0, 2)
+    indices, _ = memory.allocate((int(indptr[-1]),), position)
+    places = np.ascontiguousarray(places)
+    ends_of_parts = places + counts
+    dispatch.csc(codes, luts, places, indices, num_threads)
+    if not np.array_equal(places, ends_of_parts):  # some rows were not written
+        raise RuntimeError("another thread changed the codes while they were read")
+    return _ones(len(indices), data_dtype, indices.nbytes * 2), indices, indptr
+
+
+def multi_hot_csr(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    lut: npt.NDArray[np.int32] | None,
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    count: bool,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the multi-hot matrix in CSR format.
+
+    The data are ones. If `count` is true, they are how often each column occurs in its row.
+    """
+    # Clip the size only to allocate memory: the kernel rejects offsets outside the codes.
+    room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
+    position = _position_dtype(room, n_columns)
+    indices = np.empty(room, np.int32)
+    indptr = np.empty(len(offsets), np.int64)
+    counts = np.empty(room, np.int64)
+    total = dispatch.multi_hot_csr(offsets, codes, lut, indices, indptr, counts, n_columns)
+    data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
+    return data, indices[:total].astype(position, copy=False), indptr.astype(position, copy=False)
+
+
+def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
+    """Return how many groups of rows `csc` forms, and how many parts each group has."""
+    n_groups = 1 if num_threads == 1 else 4 * num_threads
+    # Counting for all parts and columns must take less time than reading the rows.
+    affordable = n_rows // (8 * max(n_columns, 1))
+    parts = GROUP_PARTS if affordable >= GROUP_PARTS else 1
+    return max(1, min(n_groups, affordable // parts)), parts
+
+
+def _position_dtype(*largest: int) -> np.dtype[Any]:
+    """Return int32 if it can represent all the given numbers, else int64, as SciPy does."""
+    return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
+
+
+def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
+    """Return an array of ``n`` ones; if `result_bytes` is large, stores bypass the CPU caches."""
+    ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
+    one = np.ones(1, dtype)
+    is_large = result_bytes > dispatch.get_stream_bytes() and not is_fresh
+    if not (is_large and dispatch.stream_fill(ones.view(np.uint8), one.view(np.uint8))):
+        ones.fill(1)
+    return ones
