@@ -32,13 +32,13 @@ from onehot_fast._arguments.checks import (
 )
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._pipeline import write
-from onehot_fast._pipeline.write import FORMATS
+from onehot_fast._pipeline.code import code_column
+from onehot_fast._reports.check import UnknownValueError
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
-from onehot_fast._schema.lookup import code_column
+from onehot_fast._schema.formats import SPARSE_CLASSES
 from onehot_fast._schema.options import ColumnKeywords, declared_categories
-from onehot_fast._schema.reports import UnknownValueError
 from onehot_fast.column import Column, read_column
 from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels, multi_hot
@@ -328,7 +328,7 @@ class SeriesAccessor(Generic[Frame]):
             If the result does not fit in memory. Nothing has been allocated.
         """
         form = self._library if output is None else output
-        check_choice(form, "output", (self._library, "numpy", *FORMATS))
+        check_choice(form, "output", (self._library, "numpy", *SPARSE_CLASSES))
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         offsets, labels = self._labels(sep)
         known: Any = distinct_labels(labels, offsets=offsets)
@@ -340,7 +340,7 @@ class SeriesAccessor(Generic[Frame]):
             offsets=offsets,
             mode=mode,
             dtype=element,
-            output=form if form in FORMATS else "numpy",  # type: ignore[call-overload]
+            output=form if form in SPARSE_CLASSES else "numpy",  # type: ignore[call-overload]
             num_threads=num_threads,
         )
         if form != self._library:

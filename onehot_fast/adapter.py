@@ -3,8 +3,8 @@
 An integration reads the containers of its library as a `Table`. It returns results in containers
 of its library, which wrap memory that the module `write` has filled. The core does everything else.
 From the core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
-Most names in this module are types, whose methods do the work. The command-line tool also uses the
-modules `lookup` and `reports`.
+Most names in this module are types, whose methods do the work. Checks of a schema are in
+the module `guards`.
 
 Examples
 --------
@@ -32,7 +32,7 @@ from onehot_fast._arguments.checks import (
     max_positional,
     number_dtype,
 )
-from onehot_fast._arguments.messages import did_you_mean, human_size, shown, with_article
+from onehot_fast._arguments.messages import did_you_mean, human_size, number_of, shown, with_article
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._categories.categories import Categories
@@ -41,6 +41,7 @@ from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
 from onehot_fast._pipeline import write
+from onehot_fast._pipeline.code import code_column, code_table, warning_once
 from onehot_fast._pipeline.decode import (
     DecodedLayout,
     classes_of,
@@ -49,7 +50,7 @@ from onehot_fast._pipeline.decode import (
     every_value,
     possible_specials,
 )
-from onehot_fast._pipeline.table_layout import (
+from onehot_fast._pipeline.layout import (
     Categorical,
     Decoded,
     EncodedLayout,
@@ -58,15 +59,15 @@ from onehot_fast._pipeline.table_layout import (
     PassThrough,
     identities,
 )
+from onehot_fast._reports import guards
 from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema import lookup, reports
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
-from onehot_fast._schema.lookup import code_column
+from onehot_fast._schema.formats import FORMATS, checked_format, format_names
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import Schema
 from onehot_fast.column import Column, Values, read_column
@@ -74,6 +75,7 @@ from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
 
 __all__ = [
+    "FORMATS",
     "ArrowBlock",
     "Categorical",
     "Categories",
@@ -102,33 +104,37 @@ __all__ = [
     "cached_property",
     "check_choice",
     "check_options",
+    "checked_format",
     "classes_of",
     "classes_of_bits",
     "code_column",
+    "code_table",
     "columns_only",
     "decoded_matrix",
     "did_you_mean",
     "every_value",
+    "format_names",
+    "guards",
     "human_size",
     "identities",
     "integration",
     "is_container",
     "items_of",
-    "lookup",
     "map_columns",
     "max_positional",
     "name_key",
     "name_keys",
     "number_dtype",
+    "number_of",
     "part_of_table",
     "possible_specials",
     "read_arrow",
     "read_column",
     "read_table",
     "reader_of",
-    "reports",
     "require",
     "shown",
+    "warning_once",
     "with_article",
     "write",
 ]  # fmt: skip

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
+import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +19,15 @@ import numpy.typing as npt
 from onehot_fast._arguments.arraylikes import as_scalar
 from onehot_fast._arguments.checks import check_choice, columns_only, max_positional
 from onehot_fast._arguments.indices import as_integer
-from onehot_fast._arguments.messages import shown, with_article
-from onehot_fast._categories.keys import name_keys
-from onehot_fast._pipeline import decode, table_layout, write
+from onehot_fast._arguments.messages import did_you_mean, number_of, shown, with_article
+from onehot_fast._categories.keys import as_objects, name_keys
+from onehot_fast._pipeline import decode, layout, write
+from onehot_fast._pipeline.code import Coded, check_report, code_table
+from onehot_fast._pipeline.fit import learn_table
 from onehot_fast._pipeline.write import Estimate, estimate
+from onehot_fast._reports import guards, listing
+from onehot_fast._reports.check import Check, UnknownValueError, UnknownValueWarning
+from onehot_fast._reports.listing import Listing
 from onehot_fast._runtime.registry import (
     EXPRESSION_BACKENDS,
     engine_of,
@@ -29,23 +36,23 @@ from onehot_fast._runtime.registry import (
     wrappers,
 )
 from onehot_fast._runtime.utils import restoring
-from onehot_fast._schema import reports, serialize
-from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema import serialize
 from onehot_fast._schema.column_schema import Special
-from onehot_fast._schema.lookup import check_report, code_table, learn_table, schema_of
+from onehot_fast._schema.formats import FORMATS, format_names, is_dense
 from onehot_fast._schema.options import (
     Drop,
     HandleMissing,
     HandleUnknown,
+    Options,
     chosen_names,
     column_names,
     resolve,
 )
-from onehot_fast._schema.reports import Check, Listing, UnknownValueError, UnknownValueWarning
-from onehot_fast._schema.statistics import TableStatistics
+from onehot_fast._schema.schema import Schema, schema_of
+from onehot_fast._schema.statistics import InputTable, TableStatistics
+from onehot_fast._sklearn_mixin import SklearnMixin
 from onehot_fast._version import __version__
 from onehot_fast.implicit import OneHotMatrix
-from onehot_fast.sklearn_protocol import CATEGORY, CODES, MATRICES, SPARSE, SklearnProtocol
 from onehot_fast.table import Table, read_table
 
 if TYPE_CHECKING:
@@ -62,6 +69,7 @@ __all__ = [
     "UnknownValueError", "UnknownValueWarning",
 ]  # fmt: skip
 
+LOCAL_FORMATS = format_names()  # of tables in memory
 # The maximum number of items of an option that a repr shows.
 MAX_SHOWN = 10
 # The attributes that are not pickled, because `_params` and `_fitted` determine them.
@@ -75,7 +83,23 @@ Output: TypeAlias = Literal[
 Dense: TypeAlias = Literal["numpy", "codes", "indices"]
 
 
-class Encoder(SklearnProtocol):
+class NotFitted(RuntimeError, ValueError, AttributeError):
+    """The encoder is not fitted. scikit-learn expects a ValueError and an AttributeError."""
+
+
+class Option:
+    """A read-only attribute for an option, which only `set_params` changes."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Store the name of the attribute."""
+        self.name: str = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """Return the option as it was passed."""
+        return self if instance is None else instance._params[self.name]
+
+
+class Encoder(SklearnMixin):
     """Encode the categorical columns of a table as one-hot features.
 
     `fit` learns the categories. The categories and the options decide the features, their order and
@@ -175,6 +199,28 @@ class Encoder(SklearnProtocol):
     array([0, 1, 0, 1])
     """
 
+    drop: Any = Option()
+    handle_missing: Any = Option()
+    handle_unknown: Any = Option()
+    min_frequency: Any = Option()
+    max_categories: Any = Option()
+    dtype: Any = Option()
+    prefix: Any = Option()
+    prefix_sep: Any = Option()
+    remainder: Any = Option()
+
+    _params: dict[str, Any]  # the options as they were passed
+    _options: Options  # the checked options
+    _columns: tuple[Hashable, ...] | None  # the chosen names, or None if `fit` chooses them
+    _state: TableStatistics | None  # the learned categories and counts
+    _known_schema: Schema | None  # made from the statistics and the options
+    _is_subclass: ClassVar[bool] = False  # a subclass may have attributes of its own
+
+    def __init_subclass__(cls) -> None:
+        """Accept attributes of a subclass."""
+        super().__init_subclass__()
+        cls._is_subclass = True
+
     @columns_only
     def __init__(
         self,
@@ -200,6 +246,82 @@ class Encoder(SklearnProtocol):
         self._params = passed
         self._state = None
         self._known_schema = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Reject assignments to options and unknown names, except in a subclass."""
+        is_known = hasattr(type(self), name) and name not in self.__dict__.get("_params", ())
+        if not (self._is_subclass or name.startswith("_") or is_known):
+            if name in self._params:
+                raise AttributeError(f"{name!r} is an option: call set_params({name}=...)")
+            hint = did_you_mean(name, self._params)
+            raise AttributeError(
+                f"Encoder has no attribute {name!r}:{hint} use set_params(...) to change options"
+            )
+        super().__setattr__(name, value)
+
+    @property
+    def columns(self) -> tuple[Hashable, ...] | None:
+        """The names of the encoded columns in order; before `fit`, the chosen names or None."""
+        return self._columns if self._state is None else self._state.names
+
+    @property
+    def schema(self) -> Schema:
+        """The schema: the features of each encoded column. It is created at the first use."""
+        # Two threads may create the schema at the same time: both results are equal.
+        return self._known_schema or self._create_schema(self._fitted_state)
+
+    def _create_schema(self, state: TableStatistics) -> Schema:
+        """Return the schema of the statistics, and store both.
+
+        Warn about columns that look like identifiers. After an error, the encoder is unchanged.
+        """
+        state = state.in_schema_order()
+        schema = schema_of(state, self._options)
+        if schema.uses_default_columns:
+            guards.check_default_columns(schema)
+        self._known_schema, self._state = schema, state
+        return schema
+
+    @property
+    def _input(self) -> InputTable:
+        """The columns of the table in `fit`, or only the encoded columns if no others are known."""
+        state = self._fitted_state
+        return InputTable(state.names) if state.input is None else state.input
+
+    @property
+    def _fitted_state(self) -> TableStatistics:
+        """The learned categories and counts. If there are none, raise NotFitted."""
+        if self._state is None:
+            raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
+        return self._state
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns of the table that `fit` saw."""
+        return len(self._input.names)
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """The column names of the table that `fit` saw, if all names are strings.
+
+        After `from_sklearn`, only the names of the encoded columns.
+        """
+        seen = self._input
+        if not (seen.has_names and all(isinstance(name, str) for name in seen.names)):
+            raise AttributeError(
+                "feature_names_in_ requires that all column names of the table in fit are strings"
+            )
+        return as_objects(list(seen.names))
+
+    def _check_width(self, table: Table) -> None:
+        """Reject an array with another number of columns than in `fit`."""
+        seen = self._input
+        has_names = seen.has_names or table.has_names
+        if not has_names and len(seen.names) != len(table.names):
+            raise ValueError(
+                f"X has {len(table.names)} features, but {type(self).__name__} is expecting"
+                f" {len(seen.names)} features as input"
+            )
 
     def fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn the categories of a table, and forget everything learned before.
@@ -238,8 +360,8 @@ class Encoder(SklearnProtocol):
             did not choose looks like an identifier.
         """
         schema = self._create_schema(self._learn(table, self._params["columns"]))
-        reports.check_rows_exist(schema)
-        reports.check_features_exist(schema)
+        guards.check_rows_exist(schema)
+        guards.check_features_exist(schema)
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
@@ -484,69 +606,94 @@ class Encoder(SklearnProtocol):
                [0, 8],
                [1, 9]], dtype=int32)
         """
-        schema = self.schema
-        engine = engine_of(table)
-        form = output or self._output_form()
-        if form not in SPARSE:
-            reports.check_dense(schema)
+        schema, engine = self.schema, engine_of(table)
+        form = output or self._default_output()
+        if is_dense(form):
+            guards.check_dense(schema)
         if engine is not None:
             return engine.transform(self, table, form, num_threads)
         source = read_table(table)
         self._check_width(source)
         form = form or source.library
-        # An object that is no string may compare as equal to anything.
-        if not isinstance(form, str) or (form != source.library and form not in MATRICES):
-            forms = (*MATRICES, *CODES, CATEGORY, *wrappers())
-            check_choice(form, "output", forms)
-        if form in CODES:
-            schema = schema.of_codes
-            columns = code_table(source, schema)
-            return write.code_matrix(form, columns, schema, source.n_rows, num_threads)
-        if form == CATEGORY:
-            return self._categorical(source)
-        if form in MATRICES:
-            dtype, others = table_layout.matrix_parts(source, schema)
-            columns = code_table(source, schema)
-            if form == "implicit":
-                return self._implicit(source, columns, others, num_threads)
-            write_matrix = write.rows if form == "numpy" else partial(write.sparse_array, form)
-            return write_matrix(
-                columns, dtype, n_rows=source.n_rows, others=others, num_threads=num_threads
-            )
-        columns = code_table(source, schema)
-        layout = schema.cached_for(source.names, table_layout.EncodedLayout)
-        layout.order.warn_if_absent()
-        return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
+        # A table has the format of its own library, also if no other table can be converted to it.
+        if not isinstance(form, str) or form != source.library:
+            check_choice(form, "output", LOCAL_FORMATS)
+        family = FORMATS[form].family if form in FORMATS else "table"
+        if family == "matrix":
+            return _matrix(source, schema, form, num_threads)
+        if family == "codes":
+            return write.code_matrix(form, code_table(source, schema.of_codes), num_threads)
+        if family == "category":
+            return _categorical(source, schema)
+        coded = code_table(source, schema)
+        columns = schema.cached_for(source.names, layout.EncodedLayout)
+        columns.order.warn_if_absent()
+        parts = columns.parts(coded.columns)
+        return integration(form).wrap(source, parts, columns.memo, num_threads)
 
-    def _implicit(
-        self,
-        source: Table,
-        columns: Sequence[CodedColumn],
-        others: write.Others,
-        num_threads: int | None,
-    ) -> OneHotMatrix:
-        """Return the columns as a `OneHotMatrix`, with the unencoded `others` as a dense block."""
-        numeric = np.empty((source.n_rows, len(others)))
-        for i, (_, values) in enumerate(others):
-            numeric[:, i] = values
-        names = partial(table_layout.matrix_names, self.schema, source.names)
-        positions = [output for output, _ in others]
-        return OneHotMatrix._of_columns(columns, numeric, names, positions, num_threads)
+    def _default_output(self) -> str | None:
+        """Return the output format chosen for `transform`, or None if the input's type decides."""
+        config = self.__dict__.get("_sklearn_output_config")
+        if config is None:
+            # scikit-learn has no `get_config` while it is being imported.
+            get_config: Any = getattr(sys.modules.get("sklearn"), "get_config", dict)
+            config = {"transform": get_config().get("transform_output", "default")}
+        return None if config["transform"] == "default" else config["transform"]
 
-    def _categorical(self, source: Table) -> Any:
-        """Return the table with its encoded columns in a categorical dtype."""
-        library = source.library
-        if library == "numpy":
-            raise ValueError(
-                f"output={CATEGORY!r} needs a table of {', '.join(wrappers())}, because mappings"
-                " and arrays have no categorical dtype; pass output='codes' for integer codes"
-            )
-        schema = self.schema.of_categories
-        columns = code_table(source, schema)
-        # Categories in polars must be strings.
-        as_text = reader_of(source.source) == "polars"
-        parts = table_layout.categorical_parts(source, schema, columns, as_text=as_text)
-        return integration(library).wrap(source, parts)
+    def get_feature_names_out(
+        self, input_features: Iterable[Hashable] | None = None
+    ) -> npt.NDArray[np.object_]:
+        """Return the names of the columns that `transform` returns, in order.
+
+        Parameters
+        ----------
+        input_features : sequence of column names, optional
+            The columns of the table to encode; by default the columns of the table that `fit` saw.
+            For an encoder fitted to an array, these names replace "x0", "x1", ...
+
+        Returns
+        -------
+        ndarray of str, shape (n_columns,)
+            The features and, with ``remainder="passthrough"``, the other columns. `features` lists
+            the features alone.
+
+        Raises
+        ------
+        ValueError
+            `input_features` lacks a column of the result, or its length is not the number of
+            columns of the array that `fit` saw.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from onehot_fast import Encoder
+        >>> frame = pd.DataFrame({"price": [2, 3], "size": ["S", "L"]})
+        >>> encoder = Encoder().fit(frame)
+        >>> encoder.get_feature_names_out().tolist()
+        ['price', 'size_L', 'size_S']
+        >>> encoder.get_feature_names_out(["size", "price", "new"]).tolist()
+        ['price', 'size_L', 'size_S', 'new']
+        """
+        schema, form, seen = self.schema, self._default_output(), self._input
+        names = seen.names if input_features is None else tuple(input_features)
+        if not seen.has_names:
+            if len(names) != len(seen.names):
+                raise ValueError(
+                    f"input_features should have length equal to the number of columns"
+                    f" ({len(seen.names)}), got {len(names)}"
+                )
+            schema = _renamed(schema, dict(zip(seen.names, names, strict=True)))
+        form = form or seen.library
+        family = FORMATS[form].family if form in FORMATS else "table"
+        if family == "codes":
+            return as_objects([column.name for column in schema.columns])
+        if family == "category":
+            return as_objects([names[i] for i in schema.column_order(names).positions])
+        columns = layout.EncodedLayout(schema, names)
+        if family == "matrix":
+            columns.order.check_absent()
+            return as_objects(columns.matrix_names)
+        return as_objects(columns.names)
 
     def inverse_transform(
         self,
@@ -666,7 +813,7 @@ class Encoder(SklearnProtocol):
         size    category  S         size_S          2      bool
         size    missing   None      size_(missing)  1      bool
         """
-        return reports.feature_listing(self.schema)
+        return listing.feature_listing(self.schema)
 
     @property
     def cardinalities(self) -> dict[Hashable, int]:
@@ -701,7 +848,7 @@ class Encoder(SklearnProtocol):
         size    category    L         3     3
         size    category    S         4     4
         """
-        return reports.vocabulary_listing(self.schema)
+        return listing.vocabulary_listing(self.schema)
 
     def summary(self) -> Listing:
         """Summarize each encoded column in one row.
@@ -721,12 +868,12 @@ class Encoder(SklearnProtocol):
         size    2           1         S              2      66.67%
         plan    2           1         free           1      33.33%
         """
-        return reports.summary(self.schema)
+        return listing.summary(self.schema)
 
     def _repr_html_(self) -> str:
         """Return HTML with the options and the most frequent categories of each column."""
         with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
-            return reports.as_html(repr(self), self.schema)
+            return listing.as_html(repr(self), self.schema)
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
@@ -1140,7 +1287,7 @@ class Encoder(SklearnProtocol):
         call = f"Encoder({', '.join(names + chosen)})"
         if self._state is None:
             return call
-        columns, rows = reports.number_of(len(self._state.names), "column"), self._state.n_rows
+        columns, rows = number_of(len(self._state.names), "column"), self._state.n_rows
         features = "?"
         with contextlib.suppress(ValueError):  # the options do not fit the learned categories
             features = f"{self.n_features:,}"
@@ -1164,3 +1311,47 @@ def _listed(values: Collection[Any], text: Callable[[Any], str]) -> str:
     """Return the first `MAX_SHOWN` values as text, and the number of values if it is larger."""
     rest = f", … ({len(values):,} in all)" if len(values) > MAX_SHOWN else ""
     return ", ".join(map(text, islice(values, MAX_SHOWN))) + rest
+
+
+def _renamed(schema: Schema, names: dict[Hashable, Hashable]) -> Schema:
+    """Return the schema with its columns renamed."""
+    columns = (dataclasses.replace(column, name=names[column.name]) for column in schema.columns)
+    fitted = schema.fitted_names and tuple(names[name] for name in schema.fitted_names)
+    return dataclasses.replace(schema, columns=tuple(columns), fitted_names=fitted)
+
+
+def _matrix(source: Table, schema: Schema, form: str, num_threads: int | None) -> Any:
+    """Return the features and the numeric columns that are not encoded as a matrix."""
+    dtype, others = layout.matrix_parts(source, schema)
+    coded = code_table(source, schema)
+    if form == "implicit":
+        return _implicit(coded, others, num_threads)
+    write_matrix = write.rows if form == "numpy" else partial(write.sparse_array, form)
+    return write_matrix(
+        coded.columns, dtype, n_rows=coded.n_rows, others=others, num_threads=num_threads
+    )
+
+
+def _implicit(coded: Coded, others: write.Others, num_threads: int | None) -> OneHotMatrix:
+    """Return the columns as a `OneHotMatrix`, with the unencoded `others` as a dense block."""
+    numeric = np.empty((coded.n_rows, len(others)))
+    for i, (_, values) in enumerate(others):
+        numeric[:, i] = values
+    names = partial(layout.matrix_names, coded.schema, coded.table.names)
+    positions = [position for position, _ in others]
+    return OneHotMatrix._of_columns(coded.columns, numeric, names, positions, num_threads)
+
+
+def _categorical(source: Table, schema: Schema) -> Any:
+    """Return the table with its encoded columns in a categorical dtype."""
+    if source.library == "numpy":
+        raise ValueError(
+            f"output='category' needs a table of {', '.join(wrappers())}, because mappings and"
+            " arrays have no categorical dtype; pass output='codes' for integer codes"
+        )
+    coded = code_table(source, schema.of_categories)
+    # Categories in polars must be strings.
+    as_text = reader_of(source.source) == "polars"
+    return integration(source.library).wrap(
+        source, layout.categorical_parts(coded, as_text=as_text)
+    )

@@ -14,8 +14,9 @@ from onehot_fast._categories.factorize import Factorized
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows, integers_of
 from onehot_fast._pipeline import write
-from onehot_fast._pipeline.write import FORMATS, wrap_sparse
+from onehot_fast._pipeline.write import wrap_sparse
 from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.formats import SPARSE_CLASSES
 from onehot_fast._schema.options import declared_categories
 from onehot_fast.column import Column, read_column
 
@@ -152,7 +153,7 @@ def multi_hot(
     """
     check_choice(mode, "mode", ("set", "count"))
     check_choice(out_of_range, "out_of_range", ("ignore", "error"))
-    check_choice(output, "output", ("numpy", *FORMATS))
+    check_choice(output, "output", ("numpy", *SPARSE_CLASSES))
     element = _element(dtype, mode)
     ragged = Rows.read(rows, offsets, sep)
     if categories is not None and depth is not None:
@@ -161,7 +162,7 @@ def multi_hot(
     if out_of_range == "error":
         _check_classes(ragged, coded)
     counts = mode == "count"
-    if output in FORMATS:
+    if output in SPARSE_CLASSES:
         parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
         shape = len(ragged.offsets) - 1, coded.n_features
         matrix = wrap_sparse("csr" if output == "csc" else output, parts, shape)

@@ -17,22 +17,21 @@ from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
 from onehot_fast.adapter import (
-    check_choice,
+    checked_format,
     decoded_matrix,
     every_value,
     integration,
-    lookup,
     name_key,
     name_keys,
     part_of_table,
     possible_specials,
     read_table,
+    warning_once,
     with_article,
 )
 
-TABLES = {"dask": "pandas", "pandas": "pandas", "category": "category"}
-MATRICES = ("numpy", "csr", "csc", "csr_matrix")
-ARRAYS = (*MATRICES, "codes", "indices")
+# The format of a partition, if the collection has another name for it.
+OF_PARTITION = {"dask": "pandas"}
 # The number of encoders that one task merges.
 SPLIT_EVERY = 8
 
@@ -81,14 +80,19 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     """Return the encoded collection: a DataFrame, or an Array with one block per partition."""
     frame = as_frame(table)
     form: Any = "dask" if output is None else output
-    check_choice(form, "output", (*TABLES, *ARRAYS))
-    if form in TABLES:
+    chosen = checked_format(form, "output", "dask")
+    if chosen.family in ("table", "category"):
         encoder.schema.column_order(list(frame.columns)).warn_if_absent()
         return on_partitions(
-            transform_part, frame, encoder, TABLES[form], num_threads, tokenize(frame)
+            transform_part,
+            frame,
+            encoder,
+            OF_PARTITION.get(form, form),
+            num_threads,
+            tokenize(frame),
         )
     needed = {*name_keys(encoder.columns or ())}
-    if form in MATRICES and encoder.schema.has_other_columns:
+    if chosen.family == "matrix" and encoder.schema.has_other_columns:
         needed.update(name_keys(encoder.schema.fitted_names or ()))
     blocks = frame[[name for name in frame.columns if name_key(name) in needed]]
     return _array(blocks, encoder, form, num_threads)
@@ -174,7 +178,7 @@ def transform_part(
 
     `token` identifies the collection, whose partitions warn once of unknown values in a column.
     """
-    with part_of_table(), lookup.warning_once(encoder.schema, token):
+    with part_of_table(), warning_once(encoder.schema, token):
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
 

@@ -21,6 +21,7 @@ from onehot_fast.adapter import (
     TableAccessor,
     TableKeywords,
     check_options,
+    code_table,
     columns_only,
     number_dtype,
     with_article,
@@ -222,7 +223,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         else:
             schema = self._new_encoder(columns, options).fit(table).schema
         layout = EncodedLayout(schema, table.names)
-        coded_columns = layout.code(table)
+        coded_columns = code_table(table, schema).columns
         parts = layout.parts(coded_columns)
         if sparse:
             check_sparse(coded_columns)

@@ -11,11 +11,11 @@ import polars as pl
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
     ColumnSchema,
-    EncodedLayout,
     FeatureBlock,
     Schema,
     check_choice,
     check_options,
+    code_table,
     part_of_table,
     require,
     write,
@@ -183,7 +183,7 @@ def _encode_batch(
     table = read_table(series)
     table.names = (column.name,)
     with part_of_table(one_thread=False):
-        coded = EncodedLayout(schema, table.names).code(table)
+        coded = code_table(table, schema).columns
     if layout == "array":
         matrix = write.rows(coded, schema.dtype, num_threads=num_threads)
         return pl.Series(series.name, matrix)

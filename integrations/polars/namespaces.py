@@ -24,8 +24,8 @@ from onehot_fast.adapter import (
     TableKeywords,
     check_options,
     columns_only,
+    guards,
     part_of_table,
-    reports,
     require,
     with_article,
 )
@@ -252,7 +252,7 @@ class LazyFrameNamespace:
             with part_of_table(one_thread=False):
                 encoder.partial_fit(batch)
         # The schema raises an error if two features have the same name.
-        reports.check_features_exist(encoder.schema)
+        guards.check_features_exist(encoder.schema)
         return encoder
 
 
@@ -260,7 +260,8 @@ def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None)
     """Return a LazyFrame in which the columns of the schema are replaced by their features."""
     names = frame.collect_schema().names()
     layout = EncodedLayout(schema, names)
-    layout.check_frame()
+    guards.check_dense(schema)
+    layout.order.warn_if_absent()
     # by_name, because pl.col treats "*" and "^x$" as patterns.
     structs = [
         encode_expr(by_name(str(column.name)), column, "struct", num_threads)

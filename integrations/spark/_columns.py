@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from onehot_fast.adapter import (
     Strings,
     Table,
     check_choice,
+    format_names,
     integration,
     possible_specials,
     with_article,
@@ -32,9 +33,8 @@ from onehot_fast.adapter import (
 from ._workers import Output, element
 
 LIBRARY = "spark:"
-OUTPUTS: tuple[Output, ...] = get_args(Output)
-CODES = ("codes", "indices")
-LOCAL_OUTPUTS = "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars"
+OUTPUTS = format_names(engine="spark")
+CODES = format_names(["codes"], engine="spark")
 FEATURES = "features"
 # Types are listed by name, because some releases lack some of the types.
 TEXTS = {"StringType", "CharType", "VarcharType", "BinaryType"}
@@ -221,7 +221,7 @@ def check_output(output: str) -> None:
             "output='category': Spark has no categorical type; use output='codes' for integers with"
             " the names of the categories in the metadata"
         )
-    if output in LOCAL_OUTPUTS:
+    if output in format_names() and output not in OUTPUTS:
         raise ValueError(
             f"output must be one of {', '.join(map(repr, OUTPUTS))} for a Spark DataFrame, got"
             f" {output!r}; to get {output!r}, pass frame.toArrow() or frame.toPandas()"

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, EncodedLayout, lookup, read_table, write
+from onehot_fast.adapter import CodedColumn, code_table, read_table, warning_once, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
@@ -139,7 +139,7 @@ def encode_batch(
     # The batches of a stage that one process encodes warn once of unknown values in a column.
     context = TaskContext.get()
     stage = context.stageId() if context is not None else None
-    with lookup.warning_once(cached.encoder.schema, stage):
+    with warning_once(cached.encoder.schema, stage):
         return _encoded_batch(cached.encoder, inputs, output, groups, num_threads, batch)
 
 
@@ -162,7 +162,7 @@ def _encoded_batch(
         dtype = np.promote_types(matrix.dtype, np.int32)
         return [_numbers(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
     table = read_table(rows)
-    coded = EncodedLayout(encoder.schema, table.names).code(table)
+    coded = code_table(table, encoder.schema).columns
     arrays = []
     for group in groups:
         columns = [coded[i] for i in group]

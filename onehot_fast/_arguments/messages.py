@@ -41,3 +41,8 @@ def shown(value: object) -> str:
 def listed(choices: Iterable[str]) -> str:
     """Return the choices in quotes, separated by commas."""
     return ", ".join(map(repr, choices))
+
+
+def number_of(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun, e.g. "1 row" or "2,000 rows"."""
+    return f"1 {one}" if n == 1 else f"{n:,} {many or f'{one}s'}"

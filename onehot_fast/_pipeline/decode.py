@@ -15,7 +15,7 @@ from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing, name_key, name_keys
 from onehot_fast._kernels import dispatch
-from onehot_fast._pipeline.table_layout import Decoded, EncodedLayout, Part, PassThrough
+from onehot_fast._pipeline.layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._runtime import parallel
 from onehot_fast._schema.column_schema import ColumnSchema, Special
 from onehot_fast._schema.schema import Schema, categories_of_features

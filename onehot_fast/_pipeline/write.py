@@ -19,9 +19,11 @@ from onehot_fast._arguments.shapes import check_size
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._kernels import dispatch
 from onehot_fast._pipeline import sparse
+from onehot_fast._pipeline.code import Coded
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn, Lut
+from onehot_fast._schema.formats import SPARSE_CLASSES
 from onehot_fast._schema.schema import Schema
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -33,9 +35,6 @@ INT32_MAX = np.iinfo(np.int32).max
 MAX_BYTES = np.iinfo(np.intp).max  # the maximum size of an array
 # The size of a cache line, and the minimum size of a bitmap that is padded to whole cache lines.
 LINE, LONG_BITS = 64, 4096
-# The sparse formats, and their classes in SciPy.
-SPARSE_CLASSES = {"csr": "csr_array", "csc": "csc_array", "csr_matrix": "csr_matrix"}
-FORMATS = tuple(SPARSE_CLASSES)
 # The characters of the dtypes that SciPy supports in computations: all but float16 and objects.
 SCIPY_DTYPES = "?" + np.typecodes["AllInteger"] + "fdgFDG"
 # The dtypes of codes (supported by torch), and of indices (accepted by torch's embeddings).
@@ -174,7 +173,7 @@ def sparse_array(
     others: Others = (),
     num_threads: int | None = None,
 ) -> Any:
-    """Return the one-hot matrix as a ``scipy.sparse`` container; `form` is one of `FORMATS`.
+    """Return the one-hot matrix as a ``scipy.sparse`` container; `form` is one of `SPARSE_CLASSES`.
 
     Zeros in `others` are not stored.
     """
@@ -223,24 +222,19 @@ def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
     return matrix
 
 
-def code_matrix(
-    form: str,
-    columns: Sequence[CodedColumn],
-    schema: Schema,
-    n_rows: int,
-    num_threads: int | None = None,
-) -> npt.NDArray[Any]:
-    """Return the C-contiguous (n_rows, n_columns) matrix of the output "codes" or "indices".
+def code_matrix(form: str, coded: Coded, num_threads: int | None = None) -> npt.NDArray[Any]:
+    """Return the C-contiguous (n_rows, n_columns) matrix of the format "codes" or "indices".
 
-    Codes start at 0 in each column. The first index of a column follows the last index of the
-    preceding column.
+    The table was coded with `Schema.of_codes`. Codes start at 0 in each column. The first index of
+    a column follows the last index of the preceding column.
     """
+    schema, columns = coded.schema, coded.columns
     joint = form == "indices"
     n_codes = [schema.n_features] if joint else [column.n_features for column in schema.columns]
     accepted: Any = INDEX_DTYPES if joint else CODE_DTYPES
     largest = max([*n_codes, 1]) - 1
     dtype = np.dtype(next(d for d in accepted if largest <= np.iinfo(d).max))
-    shape = n_rows, len(columns)
+    shape = coded.n_rows, len(columns)
     check_size(shape, dtype)
     out, _ = memory.allocate(shape, dtype)
     for i, (column, start) in enumerate(zip(columns, schema.starts, strict=False)):

@@ -15,6 +15,8 @@ from onehot_fast._categories.keys import as_objects, name_key, name_keys
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import cached_property, warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special, column_schema, state_of
+from onehot_fast._schema.options import Options
+from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.table import column_positions
 
 Made = TypeVar("Made")
@@ -104,7 +106,7 @@ class Schema:
 
     @cached_property
     def warned(self) -> dict[Hashable, set[Hashable]]:
-        """For each table of an engine, the columns of which `lookup.warning_once` warned."""
+        """For each table of an engine, the columns of which `warning_once` warned."""
         return {}
 
     @cached_property
@@ -219,6 +221,18 @@ def _add_name(sources: dict[Hashable, str], name: Hashable, source: str) -> None
             f" {source}; pass another prefix= or prefix_sep=, or change the categories"
         )
     sources[name] = source
+
+
+def schema_of(state: TableStatistics, options: Options) -> Schema:
+    """Return the schema that follows from the statistics of a table and the options."""
+    pairs = zip(state.names, state.columns, strict=True)
+    columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
+    names = None if state.input is None else state.input.names
+    is_default = state.input is not None and state.input.uses_default_columns
+    remainder = options.values["remainder"]
+    schema = Schema(tuple(columns), remainder, names, is_default, state.n_rows)
+    schema.check_names()
+    return schema
 
 
 # ---- Schemas of codes ----

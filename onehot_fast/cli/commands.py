@@ -18,7 +18,7 @@ from click import Option
 from click.shell_completion import shell_complete
 
 import onehot_fast
-from onehot_fast.adapter import reports
+from onehot_fast.adapter import guards
 from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.inspection import run_inspect
@@ -300,7 +300,7 @@ def inspect(**options: Any) -> None:
         TARGET,
         *ENCODER,
         Option(["--max-features"], type=COUNT, metavar="N",
-                default=reports.MAX_DENSE_FEATURES, show_default=True,
+                default=guards.MAX_DENSE_FEATURES, show_default=True,
                 help="The maximum number of features if the columns are chosen by default, without"
                 " -c."),
         Option(["--encoder", "encoder_file"], metavar="FILE",

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
-from onehot_fast.adapter import reports
+from onehot_fast.adapter import number_of
 from onehot_fast.cli import cells
 from onehot_fast.cli.messages import one_line
 from onehot_fast.cli.places import foreign, python_line
@@ -63,8 +63,8 @@ class TextReader(Reader):
             typed = [""] * len(typed)
         names = spec.names if spec.names is not None else unique_names(typed)
         if spec.names is not None and len(names) != len(typed):
-            text = f"--names has {reports.number_of(len(names), 'name')}, but the first row has"
-            raise ValueError(f"{text} {reports.number_of(len(typed), 'field')}; name each field")
+            text = f"--names has {number_of(len(names), 'name')}, but the first row has"
+            raise ValueError(f"{text} {number_of(len(typed), 'field')}; name each field")
         self._names: list[str] | None = list(names)
         with self._explained():
             self._set_kinds(self._infer())

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Special
-from onehot_fast.adapter import human_size, reports
+from onehot_fast.adapter import guards, human_size, number_of
 from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, new_encoders
@@ -79,16 +79,16 @@ def run_encode(
             change = _encoding(source, encoders, layout, output.form, encoder_file is not None)
             convert(source, change, output)
             for encoder in encoders.each if encoder_file is None else ():
-                reports.check_rows_exist(encoder.schema)
-                reports.check_features_exist(encoder.schema)
+                guards.check_rows_exist(encoder.schema)
+                guards.check_features_exist(encoder.schema)
         # The marks in new columns of features are those of the encoded columns.
         learned = encoders.columns if encoder_file is None else ()
         note_marks(source, {*source.schema.names} - {*learned}, output.is_quiet)
         if save_encoder is not None:
             with new_output(save_encoder, output.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")
-    rows = reports.number_of(source.n_rows or 0, "row")
-    features = reports.number_of(encoders.n_features, "feature")
+    rows = number_of(source.n_rows or 0, "row")
+    features = number_of(encoders.n_features, "feature")
     messages.tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
     if output.form.is_text and save_encoder is None and encoder_file is None:
         text = f"{output.form.kind} files cannot store the encoder; pass --save-encoder FILE to"
@@ -142,7 +142,7 @@ def _learned_encoders(
     encoders = new_encoders(source.schema, columns, typed)
     # With these options, more rows can reduce the number of features.
     are_grouped = typed["min_frequency"] or typed["max_categories"]
-    early_limit = math.inf if are_grouped else max(limit, reports.MAX_FEATURES)
+    early_limit = math.inf if are_grouped else max(limit, guards.MAX_FEATURES)
     learn(source, encoders, output.is_quiet, limit, early_limit)
     if limit < math.inf:
         note_suspects(source, encoders, output.is_quiet)
@@ -302,7 +302,7 @@ def _check_features(
         " features, or --max-features to allow more"
     )
     try:
-        reports.check_features(columns, limit, remedy)
+        guards.check_features(columns, limit, remedy)
     except ValueError as error:
         raise CommandError(Exit.COLUMN, f"{source.name}: {error}") from error
 
@@ -313,9 +313,9 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:
         n_features = column.n_features
-        if reports.is_like_identifier(column, n_rows):
-            what = f"{reports.described(column, n_rows)}, and may be an identifier"
-        elif n_features > reports.MANY_FEATURES and n_features > (n_kept + schema.n_features) / 2:
+        if guards.is_like_identifier(column, n_rows):
+            what = f"{guards.described(column, n_rows)}, and may be an identifier"
+        elif n_features > guards.MANY_FEATURES and n_features > (n_kept + schema.n_features) / 2:
             what = f"column {column.name!r} has {n_features:,} of {schema.n_features:,} features"
         else:
             continue
@@ -329,14 +329,14 @@ def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, outpu
     """
     n_rows = source.n_rows or 0
     for column in encoders.values.schema.columns:
-        if len(column.known) <= MAX_KEYS or not reports.is_like_identifier(column, n_rows):
+        if len(column.known) <= MAX_KEYS or not guards.is_like_identifier(column, n_rows):
             continue
         bits = 1 if layout in ("columns", "struct") and column.options.dtype.kind == "b" else 8
         n_bytes = n_rows * column.n_features * column.options.dtype.itemsize * bits // 8
         if output.form.is_text:
             n_bytes = n_rows * column.n_features * TEXT_FEATURE_BYTES
         messages.note(
-            f"{source.name}: {reports.described(column, n_rows)}, and may be an identifier; its"
+            f"{source.name}: {guards.described(column, n_rows)}, and may be an identifier; its"
             f" features take {human_size(n_bytes)}; pass --max-categories or --min-frequency"
             " for fewer, or -o FILE.npz for a sparse matrix",
             output.is_quiet,
@@ -492,8 +492,8 @@ def run_decode(
             source.decide()
         change = _decoding(source, encoders, layout, old, output.form)
         convert(source, change, output)
-    rows = reports.number_of(source.n_rows or 0, "row")
-    columns = reports.number_of(len(change.new), "decoded column")
+    rows = number_of(source.n_rows or 0, "row")
+    columns = number_of(len(change.new), "decoded column")
     messages.tell(f"{output.path}: wrote {rows}, {columns}", output.is_quiet)
 
 

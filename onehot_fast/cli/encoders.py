@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import CodedColumn, ColumnSchema, did_you_mean, lookup, write
+from onehot_fast.adapter import CodedColumn, ColumnSchema, code_column, did_you_mean, write
 from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
 from onehot_fast.cli.places import place_of
 from onehot_fast.encoder import Encoder
@@ -88,7 +88,7 @@ class LabelColumn:
         """Return the offsets of the rows, the codes of the labels, and the dtype of features."""
         offsets, labels = self._read(column)
         schema = self.encoder.schema.columns[0]
-        coded = lookup.code_column(schema, read_column(labels))
+        coded = code_column(schema, read_column(labels))
         return offsets, coded, schema.options.dtype
 
     def _read(self, column: Any) -> tuple[Offsets, Any]:

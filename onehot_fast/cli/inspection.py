@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import ColumnSchema, human_size, reports
+from onehot_fast.adapter import ColumnSchema, human_size, number_of
 from onehot_fast.cli.conversion import ahead, batch_rows
 from onehot_fast.cli.encode import (
     chosen_columns,
@@ -217,8 +217,8 @@ def _made_from(source: InputFiles) -> dict[str, Any]:
 
 def _as_text(report: dict[str, Any]) -> str:
     """Return the report as text."""
-    rows = reports.number_of(report["rows"], "row")
-    columns = reports.number_of(len(report["columns"]), "column")
+    rows = number_of(report["rows"], "row")
+    columns = number_of(len(report["columns"]), "column")
     files = f" in {report['files']} files" if report["files"] > 1 else ""
     size = f"{human_size(report['bytes'])}{files}"
     lines = [f"{printable(report['file'])}: {report['format']}, {rows}, {columns}, {size}", ""]
@@ -233,11 +233,11 @@ def _as_text(report: dict[str, Any]) -> str:
             table.append([column["name"], column["type"], f"{column['nulls']:,}", distinct, mark])
     lines += _aligned(table)
     for name, names in report["made_from"].items():
-        lines += ["", f"{printable(name)} is encoded as {reports.number_of(len(names), 'feature')}"]
+        lines += ["", f"{printable(name)} is encoded as {number_of(len(names), 'feature')}"]
     encoding = report["encoding"]
     if encoding is not None:
         names = printable(", ".join(encoding["columns"]))
-        lines += ["", f"{names} as {reports.number_of(encoding['features'], 'feature')}:", ""]
+        lines += ["", f"{names} as {number_of(encoding['features'], 'feature')}:", ""]
         sizes = [(form, human_size(size)) for form, size in encoding["bytes"].items()]
         lines += _aligned([("form", "size"), *sizes])
         for name, one in encoding["frequencies"].items():
@@ -254,8 +254,8 @@ def _aligned(rows: Sequence[Sequence[str]], between: str = "  ") -> list[str]:
 
 def _frequency_lines(name: str, found: dict[str, Any]) -> list[str]:
     """Return a table of the most frequent categories of a column, with bars on a terminal."""
-    categories = reports.number_of(found["categories"], "category", "categories")
-    features = reports.number_of(found["features"], "feature")
+    categories = number_of(found["categories"], "category", "categories")
+    features = number_of(found["features"], "feature")
     top, rare = found["top"], found["infrequent"]
     most = max([1, *(one["count"] for one in top)])
     rows = []
@@ -270,6 +270,6 @@ def _frequency_lines(name: str, found: dict[str, Any]) -> list[str]:
     if found["categories"] > len(top):
         lines.append(f"{found['categories'] - len(top):,} more")
     if rare["categories"]:
-        n_rows = reports.number_of(rare["rows"], "row")
+        n_rows = number_of(rare["rows"], "row")
         lines.append(f"infrequent, in one feature: {rare['categories']:,} with {n_rows}")
     return ["", f"{printable(name)}: {categories}, {features}", *(f"  {line}" for line in lines)]

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.adapter import did_you_mean, reports
+from onehot_fast.adapter import did_you_mean, number_of
 from onehot_fast.cli import places
 from onehot_fast.cli.delimited import TextReader
 from onehot_fast.cli.messages import CommandError, Exit, reading
@@ -194,7 +194,7 @@ class InputFiles:
             if name not in names or (is_text and is_chosen):
                 continue
             for mark, count in found.most_common():
-                what = f"{self.name}: {mark!r} ({reports.number_of(count, 'row')}) of column"
+                what = f"{self.name}: {mark!r} ({number_of(count, 'row')}) of column"
                 if is_text:
                     kind = "text" if mark else "a category, because it is quoted"
                     how = f"{kind}; --null {shlex.quote(mark)} reads it as missing"
@@ -384,4 +384,4 @@ def _difference(one: pa.Schema, two: pa.Schema) -> str:
     for left, right in zip(one, two, strict=False):
         if left != right:
             return f"{right.name} ({right.type}) instead of {left.name} ({left.type})"
-    return f"{reports.number_of(len(two), 'column')} instead of {len(one)}"
+    return f"{number_of(len(two), 'column')} instead of {len(one)}"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from onehot_fast import Encoder, one_hot
+from onehot_fast._pipeline.code import MAX_WARNED_TABLES, warning_once
 from onehot_fast._schema.coded_column import MAX_DERIVED_LUTS, CodedColumn
-from onehot_fast._schema.lookup import MAX_WARNED_TABLES, warning_once
 from onehot_fast._schema.schema import MAX_CACHED_TABLES
 
 ROOT = Path(__file__).parents[2]

@@ -33,9 +33,10 @@ LAYERS = (
     {"column"},
     {"table"},
     {"_schema", "_schema.*"},  # codes and options → look-up tables, names, layout
-    {"_pipeline", "_pipeline.*"},  # codes and look-up tables → memory, and back
+    {"_reports", "_reports.*"},  # schema and values → listings, warnings, errors
+    {"_pipeline", "_pipeline.*"},  # values → look-up tables → memory, and back
     {"tensor", "ragged", "implicit"},
-    {"encoder", "sklearn_protocol"},
+    {"encoder", "_sklearn_mixin"},
     {""},  # the package itself: the public names
     {"operators", "operators.*", "integrations", "integrations.*", "adapter", "_accessor_*"},
     {"cli", "cli.*"},

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, key, plain
+from onehot_fast._pipeline.code import Coded
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
-from onehot_fast._schema.lookup import code_table
-from onehot_fast._schema.reports import check_dense
 from onehot_fast._schema.schema import ColumnOrder, Schema, categories_of_features
 from onehot_fast.table import Table
 
@@ -105,7 +104,6 @@ class EncodedLayout:
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         # Objects that an integration caches for the next table with these names.
         self.memo: dict[str, Any] = {}
-        self._schema = schema
         self.order: ColumnOrder = schema.column_order(names)
         index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
         schema.check_names(names[i] for i in self.order.positions if i not in index_of)
@@ -130,11 +128,6 @@ class EncodedLayout:
             if not (isinstance(part, PassThrough) and part.position in self.order.new_columns)
         ]
 
-    def check_frame(self) -> None:
-        """Raise an error if default columns have too many features; warn if columns are absent."""
-        check_dense(self._schema)
-        self.order.warn_if_absent()
-
     @property
     def names(self) -> list[Hashable]:
         """The names of the columns of the encoded table."""
@@ -154,10 +147,6 @@ class EncodedLayout:
                 others.append((place, part.position))
             place += len(part.names)
         return others
-
-    def code(self, table: Table) -> list[CodedColumn]:
-        """Return the codes and look-up tables of the columns to encode."""
-        return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
         """Describe each column of the encoded table; no feature is computed yet."""
@@ -210,19 +199,17 @@ def _numbers(table: Table, position: int) -> AnyArray:
     return values
 
 
-def categorical_parts(
-    table: Table, schema: Schema, columns: Sequence[CodedColumn], *, as_text: bool
-) -> list[Part]:
+def categorical_parts(coded: Coded, *, as_text: bool) -> list[Part]:
     """Return the columns of a table in which categorical columns replace the encoded columns.
 
-    `schema` is the result of `Schema.of_categories`.
+    The table was coded with `Schema.of_categories`.
     """
+    table, schema = coded.table, coded.schema
     order = schema.cached_for(table.names, Schema.column_order)
     order.warn_if_absent()
     parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
-    for position, column, coded in zip(
-        schema.positions_in(table.names), schema.columns, columns, strict=True
-    ):
+    positions = schema.positions_in(table.names)
+    for position, column, codes in zip(positions, schema.columns, coded.columns, strict=True):
         known = categories_of_features(column, as_text=as_text)
-        parts[position] = Categorical(column.name, coded.features(), known)
+        parts[position] = Categorical(column.name, codes.features(), known)
     return [parts[position] for position in order.positions]

@@ -1,7 +1,7 @@
-"""Learn the columns of a table for `fit`, look up their values for `transform`, or check them.
+"""Replace the values of a table by codes, look them up, and report the values that are unknown.
 
-The options are applied once to each category, not to each row. The result is the look-up table of a
-column (see `CodedColumn`), which maps each code to a feature. Its last entry is for missing
+The options were applied once to each category, not to each row. The result is the look-up table of
+a column (see `CodedColumn`), which maps each code to a feature. Its last entry is for missing
 values.
 """
 
@@ -10,24 +10,33 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.messages import did_you_mean, shown
+from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import name_key, name_keys, plain
+from onehot_fast._categories.keys import plain
+from onehot_fast._reports.check import (
+    Check,
+    Reasons,
+    ReportedValues,
+    UnknownValueError,
+    UnknownValueWarning,
+    check_of,
+    reported_values,
+    with_all_unknown,
+)
+from onehot_fast._reports.listing import quoted_columns
 from onehot_fast._runtime import parallel
 from onehot_fast._runtime.utils import warn
-from onehot_fast._schema import reports, statistics
+from onehot_fast._schema import statistics
 from onehot_fast._schema.coded_column import CodedColumn, Lut
-from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
-from onehot_fast._schema.options import UNKNOWN_RULES, ColumnOptions, Options
-from onehot_fast._schema.reports import Check, ReportedValues, UnknownValueError
+from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, shortened
+from onehot_fast._schema.options import UNKNOWN_RULES
 from onehot_fast._schema.schema import Schema
-from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
@@ -49,111 +58,25 @@ MAX_WARNED_TABLES = 64
 _warned = ContextVar[set[Hashable]]("warned")
 
 
-# ---- fit ----
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A table whose columns to encode are codes with look-up tables.
+
+    It is made once, and every output format is written from it.
+    """
+
+    table: Table
+    schema: Schema
+    columns: list[CodedColumn]  # as in the schema
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the table."""
+        return self.table.n_rows
 
 
-def learn_table(
-    table: Table, chosen: tuple[Hashable, ...] | None, options: Options
-) -> TableStatistics:
-    """Return the statistics of the encoded columns, in the order of the table."""
-    if chosen is None:
-        # A column with declared categories is encoded too.
-        categories = options.values["categories"]
-        is_per_column = isinstance(categories, dict)
-        declared = (
-            {
-                key
-                for key, values in zip(name_keys(categories), categories.values(), strict=True)
-                if values
-            }
-            if is_per_column
-            else set()
-        )
-        names_of_table = zip(table.encodable, name_keys(table.names), strict=True)
-        positions = [
-            i for i, (encodable, key) in enumerate(names_of_table) if encodable or key in declared
-        ]
-    else:
-        positions = sorted(table.positions(chosen))
-    names = tuple(table.names[i] for i in positions)
-    _check_options(names, options)
-
-    def learn_position(position: int) -> ColumnStatistics:
-        name = table.names[position]
-        column = with_column_context(name, lambda: table.column(position).encode())
-        learned = _learn_column(name, column, options.of(name))
-        kind = table.type_of(position)
-        return replace(learned, types=frozenset([kind])) if kind else learned
-
-    n_bytes = len(names) * table.n_rows * VALUE_BYTES
-    columns = parallel.parallel_map(learn_position, positions, n_bytes)
-    uses_default_columns = chosen is None and table.has_names
-    source = InputTable(table.names, table.has_names, table.library, uses_default_columns)
-    return TableStatistics(names, tuple(columns), table.n_rows, source)
-
-
-def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
-    """Raise an error if an option names a column that is not encoded."""
-    known = {*name_keys(names)}
-    for option, value in options.values.items():
-        for name in value if isinstance(value, dict) else ():
-            if name_key(name) not in known:
-                raise ValueError(
-                    f"{option}: the column must be one of the encoded columns {list(names)!r},"
-                    f" got {name!r};{did_you_mean(name, names)} pass columns=[...] to choose the"
-                    " columns"
-                )
-
-
-def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> ColumnStatistics:
-    """Return the statistics of one column; raise an error if its options reject a value."""
-    if options.handle_missing == "error":
-        check_no_missing(name, column.codes)
-    if options.categories is None:
-        return with_column_context(name, statistics.learn, column)
-    known = Categories.of(options.categories)
-    learned, positions = with_column_context(name, statistics.learn_known, column, known)
-    if options.handle_unknown == "error" and (positions < 0).any():
-        is_unknown = np.append(known.find(Categories.of(column.stored)) < 0, False)
-        check_known(name, known, column, is_unknown, "the categories are")
-    return learned
-
-
-def schema_of(state: TableStatistics, options: Options) -> Schema:
-    """Return the schema that follows from the statistics of a table and the options."""
-    pairs = zip(state.names, state.columns, strict=True)
-    columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
-    names = None if state.input is None else state.input.names
-    is_default = state.input is not None and state.input.uses_default_columns
-    remainder = options.values["remainder"]
-    schema = Schema(tuple(columns), remainder, names, is_default, state.n_rows)
-    schema.check_names()
-    return schema
-
-
-def check_report(table: Table, schema: Schema) -> Check:
-    """Return a report on the unknown, missing and infrequent values of a table."""
-    reported = _reported_in(table, schema.columns)
-    return reports.check_of(reported, table.n_rows, reports.quoted_columns(schema))
-
-
-def _reported_in(table: Table, columns: Iterable[ColumnSchema]) -> list[ReportedValues]:
-    """Return the unknown, missing and infrequent values of some columns of a table."""
-    columns = list(columns)
-    positions = table.positions([column.name for column in columns])
-    table.check_complete(positions)
-    reported = []
-    for column, position in zip(columns, positions, strict=True):
-        read = with_column_context(column.name, table.column, position)
-        reported.append(with_column_context(column.name, reports.reported_values, column, read))
-    return reported
-
-
-# ---- transform ----
-
-
-def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
-    """Return the codes and the look-up table of each column of the schema."""
+def code_table(table: Table, schema: Schema) -> Coded:
+    """Return the table with the codes and the look-up table of each column of the schema."""
 
     def coded(pair: tuple[int, ColumnSchema]) -> tuple[CodedColumn, bool]:
         position, column = pair
@@ -172,7 +95,7 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
         results = parallel.parallel_map(coded, pairs, n_bytes)
     except UnknownValueError as error:
         checked = (each for each in schema.columns if each.options.handle_unknown == "error")
-        raise reports.with_all_unknown(error, _reported_in(table, checked)) from None
+        raise with_all_unknown(error, _reported_in(table, checked)) from None
     doubtful = [
         column
         for column, (_, may_be_unknown) in zip(schema.columns, results, strict=True)
@@ -180,7 +103,7 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     ]
     if doubtful:
         _warn_of_unknown(_reported_in(table, doubtful))
-    return [column for column, _ in results]
+    return Coded(table, schema, [column for column, _ in results])
 
 
 def code_column(
@@ -192,7 +115,7 @@ def code_column(
     """
     coded, may_be_unknown = _code_column(schema, read, features)
     if may_be_unknown and schema.warns_of_unknown:
-        _warn_of_unknown([reports.reported_values(schema, read)])
+        _warn_of_unknown([reported_values(schema, read)])
     return coded
 
 
@@ -207,7 +130,7 @@ def _warn_of_unknown(reported: Sequence[ReportedValues]) -> None:
     ]
     if new:
         warned.update(values.name for values in new)
-        warn(reports.UnknownValueWarning.of(new))
+        warn(UnknownValueWarning.of(new))
 
 
 @contextmanager
@@ -335,7 +258,7 @@ def check_known(
         found = statistics.counted(column)
         is_new = (known.find(found.categories) < 0) & (found.counts > 0)
         unknown = found.take(np.flatnonzero(is_new)).most_frequent()
-        reasons = reports.Reasons.of(known, unknown, int(found.counts.sum()), saw).texts()
+        reasons = Reasons.of(known, unknown, int(found.counts.sum()), saw).texts()
         why = f" ({'; '.join(reasons)})" if reasons else ""
         listed = f"the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"
         raise UnknownValueError(
@@ -347,3 +270,21 @@ def check_known(
 def _place(name: Any, row: int) -> str:
     """Return the column of a value as text, and its row unless the table is part of another."""
     return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"
+
+
+def check_report(table: Table, schema: Schema) -> Check:
+    """Return a report on the unknown, missing and infrequent values of a table."""
+    reported = _reported_in(table, schema.columns)
+    return check_of(reported, table.n_rows, quoted_columns(schema))
+
+
+def _reported_in(table: Table, columns: Iterable[ColumnSchema]) -> list[ReportedValues]:
+    """Return the unknown, missing and infrequent values of some columns of a table."""
+    columns = list(columns)
+    positions = table.positions([column.name for column in columns])
+    table.check_complete(positions)
+    reported = []
+    for column, position in zip(columns, positions, strict=True):
+        read = with_column_context(column.name, table.column, position)
+        reported.append(with_column_context(column.name, reported_values, column, read))
+    return reported

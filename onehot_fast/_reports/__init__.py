@@ -1,0 +1,1 @@
+"""Say what an encoder knows, what a table holds, and what looks wrong."""
