@@ -33,7 +33,7 @@ from onehot_fast._arguments.checks import (
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._pipeline import write
 from onehot_fast._pipeline.code import code_column
-from onehot_fast._reports.check import UnknownValueError
+from onehot_fast._reports.unknown import UnknownValueError
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema

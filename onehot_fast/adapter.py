@@ -41,7 +41,7 @@ from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
 from onehot_fast._pipeline import write
-from onehot_fast._pipeline.code import code_column, code_table, warning_once
+from onehot_fast._pipeline.code import code_column, code_table
 from onehot_fast._pipeline.decode import (
     DecodedLayout,
     classes_of,
@@ -60,6 +60,8 @@ from onehot_fast._pipeline.layout import (
     identities,
 )
 from onehot_fast._reports import guards
+from onehot_fast._reports.unknown import warning_once
+from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require
@@ -76,7 +78,7 @@ from onehot_fast.table import Table, read_table
 
 __all__ = [
     "FORMATS",
-    "ArrowBlock",
+    "ArrowBlock", "Cache",
     "Categorical",
     "Categories",
     "CodedColumn",
@@ -154,15 +156,15 @@ class Integration(Protocol):
         self,
         table: Table,
         parts: Sequence[Part],
-        memo: dict[str, Any] | None = None,
+        cache: Cache[Any] | None = None,
         num_threads: int | None = None,
     ) -> Any:
         """Return a table of the library with the columns that `parts` describes, in this order.
 
         If `table` belongs to another library, read its columns that are not encoded with
         ``table.to_numpy(position)``. The result may own the memory that `write` fills. An
-        integration can cache objects in `memo` for the next table with the same columns and parts.
-        `memo` is empty for the first table, and None if there is no cache.
+        integration can keep objects in `cache` for the next table with the same columns and parts.
+        `cache` is empty for the first table, and None if there is none.
         """
 
 

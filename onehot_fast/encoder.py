@@ -22,12 +22,13 @@ from onehot_fast._arguments.indices import as_integer
 from onehot_fast._arguments.messages import did_you_mean, number_of, shown, with_article
 from onehot_fast._categories.keys import as_objects, name_keys
 from onehot_fast._pipeline import decode, layout, write
-from onehot_fast._pipeline.code import Coded, check_report, code_table
+from onehot_fast._pipeline.code import Coded, code_table
 from onehot_fast._pipeline.fit import learn_table
 from onehot_fast._pipeline.write import Estimate, estimate
 from onehot_fast._reports import guards, listing
-from onehot_fast._reports.check import Check, UnknownValueError, UnknownValueWarning
+from onehot_fast._reports.check import Check, check_report
 from onehot_fast._reports.listing import Listing
+from onehot_fast._reports.unknown import UnknownValueError, UnknownValueWarning
 from onehot_fast._runtime.registry import (
     EXPRESSION_BACKENDS,
     engine_of,
@@ -629,7 +630,7 @@ class Encoder(SklearnMixin):
         columns = schema.cached_for(source.names, layout.EncodedLayout)
         columns.order.warn_if_absent()
         parts = columns.parts(coded.columns)
-        return integration(form).wrap(source, parts, columns.memo, num_threads)
+        return integration(form).wrap(source, parts, columns.of_library, num_threads)
 
     def _default_output(self) -> str | None:
         """Return the output format chosen for `transform`, or None if the input's type decides."""
@@ -756,8 +757,8 @@ class Encoder(SklearnMixin):
         parts = decode.decoded_parts(table, schema, substitutes)
         if table.library == "numpy":
             return decode.decoded_mapping(table, parts)
-        memo = schema.cached_for(table.names, decode.DecodedLayout).memo
-        return integration(table.library).wrap(table, parts, memo)
+        cache = schema.cached_for(table.names, decode.DecodedLayout).of_library
+        return integration(table.library).wrap(table, parts, cache)
 
     def check(self, table: Any) -> Check:
         """Report the unknown, missing and infrequent values of a table.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast.adapter import (
+    Cache,
     Categorical,
     CodedColumn,
     ColumnSchema,
@@ -40,15 +41,15 @@ MAX_CACHED = 1 << 14
 def wrap(
     table: Table,
     parts: Sequence[Part],
-    memo: dict[str, Any] | None = None,
+    cache: Cache[Any] | None = None,
     num_threads: int | None = None,
 ) -> pa.Table:
     """Return a table of the columns that `parts` describe; unchanged columns are not copied."""
     source = table.source if isinstance(table.source, pa.Table) else None
     match parts:
-        case [FeatureBlock() as row] if table.n_rows == 1 and memo is not None:
+        case [FeatureBlock() as row] if table.n_rows == 1 and cache is not None:
             if 0 < len(row.names) <= MAX_CACHED and _are_shared(row.columns):
-                return _row_table(row, _schema(table, parts, (), memo), memo, num_threads)
+                return _row_table(row, _schema(table, parts, (), cache), cache, num_threads)
     columns: list[Any] = []
     for part in parts:
         if isinstance(part, FeatureBlock):
@@ -62,11 +63,11 @@ def wrap(
             columns.append(source.column(part.position))
         else:
             columns.append(_from_numpy(table.to_numpy(part.position), part.name))
-    return table_of(columns, _schema(table, parts, columns, memo), table.n_rows)
+    return table_of(columns, _schema(table, parts, columns, cache), table.n_rows)
 
 
 def _row_table(
-    part: FeatureBlock, schema: pa.Schema, memo: dict[str, Any], num_threads: int | None
+    part: FeatureBlock, schema: pa.Schema, cache: Cache[Any], num_threads: int | None
 ) -> pa.Table:
     """Return one encoded row as a table.
 
@@ -74,12 +75,12 @@ def _row_table(
     feature. In pyarrow, selecting columns takes a quarter of the time of creating a table.
     """
     n_features = len(schema)
-    known, both = memo.get("arrow row", (None, None))
-    if known is not schema:
+    known, both = cache.find("arrow row") or (None, None)
+    if both is None or known is not schema:
         zero, one = _zero_and_one(part.dtype.newbyteorder("="))
         twice = pa.schema([*schema, *schema], schema.metadata)
         both = pa.Table.from_arrays([zero] * n_features + [one] * n_features, schema=twice)
-        memo["arrow row"] = schema, both
+        cache.put("arrow row", (schema, both))
     row = write.rows(part.columns, np.int64, num_threads=num_threads)[0]
     return both.select((np.arange(n_features) + n_features * row).tolist())
 
@@ -110,16 +111,16 @@ def _decoded_array(part: Decoded) -> pa.Array | pa.ChunkedArray:
 
 
 def _schema(
-    table: Table, parts: Sequence[Part], columns: Sequence[Any], memo: dict[str, Any] | None
+    table: Table, parts: Sequence[Part], columns: Sequence[Any], cache: Cache[Any] | None
 ) -> pa.Schema:
-    """Return the schema of the output table, from `memo` if the source schema has not changed."""
+    """Return the schema of the output table, from `cache` if the source schema has not changed."""
     is_arrow = isinstance(table.source, pa.Table)
     source = table.source.schema if is_arrow else pa.schema([])
     # The types of these parts depend on their values.
     own = (Decoded, Categorical) if is_arrow else (Decoded, Categorical, PassThrough)
-    if memo is None or any(isinstance(part, own) for part in parts):
-        memo = {}
-    known, schema = memo.get("arrow", (None, None))
+    if cache is None or any(isinstance(part, own) for part in parts):
+        cache = Cache(1)
+    known, schema = cache.find("arrow") or (None, None)
     if known is not None and known.equals(source, check_metadata=True):
         return schema
     fields: list[pa.Field] = []
@@ -133,7 +134,7 @@ def _schema(
     stay = {part.position for part in parts if isinstance(part, PassThrough)}
     changed = {name for i, name in enumerate(source.names) if i not in stay}
     schema = pa.schema(fields, metadata_without(source.metadata, changed))
-    memo["arrow"] = source, schema
+    cache.put("arrow", (source, schema))
     return schema
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from onehot_fast import Column, Encoder
 from onehot_fast.adapter import (
+    Cache,
     ColumnSchema,
     FeatureWriter,
     Part,
@@ -66,12 +67,12 @@ def read_lists(rows: Any) -> Rows:
 def wrap(
     table: Table,
     parts: Sequence[Part],
-    memo: dict[str, Any] | None = None,
+    cache: Cache[Any] | None = None,
     num_threads: int | None = None,
 ) -> Any:
     """Return a narwhals frame of the columns that `parts` describe, in the input's API version."""
     library = reader_of(table.source) or "arrow"
-    native = integration(library).wrap(table, parts, memo, num_threads)
+    native = integration(library).wrap(table, parts, cache, num_threads)
     api = sys.modules[type(table.owner).__module__]
     return getattr(api, "from_native", nw.from_native)(native, eager_only=True)
 

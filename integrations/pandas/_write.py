@@ -15,6 +15,7 @@ from pandas.api.extensions import ExtensionArray, ExtensionDtype
 from pandas.api.types import is_integer_dtype
 
 from onehot_fast.adapter import (
+    Cache,
     Categorical,
     Categories,
     CodedColumn,
@@ -65,7 +66,7 @@ def collector_paused() -> Iterator[None]:
 def wrap(
     table: Table,
     parts: Sequence[Part],
-    memo: dict[str, Any] | None = None,
+    cache: Cache[Any] | None = None,
     num_threads: int | None = None,
     *,
     sparse: bool = False,
@@ -74,7 +75,7 @@ def wrap(
     """Return a frame of the columns that `parts` describe; features of one part share memory."""
     source = table.source if isinstance(table.source, pd.DataFrame) else None
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
-    labels = _column_labels(parts, source, {} if memo is None else memo)
+    labels = _column_labels(parts, source, Cache(1) if cache is None else cache)
     frames = []
     for run in _neighbours(parts):
         part = run[0]
@@ -100,6 +101,13 @@ def wrap(
     return result
 
 
+def _labels_of(parts: Sequence[Part], has_levels: bool) -> "pd.Index[Any]":
+    """Return the names of all parts as column labels, which may be a MultiIndex."""
+    names = [name for part in parts for name in part.names]
+    has_levels = has_levels or any(isinstance(part, Decoded) for part in parts)
+    return _labels(names, has_levels and _are_tuples(names))
+
+
 def _labels(names: list[Any], is_multi_index: bool) -> "pd.Index[Any]":
     """Return names as column labels; among others, pandas would turn None and NA into NaN."""
     labels: pd.Index[Any] = pd.Index(names, tupleize_cols=is_multi_index)
@@ -123,7 +131,7 @@ def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
 
 
 def _column_labels(
-    parts: Sequence[Part], source: pd.DataFrame | None, memo: dict[str, Any]
+    parts: Sequence[Part], source: pd.DataFrame | None, cache: Cache[Any]
 ) -> "pd.Index[Any]":
     """Return the column labels of the result, under the name that the source's labels have.
 
@@ -132,13 +140,8 @@ def _column_labels(
     only tuples, and therefore a MultiIndex.
     """
     columns = pd.Index([]) if source is None else source.columns
-    if "pandas" not in memo:
-        names = [name for part in parts for name in part.names]
-        has_levels = columns.nlevels > 1 or any(isinstance(part, Decoded) for part in parts)
-        all_tuples = has_levels and _are_tuples(names)
-        memo["pandas"] = _labels(names, all_tuples)  # may be a MultiIndex
     # A view, so that renaming the labels changes one frame only.
-    labels: pd.Index[Any] = memo["pandas"].view()
+    labels: pd.Index[Any] = cache.get("pandas", _labels_of, parts, columns.nlevels > 1).view()
     name = columns.name if columns.nlevels == 1 else tuple(columns.names)
     if labels.nlevels == 1:
         is_named = columns.nlevels == 1 or any(each is not None for each in columns.names)

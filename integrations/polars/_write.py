@@ -10,6 +10,7 @@ import polars as pl
 from onehot_fast import Special
 from onehot_fast.adapter import (
     ArrowBlock,
+    Cache,
     Categorical,
     Categories,
     Decoded,
@@ -39,25 +40,29 @@ MAX_MICROSECONDS = (2**63 - 1) // 1000 - 1
 def wrap(
     table: Table,
     parts: Sequence[Part],
-    memo: dict[str, Any] | None = None,
+    cache: Cache[Any] | None = None,
     num_threads: int | None = None,
 ) -> pl.DataFrame:
     """Return a frame of the columns that `parts` describe; unchanged columns are not copied."""
-    memo = {} if memo is None else memo
-    if "polars" not in memo:
-        _check_names([name for part in parts for name in part.names])
-        memo["polars"] = {}
+    cache = Cache(1) if cache is None else cache
+    rows: dict[tuple[str, ...], _Rows] = cache.get("polars", _new_rows, parts)
     frames = []
     for part in parts:
         if not isinstance(part, FeatureBlock):
             frames.append(_column(table, part).to_frame())
         elif table.n_rows == 1 and not any(c.nan_where_missing for c in part.columns):
-            frames.append(_row_frame(part, memo["polars"], num_threads))
+            frames.append(_row_frame(part, rows, num_threads))
         else:
             frames.append(output_frame(part, table.n_rows, num_threads))
     if len(frames) == 1:
         return frames[0]
     return pl.concat(frames, how="horizontal") if frames else pl.DataFrame(height=table.n_rows)
+
+
+def _new_rows(parts: Sequence[Part]) -> dict[tuple[str, ...], _Rows]:
+    """Check the names of the columns, and return an empty dict for the cached rows."""
+    _check_names([name for part in parts for name in part.names])
+    return {}
 
 
 def _row_frame(

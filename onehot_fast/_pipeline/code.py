@@ -7,35 +7,26 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.messages import shown
-from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import plain
-from onehot_fast._reports.check import (
-    Check,
-    Reasons,
-    ReportedValues,
+from onehot_fast._reports.unknown import (
     UnknownValueError,
-    UnknownValueWarning,
-    check_of,
+    check_known,
+    check_no_missing,
+    reported_in,
     reported_values,
+    warn_of_unknown,
     with_all_unknown,
 )
-from onehot_fast._reports.listing import quoted_columns
 from onehot_fast._runtime import parallel
-from onehot_fast._runtime.utils import warn
-from onehot_fast._schema import statistics
-from onehot_fast._schema.coded_column import CodedColumn, Lut
-from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, shortened
-from onehot_fast._schema.options import UNKNOWN_RULES
+from onehot_fast._runtime.cache import Cache
+from onehot_fast._runtime.utils import with_column_context
+from onehot_fast._schema.coded_column import CodedColumn, Lut, new_luts
+from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema
 from onehot_fast._schema.schema import Schema
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
@@ -49,13 +40,6 @@ VALUE_BYTES = 8
 MAX_CACHED_CATEGORIES = 4096
 # Up to this many rows, looking up Python objects is faster than reading a whole column.
 FEW_ROWS = 16
-ACCEPTING_UNKNOWN = f"handle_unknown='ignore' (or {str(UNKNOWN_RULES[2:])[1:-1]})"
-# The maximum number of categories in an error message.
-MAX_CATEGORIES_IN_MESSAGE = 6
-# The maximum number of tables for which `warning_once` remembers the columns.
-MAX_WARNED_TABLES = 64
-# The columns of which a warning told in the context of `warning_once`.
-_warned = ContextVar[set[Hashable]]("warned")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +79,14 @@ def code_table(table: Table, schema: Schema) -> Coded:
         results = parallel.parallel_map(coded, pairs, n_bytes)
     except UnknownValueError as error:
         checked = (each for each in schema.columns if each.options.handle_unknown == "error")
-        raise with_all_unknown(error, _reported_in(table, checked)) from None
+        raise with_all_unknown(error, reported_in(table, checked)) from None
     doubtful = [
         column
         for column, (_, may_be_unknown) in zip(schema.columns, results, strict=True)
         if may_be_unknown and column.warns_of_unknown
     ]
     if doubtful:
-        _warn_of_unknown(_reported_in(table, doubtful))
+        warn_of_unknown(reported_in(table, doubtful))
     return Coded(table, schema, [column for column, _ in results])
 
 
@@ -111,42 +95,12 @@ def code_column(
 ) -> CodedColumn:
     """Return the codes of a column and their look-up table.
 
-    `outputs` is the result of `ColumnSchema.features_of` for the column's categories, if known.
+    `features` is the result of `ColumnSchema.features_of` for the column's categories, if known.
     """
     coded, may_be_unknown = _code_column(schema, read, features)
     if may_be_unknown and schema.warns_of_unknown:
-        _warn_of_unknown([reported_values(schema, read)])
+        warn_of_unknown([reported_values(schema, read)])
     return coded
-
-
-def _warn_of_unknown(reported: Sequence[ReportedValues]) -> None:
-    """Emit one warning about the unknown values of some columns, if there are any.
-
-    In `warning_once`, skip the columns of which a warning told before.
-    """
-    warned = _warned.get(set())  # outside `warning_once`, a new set: every call warns
-    new = [
-        values for values in reported if len(values.unknown.counts) and values.name not in warned
-    ]
-    if new:
-        warned.update(values.name for values in new)
-        warn(UnknownValueWarning.of(new))
-
-
-@contextmanager
-def warning_once(schema: Schema, table: Hashable) -> Iterator[None]:
-    """Return a context manager in which the unknown values of a column cause at most one warning.
-
-    An engine passes the same `table`, any key, for all parts of one table, because the warnings of
-    many parts would hide all others.
-    """
-    if len(schema.warned) >= MAX_WARNED_TABLES:
-        schema.warned.clear()
-    token = _warned.set(schema.warned.setdefault(table, set()))
-    try:
-        yield
-    finally:
-        _warned.reset(token)
 
 
 def _code_column(
@@ -163,47 +117,41 @@ def _code_column(
     column = with_column_context(schema.name, read.encode)
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, column.codes)
-    lut, shifted, may_be_unknown = _luts_of(schema, column, features)
+    luts = _luts_of(schema, column, features)
+    if luts.is_unknown is not None and schema.options.handle_unknown == "error":
+        check_known(schema.name, schema.known, column, luts.is_unknown)
     missing = schema.propagates_missing
-    return CodedColumn(column.codes, lut, schema.n_features, missing, shifted), may_be_unknown
+    result = CodedColumn(column.codes, luts.lut, schema.n_features, missing, luts.derived)
+    return result, luts.is_unknown is not None
 
 
-def _luts_of(
-    schema: ColumnSchema, column: Column, features: npt.NDArray[np.int64] | None
-) -> tuple[Lut, dict[int, Lut], bool]:
-    """Return the look-up table of a column, and the cache of `CodedColumn.lut_from`.
+class Luts(NamedTuple):
+    """The look-up table of the categories of a column."""
 
-    Also return whether a category of the column is unknown, even if it does not occur.
+    lut: Lut
+    is_unknown: npt.NDArray[np.bool_] | None  # which entries of `lut`, or None if none
+    derived: Cache[Lut]  # see `CodedColumn.luts`
+    shared: object  # keeps `Column.shared` alive, whose identity is the key of the cache
 
-    A small look-up table of known categories is reused if the next column has the same
-    `Column.shared`.
-    """
-    shared, *luts = schema.last_luts[0]
-    if column.shared is not None and column.shared is shared:
-        return luts[0], luts[1], False
+
+def _luts_of(schema: ColumnSchema, column: Column, features: npt.NDArray[np.int64] | None) -> Luts:
+    """Return the look-up table of a column; that of a small dictionary is kept for the next."""
+    if column.shared is None or features is not None or column.n_categories > MAX_CACHED_CATEGORIES:
+        return _new_luts(schema, column, features)
+    key = id(column.shared)
+    found: Luts = schema.of_dictionary.get(key, _new_luts, schema, column, None)
+    return found
+
+
+def _new_luts(schema: ColumnSchema, column: Column, features: npt.NDArray[np.int64] | None) -> Luts:
+    """Return the feature of each category of a column."""
     if features is None:
         features = schema.features_of(column.stored)
     is_unknown = features == UNKNOWN
-    has_unknown = bool(is_unknown.any())
-    if has_unknown:
-        if schema.options.handle_unknown == "error":
-            check_known(schema.name, schema.known, column, is_unknown)
-        features = np.where(is_unknown, schema.unknown_feature, features)
-    lut = features.astype(np.int32)
-    shifted: dict[int, Lut] = {}
-    if column.shared is not None and not has_unknown and len(lut) <= MAX_CACHED_CATEGORIES:
-        schema.last_luts[0] = column.shared, lut, shifted
-    return lut, shifted, has_unknown
-
-
-def with_column_context(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
-    """Return ``work(*arguments)``; add the name of the column to its errors."""
-    try:
-        return work(*arguments)
-    except TypeError as error:
-        raise TypeError(f"column {name!r}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from error
+    if not is_unknown.any():
+        return Luts(features.astype(np.int32), None, new_luts(), column.shared)
+    known = np.where(is_unknown, schema.unknown_feature, features)
+    return Luts(known.astype(np.int32), is_unknown, new_luts(), column.shared)
 
 
 def _of_known(
@@ -224,67 +172,5 @@ def _of_known(
             return None
         found[found == UNKNOWN] = len(schema.known)
     missing = schema.propagates_missing
-    coded = CodedColumn(found, schema.lut, schema.n_features, missing, schema.derived_luts)
+    coded = CodedColumn(found, schema.lut, schema.n_features, missing, schema.luts)
     return coded, lowest == UNKNOWN
-
-
-def check_no_missing(name: Any, codes: AnyArray) -> None:
-    """Raise an error for the first missing value, which has a negative code."""
-    if codes.dtype.kind == "i" and codes.size and codes.min() < 0:
-        row = int(np.argmax(codes < 0))
-        raise ValueError(
-            f"{_place(name, row)}: the value is missing; use handle_missing='ignore' (or"
-            " 'indicator', 'propagate')"
-        )
-
-
-def check_known(
-    name: Any,
-    known: Categories,
-    column: Column,
-    is_unknown: npt.NDArray[np.bool_],
-    saw: str = "fit saw",
-) -> None:
-    """Raise an error for the first row with an unknown value.
-
-    `saw` begins the text that names the kinds of the categories, e.g. "fit saw integers".
-    """
-    # The code of a missing value, -1, selects the last entry of `is_unknown`.
-    codes = column.codes
-    rows = is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
-    if rows.any():
-        row = int(np.argmax(rows))
-        value = plain(column.stored[codes[row]])
-        found = statistics.counted(column)
-        is_new = (known.find(found.categories) < 0) & (found.counts > 0)
-        unknown = found.take(np.flatnonzero(is_new)).most_frequent()
-        reasons = Reasons.of(known, unknown, int(found.counts.sum()), saw).texts()
-        why = f" ({'; '.join(reasons)})" if reasons else ""
-        listed = f"the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"
-        raise UnknownValueError(
-            f"{_place(name, row)}: {shown(value)} is unknown{why}; use {ACCEPTING_UNKNOWN};"
-            f" {listed if len(known) else 'the column has no categories'}"
-        )
-
-
-def _place(name: Any, row: int) -> str:
-    """Return the column of a value as text, and its row unless the table is part of another."""
-    return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"
-
-
-def check_report(table: Table, schema: Schema) -> Check:
-    """Return a report on the unknown, missing and infrequent values of a table."""
-    reported = _reported_in(table, schema.columns)
-    return check_of(reported, table.n_rows, quoted_columns(schema))
-
-
-def _reported_in(table: Table, columns: Iterable[ColumnSchema]) -> list[ReportedValues]:
-    """Return the unknown, missing and infrequent values of some columns of a table."""
-    columns = list(columns)
-    positions = table.positions([column.name for column in columns])
-    table.check_complete(positions)
-    reported = []
-    for column, position in zip(columns, positions, strict=True):
-        read = with_column_context(column.name, table.column, position)
-        reported.append(with_column_context(column.name, reported_values, column, read))
-    return reported

@@ -17,7 +17,8 @@ from onehot_fast._categories.keys import as_array, is_missing, name_key, name_ke
 from onehot_fast._kernels import dispatch
 from onehot_fast._pipeline.layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._runtime import parallel
-from onehot_fast._schema.column_schema import ColumnSchema, Special
+from onehot_fast._runtime.cache import Cache
+from onehot_fast._schema.column_schema import MAX_OF_LIBRARIES, ColumnSchema, Special
 from onehot_fast._schema.schema import Schema, categories_of_features
 from onehot_fast.table import ArrayTable, Table, column_positions
 
@@ -355,8 +356,8 @@ class DecodedLayout:
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
-        # Objects that an integration caches for the next table with these names.
-        self.memo: dict[str, Any] = {}
+        # What an integration makes for the next table with these names, by a key that names it.
+        self.of_library: Cache[Any] = Cache(MAX_OF_LIBRARIES)
         # The position of each feature of the schema in the encoded table.
         self.features: list[int] = column_positions(names, schema.names)
         named = zip(names, name_keys(names), strict=True)

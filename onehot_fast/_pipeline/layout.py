@@ -13,9 +13,10 @@ import numpy.typing as npt
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, key, plain
 from onehot_fast._pipeline.code import Coded
+from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
-from onehot_fast._schema.column_schema import ColumnSchema
+from onehot_fast._schema.column_schema import MAX_OF_LIBRARIES, ColumnSchema
 from onehot_fast._schema.schema import ColumnOrder, Schema, categories_of_features
 from onehot_fast.table import Table
 
@@ -102,8 +103,8 @@ class EncodedLayout:
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
-        # Objects that an integration caches for the next table with these names.
-        self.memo: dict[str, Any] = {}
+        # What an integration makes for the next table with these names, by a key that names it.
+        self.of_library: Cache[Any] = Cache(MAX_OF_LIBRARIES)
         self.order: ColumnOrder = schema.column_order(names)
         index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
         schema.check_names(names[i] for i in self.order.positions if i not in index_of)

@@ -1,156 +1,17 @@
-"""The unknown, missing and infrequent values of a table, as a report, a warning or an error."""
+"""The report of `Encoder.check` on the values of a table."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
-from onehot_fast._arguments.messages import number_of, shown
-from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_objects, name_key
-from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, other_kinds
-from onehot_fast._reports.listing import Listing, concatenated
-from onehot_fast._runtime.parallel import is_part_of_table
-from onehot_fast._schema.column_schema import ColumnSchema, Special
-from onehot_fast._schema.statistics import ColumnStatistics, counted
-from onehot_fast.column import Column, Values
+from onehot_fast._arguments.messages import number_of
+from onehot_fast._categories.keys import as_objects
+from onehot_fast._reports.listing import Listing, concatenated, quoted_columns
+from onehot_fast._reports.unknown import reported_in
+from onehot_fast._schema.schema import Schema
+from onehot_fast.table import Table
 
-# The maximum numbers of columns, and of values per column, in a message.
-MAX_COLUMNS_IN_MESSAGE = 4
-MAX_VALUES_IN_MESSAGE = 3
-KEEPING_UNKNOWN_APART = (
-    "handle_unknown='indicator' to tell unknown values from the dropped category, or 'error'"
-)
 CHECK_KINDS = ("unknown", "missing", "infrequent")
-
-
-class UnknownValueError(ValueError):
-    """A value is not a category, and `handle_unknown` is "error".
-
-    The message names the column, the first row and the values.
-    """
-
-    __module__ = "onehot_fast"
-
-
-@dataclass(frozen=True)
-class Reasons:
-    """Why values of a column are unknown, where a person cannot see it from the values."""
-
-    n_present: int = 0  # the number of rows that are not missing
-    n_of_other_kinds: int = 0  # the number of rows whose value has a kind that no category has
-    other_kinds: str = ""  # these kinds, e.g. "text"
-    known: str = ""  # the kinds of the categories, e.g. "fit saw integers"
-    # The texts that differ from a category in their Unicode form only, each with the category.
-    lookalikes: tuple[tuple[str, str], ...] = ()
-
-    @classmethod
-    def of(
-        cls, known: Categories, unknown: ColumnStatistics, n_present: int, saw: str = "fit saw"
-    ) -> Reasons:
-        """Return the reasons why no value of `unknown` is one of the `known` categories."""
-        is_other, kinds = other_kinds(unknown.categories, known)
-        first = unknown.categories.take(range(min(len(unknown.counts), MAX_VALUES_IN_MESSAGE)))
-        n_of_other_kinds = int(unknown.counts[is_other].sum())
-        similar = tuple(lookalikes(first.tolist(), known))
-        return cls(
-            n_present, n_of_other_kinds, kinds, f"{saw} {listed_kinds(kinds_of(known))}", similar
-        )
-
-    def merge(self, other: Reasons) -> Reasons:
-        """Return the reasons for the rows of both."""
-        return Reasons(
-            self.n_present + other.n_present,
-            self.n_of_other_kinds + other.n_of_other_kinds,
-            self.other_kinds or other.other_kinds,
-            self.known,
-            tuple(dict.fromkeys(self.lookalikes + other.lookalikes)),
-        )
-
-    def texts(self) -> list[str]:
-        """Return each reason with its remedy."""
-        texts = []
-        n, n_present = self.n_of_other_kinds, self.n_present
-        if n:
-            share = f"all {n:,} values" if n == n_present else f"{n:,} of {n_present:,} values"
-            share = "the only value" if n_present == 1 else share
-            share = "some values" if is_part_of_table() else share
-            verb = "is" if n == 1 and not is_part_of_table() else "are"
-            texts.append(f"{share} {verb} {self.other_kinds}, {self.known}: convert the column")
-        return texts + [
-            f"{text!a} is the category {category!a} in another Unicode form:"
-            " normalize both with unicodedata.normalize('NFC', ...)"
-            for text, category in self.lookalikes
-        ]
-
-
-@dataclass(frozen=True, eq=False)
-class ReportedValues:
-    """The unknown, missing and infrequent values of a column, the most frequent first."""
-
-    name: object
-    unknown: ColumnStatistics
-    missing: ColumnStatistics
-    infrequent: ColumnStatistics
-    reasons: Reasons
-    dropped: str  # the category with the row of zeros of unknown values, as text, or ""
-
-    def merge(self, other: ReportedValues) -> ReportedValues:
-        """Return the unknown values of the rows of both, for a warning."""
-        unknown = ColumnStatistics.merge([self.unknown, other.unknown]).most_frequent()
-        reasons = self.reasons.merge(other.reasons)
-        return dataclasses.replace(self, unknown=unknown, reasons=reasons)
-
-    def some_unknown(self, said: str = "") -> str:
-        """Return the column name, the first unknown values, and the reasons that `said` lacks."""
-        counts = self.unknown.counts
-        first = np.arange(min(len(counts), MAX_VALUES_IN_MESSAGE))
-        texts = [*map(shown, self.unknown.categories.take(first).tolist())]
-        rest = ", …"
-        if not is_part_of_table():
-            rows = [number_of(count, "row") for count in counts[first].tolist()]
-            texts = [f"{text} ({n_rows})" for text, n_rows in zip(texts, rows, strict=True)]
-            rest += f" ({len(counts):,} values in {number_of(int(counts.sum()), 'row')})"
-        more = rest if len(counts) > MAX_VALUES_IN_MESSAGE else ""
-        notes = [text for text in self.reasons.texts() if text not in said]
-        notes += [f"equal to rows of the dropped category {self.dropped}"] if self.dropped else []
-        why = f" ({'; '.join(notes)})" if notes else ""
-        return f"{self.name!r}: {', '.join(texts)}{more}{why}"
-
-
-class UnknownValueWarning(UserWarning):
-    """Values are not categories, and become rows of zeros.
-
-    `handle_unknown` is "warn", or their rows equal the rows of the category that `drop` dropped.
-    """
-
-    __module__ = "onehot_fast"
-
-    # The values of each column by its name. The message is the only argument of the class, as a
-    # copy or a pickle requires.
-    reported: dict[object, ReportedValues]
-
-    @classmethod
-    def of(cls, reported: Iterable[ReportedValues]) -> UnknownValueWarning:
-        """Return the warning about the unknown values of some columns."""
-        by_name = {values.name: values for values in reported}
-        text = f"unknown values become rows of zeros, in {_some_columns(by_name.values())}"
-        if any(values.dropped for values in by_name.values()):
-            text += f"; use {KEEPING_UNKNOWN_APART}"
-        warning = cls(text)
-        warning.reported = by_name
-        return warning
-
-    def merge(self, other: UnknownValueWarning) -> UnknownValueWarning:
-        """Return one warning for the rows of both warnings."""
-        both = {name_key(name): values for name, values in self.reported.items()}
-        for name, values in other.reported.items():
-            mine = both.get(name_key(name))
-            both[name_key(name)] = values if mine is None else mine.merge(values)
-        return UnknownValueWarning.of(both.values())
 
 
 class Check(Listing):
@@ -190,39 +51,9 @@ class Check(Listing):
         return self.notes
 
 
-def reported_values(column: ColumnSchema, read: Column | Values) -> ReportedValues:
-    """Return the unknown, missing and infrequent values of a column."""
-    rows = read.encode()
-    found = counted(rows)
-    positions = column.known.find(found.categories)
-    is_infrequent = np.append(column.is_infrequent, False)[positions]
-    unknown, infrequent = (
-        found.take(np.flatnonzero(flags & (found.counts > 0))).most_frequent()
-        for flags in (positions < 0, is_infrequent)
-    )
-    n_missing = len(rows) - int(found.counts.sum())
-    missing = ColumnStatistics(Categories(as_objects([None])), np.array([n_missing]))
-    return ReportedValues(
-        column.name,
-        unknown,
-        missing.take(np.flatnonzero(missing.counts)),
-        infrequent,
-        Reasons.of(column.known, unknown, len(rows) - n_missing),
-        _dropped(column) if column.hides_unknown else "",
-    )
-
-
-def _dropped(column: ColumnSchema) -> str:
-    """Return the dropped category as text."""
-    label = column.zero_row_labels[0]
-    return "of infrequent values" if isinstance(label, Special) else shown(label)
-
-
-def check_of(reported: Sequence[ReportedValues], n_rows: int, quoted: Iterable[object]) -> Check:
-    """Return the report of `Encoder.check` on a table of `n_rows` rows.
-
-    `quoted` has the names of the columns whose values are shown in quotes.
-    """
+def check_report(table: Table, schema: Schema) -> Check:
+    """Return a report on the unknown, missing and infrequent values of a table."""
+    reported, n_rows = reported_in(table, schema.columns), table.n_rows
     found = [(each.name, kind, getattr(each, kind)) for each in reported for kind in CHECK_KINDS]
     counts = [values.counts for *_, values in found]
     lengths = [*map(len, counts)]
@@ -234,24 +65,8 @@ def check_of(reported: Sequence[ReportedValues], n_rows: int, quoted: Iterable[o
         count=count,
         share=count / max(n_rows, 1),
     )
-    check.checked_rows, check.quoted = n_rows, frozenset(quoted)
+    check.checked_rows, check.quoted = n_rows, quoted_columns(schema)
     check.notes = tuple(
         f"column {each.name!r}: {reason}" for each in reported for reason in each.reasons.texts()
     )
     return check
-
-
-def with_all_unknown(
-    error: UnknownValueError, reported: Iterable[ReportedValues]
-) -> UnknownValueError:
-    """Return a copy of an error whose message also names the unknown values of all columns."""
-    listed = _some_columns(reported, str(error))
-    return UnknownValueError(f"{error}; unknown values of all columns: {listed}")
-
-
-def _some_columns(reported: Iterable[ReportedValues], said: str = "") -> str:
-    """Return the unknown values of the first columns as text, without what `said` contains."""
-    unknown = [values.some_unknown(said) for values in reported if len(values.unknown.counts)]
-    n_more = len(unknown) - MAX_COLUMNS_IN_MESSAGE
-    more = f"; … and {n_more} more columns" if n_more > 0 else ""
-    return "; ".join(unknown[:MAX_COLUMNS_IN_MESSAGE]) + more

@@ -10,12 +10,18 @@ import numpy.typing as npt
 
 from onehot_fast._kernels import dispatch
 from onehot_fast._runtime import memory, parallel
+from onehot_fast._runtime.cache import Cache
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
-# A schema keeps at most this number of look-up tables that are derived from each of its own.
-MAX_DERIVED_LUTS = 64
+# A schema keeps at most this number of look-up tables that are made from each of its own.
+MAX_CACHED_LUTS = 64
+
+
+def new_luts() -> Cache[Lut]:
+    """Return an empty cache for `CodedColumn.luts`."""
+    return Cache(MAX_CACHED_LUTS)
 
 
 @dataclass(eq=False, slots=True)  # creating a frozen instance takes four times as long
@@ -29,7 +35,7 @@ class CodedColumn:
     n_features: int
     nan_where_missing: bool = False  # whether all features of a row with a missing value are NaN
     # The results of `lut_from` and `digit_lut`, which columns with the same `lut` share.
-    derived_luts: dict[Any, Lut] = field(default_factory=dict)
+    luts: Cache[Lut] = field(default_factory=new_luts)
 
     def lut_from(self, first: int) -> Lut:
         """Return the look-up table with `first` added to each entry, except negative entries."""
@@ -39,28 +45,18 @@ class CodedColumn:
             return lut
         if first == 0:
             return self.lut
-        try:
-            return self.derived_luts[first]
-        except KeyError:
-            return self._kept(first, np.where(self.lut < 0, self.lut, self.lut + first))
+        return self.luts.get(first, _shifted, self.lut, first)
 
     def digit_lut(self, scale: int) -> Lut:
         """Return the look-up table of the digits of `JointLayout`, multiplied by `scale`."""
-        key = "digit", scale
-        try:
-            return self.derived_luts[key]
-        except KeyError:
-            lut = self.lut_from(0).copy()
-            lut[lut < 0] = self.n_features
-            lut[-1] += self.nan_where_missing and self.n_features > 0
-            return self._kept(key, lut * np.int32(scale))
+        return self.luts.get(("digit", scale), self._digits, scale)
 
-    def _kept(self, key: Any, lut: Lut) -> Lut:
-        """Return a look-up table, and keep it; another thread may empty the cache meanwhile."""
-        if len(self.derived_luts) >= MAX_DERIVED_LUTS:
-            self.derived_luts.clear()
-        self.derived_luts[key] = lut
-        return lut
+    def _digits(self, scale: int) -> Lut:
+        """Return the digit of each code, multiplied by `scale`."""
+        lut = self.lut_from(0).copy()
+        lut[lut < 0] = self.n_features
+        lut[-1] += self.nan_where_missing and self.n_features > 0
+        return lut * np.int32(scale)
 
     def features(self, num_threads: int | None = None) -> AnyArray:
         """Return the feature of each row; a negative number means no column."""
@@ -91,3 +87,8 @@ def recode(
     out, _ = memory.allocate((len(codes),), dtype)
     dispatch.recode(codes, lut, out, num_threads)
     return out
+
+
+def _shifted(lut: Lut, first: int) -> Lut:
+    """Return a look-up table with `first` added to each entry that is not negative."""
+    return np.where(lut < 0, lut, lut + first)

@@ -16,11 +16,15 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
+from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.utils import cached_property
+from onehot_fast._schema.coded_column import Lut, new_luts
 from onehot_fast._schema.options import ColumnOptions, DropValue, declared_categories
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
+
+MAX_OF_LIBRARIES = 16
 
 UNKNOWN = -2  # the feature of an unknown category; a dropped category has -1
 
@@ -144,14 +148,19 @@ class ColumnSchema:
         return np.concatenate([self.feature_of_category, np.array(last, np.int32)])
 
     @cached_property
-    def derived_luts(self) -> dict[Any, npt.NDArray[np.int32]]:
+    def luts(self) -> Cache[Lut]:
         """The attribute of the same name of every `CodedColumn` that uses `lut`."""
-        return {}
+        return new_luts()
 
     @cached_property
-    def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
-        """The last look-up table, cached as ``[(Column.shared, lut, derived_luts)]``."""
-        return [(None, None, {})]
+    def of_dictionary(self) -> Cache[Any]:
+        """The look-up tables of the last dictionary, by the identity of `Column.shared`."""
+        return Cache(1)
+
+    @cached_property
+    def of_library(self) -> Cache[Any]:
+        """What integrations make from this column, by a key that names the integration."""
+        return Cache(MAX_OF_LIBRARIES)
 
     @cached_property
     def propagates_missing(self) -> bool:

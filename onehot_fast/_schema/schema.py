@@ -12,6 +12,7 @@ import numpy as np
 
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects, name_key, name_keys
+from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import cached_property, warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special, column_schema, state_of
@@ -82,8 +83,8 @@ class Schema:
         return f"<Schema of {self.n_features:,} features: {{{sizes}{more}}}>"
 
     @cached_property
-    def _cached(self) -> dict[Any, Any]:
-        return {}
+    def _of_names(self) -> Cache[Any]:
+        return Cache(MAX_CACHED_TABLES)
 
     def cached_for(self, names: tuple[Hashable, ...], make: Callable[[Schema, Any], Made]) -> Made:
         """Return ``make(self, names)``, and cache the result for the same `make` and `names`.
@@ -93,21 +94,13 @@ class Schema:
         # Only str names are cached: 1 and True are different names but equal keys.
         if len(names) > MAX_CACHED_NAMES or not {str} >= set(map(type, names)):
             return make(self, names)
-        key = (make, names)
-        # In free-threaded Python, `dict.get` takes a lock, which would make threads wait.
-        try:
-            found: Made = self._cached[key]
-        except KeyError:
-            found = make(self, names)
-            if len(self._cached) >= MAX_CACHED_TABLES:
-                self._cached.clear()
-            self._cached[key] = found
+        found: Made = self._of_names.get((make, names), make, self, names)
         return found
 
     @cached_property
-    def warned(self) -> dict[Hashable, set[Hashable]]:
+    def warned(self) -> Cache[set[Hashable]]:
         """For each table of an engine, the columns of which `warning_once` warned."""
-        return {}
+        return Cache(MAX_CACHED_TABLES)
 
     @cached_property
     def has_other_columns(self) -> bool:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from onehot_fast import Encoder, one_hot
-from onehot_fast._pipeline.code import MAX_WARNED_TABLES, warning_once
-from onehot_fast._schema.coded_column import MAX_DERIVED_LUTS, CodedColumn
+from onehot_fast._reports.unknown import warning_once
+from onehot_fast._schema.coded_column import MAX_CACHED_LUTS, CodedColumn
 from onehot_fast._schema.schema import MAX_CACHED_TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ def test_every_cache_is_listed_in_the_design():
     files = [*(ROOT / "onehot_fast").rglob("*.py"), *(ROOT / "integrations").rglob("*.py")]
     found = {name for file in files for name in caches(file.read_text())}
 
-    assert {"_resolve_integers", "_LABELS", "_registered"} <= found
+    assert {"_resolve_integers", "_flags", "_registered"} <= found
     assert not {name for name in found if f"`{name}`" not in page}
 
 
@@ -81,11 +81,11 @@ def test_a_result_does_not_depend_on_equal_values_of_earlier_calls(dtype, is_rev
 def test_derived_tables_are_bounded():
     """And right after the cache was emptied."""
     column = CodedColumn(np.array([0, 1]), np.array([0, -1, 1], np.int32), 2)
-    for start in range(3 * MAX_DERIVED_LUTS):
+    for start in range(3 * MAX_CACHED_LUTS):
         assert column.lut_from(start).tolist() == [start, -1, 1 + start]
         assert column.digit_lut(start).tolist() == [0, 2 * start, start]
 
-        assert len(column.derived_luts) <= MAX_DERIVED_LUTS
+        assert len(column.luts) <= MAX_CACHED_LUTS
 
 
 def test_layouts_and_warnings_of_a_schema_are_bounded():
@@ -95,5 +95,5 @@ def test_layouts_and_warnings_of_a_schema_are_bounded():
         with warning_once(encoder.schema, i):
             pass
 
-    assert 0 < len(encoder.schema._cached) <= MAX_CACHED_TABLES
-    assert 0 < len(encoder.schema.warned) <= MAX_WARNED_TABLES
+    assert 0 < len(encoder.schema._of_names) <= MAX_CACHED_TABLES
+    assert 0 < len(encoder.schema.warned) <= MAX_CACHED_TABLES
