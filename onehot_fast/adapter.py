@@ -36,10 +36,12 @@ from onehot_fast._arguments.messages import did_you_mean, human_size, shown, wit
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
+from onehot_fast._categories.values import Values, read_column
 from onehot_fast._pipeline import write
 from onehot_fast._pipeline.decode import (
     DecodedLayout,
@@ -69,7 +71,6 @@ from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import Schema
-from onehot_fast.column import Column, Values, read_column
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
 

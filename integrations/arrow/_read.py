@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from onehot_fast import Column
 from onehot_fast.adapter import (
     CodedColumn,
+    Rows,
     Table,
     Values,
     integration,
@@ -312,12 +313,12 @@ def read_integers(column: ArrowColumn) -> Codes:
     return _joined([_core_array(chunk).codes() for chunk in chunks_of(column)], np.int8)
 
 
-def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
+def read_lists(rows: Any) -> Rows:
     """Return the offsets and the concatenated elements of lists; a null list counts as empty."""
     offsets, elements = flattened(as_column(rows))
     if pa.types.is_integer(elements.type):
-        return offsets, _core_array(elements).codes()
-    return offsets, read_column(elements).encode()
+        return Rows(offsets, _core_array(elements).codes())
+    return Rows(offsets, read_column(elements).encode())
 
 
 def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:

@@ -17,6 +17,7 @@ from onehot_fast.adapter import (
     ColumnKeywords,
     ColumnSchema,
     EncodedLayout,
+    Rows,
     SeriesAccessor,
     TableAccessor,
     TableKeywords,
@@ -134,7 +135,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             return column, lambda: labels
         return column, lambda: prefixed(labels, prefix, options["prefix_sep"])
 
-    def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
+    def _labels(self, sep: str | None) -> Rows:
         return read_labels(self._series(), sep)
 
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pd.DataFrame:

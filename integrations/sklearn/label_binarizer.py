@@ -208,23 +208,23 @@ class MultiLabelBinarizer(Exchange, SklearnMultiLabelBinarizer, auto_wrap_output
             return self.fit(y).transform(y)
         self._cached_dict = None
         numbers: dict[Any, int] = {}
-        offsets, codes = Rows.numbered(_as_rows(y), numbers)
+        rows = Rows.numbered(_as_rows(y), numbers)
         dtype = int if all(isinstance(label, int) for label in numbers) else object
         classes = np.empty(len(numbers), dtype)
         classes[:] = list(numbers)
         distinct, positions = np.unique(classes, return_inverse=True)
         self.classes_: AnyArray = distinct
-        return self._matrix(offsets, codes, positions)
+        return self._matrix(rows, positions)
 
     def transform(self, y: Any) -> Any:
         check_is_fitted(self)
         n_classes = len(self.classes_)
         numbers = dict(self._build_cache())
-        offsets, codes = Rows.numbered(_as_rows(y), numbers)
+        rows = Rows.numbered(_as_rows(y), numbers)
         if len(numbers) > n_classes:
             unknown = sorted(list(numbers)[n_classes:], key=str)
             warnings.warn(f"unknown class(es) {unknown} will be ignored", stacklevel=2)
-        return self._matrix(offsets, codes, np.arange(n_classes))
+        return self._matrix(rows, np.arange(n_classes))
 
     def inverse_transform(self, yt: Any) -> list[tuple[Any, ...]]:
         check_is_fitted(self)
@@ -236,12 +236,12 @@ class MultiLabelBinarizer(Exchange, SklearnMultiLabelBinarizer, auto_wrap_output
         ends = np.cumsum(lengths).tolist()
         return [flat[start:stop] for start, stop in pairwise((0, *ends))]
 
-    def _matrix(self, offsets: AnyArray, codes: AnyArray, positions: AnyArray) -> Any:
+    def _matrix(self, rows: Rows, positions: AnyArray) -> Any:
         """Return the indicator matrix of rows of codes; `positions` maps a code to a column."""
         lut, n_classes = np.append(positions, -1).astype(np.int32), len(self.classes_)
-        classes = CodedColumn(codes, lut, n_classes).features()
+        classes = CodedColumn(rows.elements, lut, n_classes).features()
         form: Any = csr_format() if self.sparse_output else "numpy"
-        return multi_hot(classes, n_classes, offsets=offsets, dtype=np.int64, output=form)
+        return multi_hot(classes, n_classes, offsets=rows.offsets, dtype=np.int64, output=form)
 
 
 def label_binarize(

@@ -18,7 +18,9 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import did_you_mean, shown
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys, plain
+from onehot_fast._categories.values import Values
 from onehot_fast._runtime import parallel
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema import reports, statistics
@@ -28,7 +30,6 @@ from onehot_fast._schema.options import UNKNOWN_RULES, ColumnOptions, Options
 from onehot_fast._schema.reports import Check, ReportedValues, UnknownValueError
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
-from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]

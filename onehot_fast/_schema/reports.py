@@ -15,15 +15,16 @@ import numpy.typing as npt
 from onehot_fast._arguments.checks import check_choice
 from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import as_objects, name_key, text_label
 from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, other_kinds
+from onehot_fast._categories.values import Values
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special
 from onehot_fast._schema.options import DropValue
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import ColumnStatistics, Counts, counted
-from onehot_fast.column import Column, Values
 
 Objects = npt.NDArray[np.object_]
 

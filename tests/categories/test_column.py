@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, Encoder
-from onehot_fast.column import read_column
+from onehot_fast._categories.values import read_column
 from onehot_fast.table import ArrayTable, read_table
 
 CATEGORY = np.array(["a"])
