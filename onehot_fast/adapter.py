@@ -65,7 +65,7 @@ from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema import lookup, reports
-from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.coded_column import CodedColumn, lut_of, lut_of_order
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.lookup import code_column
@@ -116,6 +116,8 @@ __all__ = [
     "is_container",
     "items_of",
     "lookup",
+    "lut_of",
+    "lut_of_order",
     "map_columns",
     "max_positional",
     "name_key",

@@ -206,7 +206,7 @@ def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
         raise ValueError("categories must not be 'auto'; pass distinct_labels(rows) instead")
     column = read_column(ragged.elements).encode()
     features = Categories.of(known).find(Categories.of(column.stored))
-    return CodedColumn(column.codes, np.append(features, -1).astype(np.int32), len(known))
+    return CodedColumn.of_positions(column.codes, features, len(known))
 
 
 def _check_classes(ragged: Rows, coded: CodedColumn) -> None:

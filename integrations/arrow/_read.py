@@ -22,6 +22,8 @@ from onehot_fast.adapter import (
     Table,
     Values,
     integration,
+    lut_of,
+    lut_of_order,
     read_arrow,
     reader_of,
     with_article,
@@ -245,8 +247,7 @@ class ColumnReader:
         values = [None if row < 0 else column[row].as_py() for row in row_of.tolist()]
         # Values may be equal, although what is stored differs.
         distinct = Values([np.fromiter(values, object, len(values))]).encode()
-        codes = np.append(distinct.codes, -1).astype(np.int32).take(stored.codes)
-        return Column.unchecked(codes, distinct.stored)
+        return Column.unchecked(lut_of(distinct.codes).take(stored.codes), distinct.stored)
 
     def _read_dictionary(self, column: ArrowColumn) -> Column:
         """Return the codes of all chunks, with one array of categories for all dictionaries."""
@@ -280,17 +281,13 @@ class ColumnReader:
             self._luts = dict.fromkeys(dictionaries)
             return
         order = _by_appearance(codes, len(self._categories))
-        positions = np.full(len(self._categories) + 1, -1, np.int32)
-        positions[order] = np.arange(len(order))
+        positions = lut_of_order(order, len(self._categories))
         self._categories = self._categories.take(order)
         ends = np.cumsum([len(array) for array in arrays], dtype=np.int64)
         luts = np.split(positions[codes], ends[:-1])
         orders = {tuple(_by_appearance(lut, len(order)).tolist()) for lut in luts}
         self._is_same_order = len(orders - {()}) <= 1
-        self._luts = {
-            identity: np.append(lut, np.int32(-1))
-            for identity, lut in zip(dictionaries, luts, strict=False)
-        }
+        self._luts = dict(zip(dictionaries, map(lut_of, luts), strict=False))
 
 
 def _by_appearance(codes: Codes, n_codes: int) -> Codes:

@@ -19,7 +19,7 @@ from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import multi_hot
-from onehot_fast.adapter import CodedColumn, Rows, read_column, reader_of, write
+from onehot_fast.adapter import CodedColumn, Rows, lut_of, read_column, reader_of, write
 
 from ._category_encoder import CategoryCodes, CategoryLookup, learn
 from ._columns import (
@@ -156,7 +156,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         n, columns = n_classes, np.where(columns < n_classes, columns, -1)
         if n_classes < 3 and len(columns) < 3:
             n, columns = 1, np.where(columns == 1, 0, -1)
-        lut = np.append(columns, -1).astype(np.int32).take(rows.lut)
+        lut = lut_of(columns).take(rows.lut)
         column = CodedColumn(rows.codes, lut, n)
         if self.sparse_output:
             matrix = one_hot_rows([column], np.dtype(np.int64), is_sparse=True)
@@ -238,8 +238,8 @@ class MultiLabelBinarizer(Exchange, SklearnMultiLabelBinarizer, auto_wrap_output
 
     def _matrix(self, rows: Rows, positions: AnyArray) -> Any:
         """Return the indicator matrix of rows of codes; `positions` maps a code to a column."""
-        lut, n_classes = np.append(positions, -1).astype(np.int32), len(self.classes_)
-        classes = CodedColumn(rows.elements, lut, n_classes).features()
+        n_classes = len(self.classes_)
+        classes = CodedColumn.of_positions(rows.elements, positions, n_classes).features()
         form: Any = csr_format() if self.sparse_output else "numpy"
         return multi_hot(classes, n_classes, offsets=rows.offsets, dtype=np.int64, output=form)
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._runtime.utils import cached_property
+from onehot_fast._schema.coded_column import lut_of
 from onehot_fast._schema.options import ColumnOptions, DropValue, declared_categories
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
 
@@ -140,8 +141,8 @@ class ColumnSchema:
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
         """The feature of each category, and last of an unknown and a missing value."""
-        last = [self.unknown_feature, self.missing_feature]
-        return np.concatenate([self.feature_of_category, np.array(last, np.int32)])
+        known_and_unknown = np.append(self.feature_of_category, np.int32(self.unknown_feature))
+        return lut_of(known_and_unknown, self.missing_feature)
 
     @cached_property
     def derived_luts(self) -> dict[Any, npt.NDArray[np.int32]]:
