@@ -32,7 +32,14 @@ from onehot_fast._arguments.checks import (
     max_positional,
     number_dtype,
 )
-from onehot_fast._arguments.messages import did_you_mean, human_size, shown, with_article
+from onehot_fast._arguments.messages import (
+    did_you_mean,
+    error_at,
+    human_size,
+    shown,
+    with_article,
+    with_column_context,
+)
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._categories.categories import Categories
@@ -109,6 +116,7 @@ __all__ = [
     "columns_only",
     "decoded_matrix",
     "did_you_mean",
+    "error_at",
     "every_value",
     "human_size",
     "identities",
@@ -133,6 +141,7 @@ __all__ = [
     "require",
     "shown",
     "with_article",
+    "with_column_context",
     "write",
 ]  # fmt: skip
 

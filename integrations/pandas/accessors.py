@@ -163,10 +163,7 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
     is_special = any(isinstance(label, Special) for label in schema.labels)
     if not is_special and (level_of >= 0).all():
         return levels.take(level_of)
-    labels = [
-        f"({label.value})" if isinstance(label, Special) else label for label in schema.labels
-    ]
-    return pd.Index(labels, tupleize_cols=False)
+    return pd.Index(schema.shown_labels, tupleize_cols=False)
 
 
 @pd.api.extensions.register_dataframe_accessor("onehot")

@@ -121,6 +121,13 @@ class ColumnSchema:
         return (*self.known.take(self.category_of_feature).tolist(), *self.specials)
 
     @property
+    def shown_labels(self) -> list[Any]:
+        """The `labels`, with the text of each Special in its place, e.g. "(missing)"."""
+        return [
+            _special_label(label) if isinstance(label, Special) else label for label in self.labels
+        ]
+
+    @property
     def text_labels(self) -> list[str]:
         """The names of the features without their prefix."""
         own = self.known.take(self.category_of_feature).text_labels()

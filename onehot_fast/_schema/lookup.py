@@ -7,16 +7,16 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.messages import did_you_mean, shown
+from onehot_fast._arguments.messages import did_you_mean, shown, with_column_context
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys, plain
@@ -33,7 +33,6 @@ from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableSt
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-Result = TypeVar("Result")
 
 # The approximate size of a value (a code or a short string) in bytes.
 VALUE_BYTES = 8
@@ -272,16 +271,6 @@ def _luts_of(
     if column.shared is not None and not has_unknown and len(lut) <= MAX_CACHED_CATEGORIES:
         schema.last_luts[0] = column.shared, lut, shifted
     return lut, shifted, has_unknown
-
-
-def with_column_context(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
-    """Return ``work(*arguments)``; add the name of the column to its errors."""
-    try:
-        return work(*arguments)
-    except TypeError as error:
-        raise TypeError(f"column {name!r}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from error
 
 
 def _of_known(
