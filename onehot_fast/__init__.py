@@ -48,7 +48,7 @@ except ImportError as _error:
     ) from _error
 
 if TYPE_CHECKING:
-    from onehot_fast.column import Column
+    from onehot_fast._categories.column import Column
     from onehot_fast.encoder import (
         Check,
         Encoder,
@@ -70,7 +70,7 @@ __all__ = [
 # Names of other modules are imported at their first use, because importing them here would triple
 # the time of `import onehot_fast`. Names that are not listed are in the module `encoder`.
 _MODULES = {
-    "Column": "column", "OneHotMatrix": "implicit", "distinct_labels": "ragged",
+    "Column": "_categories.column", "OneHotMatrix": "implicit", "distinct_labels": "ragged",
     "multi_hot": "ragged",
 }  # fmt: skip
 

@@ -31,6 +31,9 @@ from onehot_fast._arguments.checks import (
     number_dtype,
 )
 from onehot_fast._arrow.array import ArrowBlock
+from onehot_fast._categories.column import Column
+from onehot_fast._categories.lists import Rows
+from onehot_fast._categories.values import read_column
 from onehot_fast._pipeline import write
 from onehot_fast._pipeline.code import code_column
 from onehot_fast._reports.unknown import UnknownValueError
@@ -39,7 +42,6 @@ from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.formats import SPARSE_CLASSES
 from onehot_fast._schema.options import ColumnKeywords, declared_categories
-from onehot_fast.column import Column, read_column
 from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels, multi_hot
 
@@ -330,14 +332,14 @@ class SeriesAccessor(Generic[Frame]):
         form = self._library if output is None else output
         check_choice(form, "output", (self._library, "numpy", *SPARSE_CLASSES))
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
-        offsets, labels = self._labels(sep)
-        known: Any = distinct_labels(labels, offsets=offsets)
+        rows = self._labels(sep)
+        known: Any = distinct_labels(rows.elements, offsets=rows.offsets)
         if categories is not None:
             known = declared_categories(categories, "categories") or categories
         matrix = multi_hot(
-            labels,
+            rows.elements,
             categories=known,
-            offsets=offsets,
+            offsets=rows.offsets,
             mode=mode,
             dtype=element,
             output=form if form in SPARSE_CLASSES else "numpy",  # type: ignore[call-overload]
@@ -432,8 +434,8 @@ class SeriesAccessor(Generic[Frame]):
         """Return the NumPy dtype for `dtype`; a subclass may also accept dtypes of its library."""
         return number_dtype(dtype, "dtype")
 
-    def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
-        """Return offsets and labels; row ``i`` has ``labels[offsets[i]:offsets[i + 1]]``."""
+    def _labels(self, sep: str | None) -> Rows:
+        """Return the labels of each row; their `elements` are a Column."""
         raise NotImplementedError
 
     def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Frame:

@@ -32,14 +32,24 @@ from onehot_fast._arguments.checks import (
     max_positional,
     number_dtype,
 )
-from onehot_fast._arguments.messages import did_you_mean, human_size, number_of, shown, with_article
+from onehot_fast._arguments.messages import (
+    did_you_mean,
+    error_at,
+    human_size,
+    number_of,
+    shown,
+    with_article,
+    with_column_context,
+)
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
+from onehot_fast._categories.values import Values, read_column
 from onehot_fast._pipeline import write
 from onehot_fast._pipeline.code import code_column, code_table
 from onehot_fast._pipeline.decode import (
@@ -66,19 +76,19 @@ from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.coded_column import CodedColumn, lut_of, lut_of_order
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.formats import FORMATS, checked_format, format_names
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import Schema
-from onehot_fast.column import Column, Values, read_column
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
 
 __all__ = [
     "FORMATS",
-    "ArrowBlock", "Cache",
+    "ArrowBlock",
+    "Cache",
     "Categorical",
     "Categories",
     "CodedColumn",
@@ -114,6 +124,7 @@ __all__ = [
     "columns_only",
     "decoded_matrix",
     "did_you_mean",
+    "error_at",
     "every_value",
     "format_names",
     "guards",
@@ -122,6 +133,8 @@ __all__ = [
     "integration",
     "is_container",
     "items_of",
+    "lut_of",
+    "lut_of_order",
     "map_columns",
     "max_positional",
     "name_key",
@@ -138,6 +151,7 @@ __all__ = [
     "shown",
     "warning_once",
     "with_article",
+    "with_column_context",
     "write",
 ]  # fmt: skip
 

@@ -10,15 +10,15 @@ import numpy.typing as npt
 from onehot_fast._arguments.checks import check_choice, max_positional, number_dtype
 from onehot_fast._arguments.indices import as_indices, resolve_depth
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.factorize import Factorized
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows, integers_of
+from onehot_fast._categories.values import read_column
 from onehot_fast._pipeline import write
 from onehot_fast._pipeline.write import wrap_sparse
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.formats import SPARSE_CLASSES
 from onehot_fast._schema.options import declared_categories
-from onehot_fast.column import Column, read_column
 
 __all__ = ["distinct_labels", "multi_hot"]
 
@@ -183,7 +183,7 @@ def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
 def _classes(ragged: Rows, depth: Any) -> CodedColumn:
     """Return integer elements as a column for the kernels; each integer is its own class."""
     elements = ragged.elements
-    if isinstance(elements, Column):
+    if isinstance(elements, Column) and ragged.codes_are_classes:
         depth = elements.n_categories if depth is None else depth
         elements = elements.codes
     integers = integers_of(elements)
@@ -207,7 +207,7 @@ def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
         raise ValueError("categories must not be 'auto'; pass distinct_labels(rows) instead")
     column = read_column(ragged.elements).encode()
     features = Categories.of(known).find(Categories.of(column.stored))
-    return CodedColumn(column.codes, np.append(features, -1).astype(np.int32), len(known))
+    return CodedColumn.of_positions(column.codes, features, len(known))
 
 
 def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
@@ -220,10 +220,12 @@ def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     position = start + int(np.argmax(offends[start:stop]))
     row, place = ragged.row_of(position)
     elements = ragged.elements
-    is_coded = isinstance(elements, Column | Factorized)
-    if isinstance(elements, Factorized) and coded.lut is None:
-        is_coded, elements = False, coded.codes  # integers, which are classes
-    value = elements.categories[int(coded.codes[position])] if is_coded else elements[position]
+    if isinstance(elements, Column) and (ragged.codes_are_classes or coded.lut is not None):
+        value = elements.categories[int(coded.codes[position])]
+    elif isinstance(elements, Column):
+        value = coded.codes[position]  # an integer, which is a class
+    else:
+        value = elements[position]
     expected = f"in [0, {coded.n_features})" if coded.lut is None else "one of the categories"
     raise ValueError(f"rows[{row}][{place}] must be {expected}, got {plain(value)!r}")
 

@@ -16,9 +16,10 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_array, is_array_like, is_container, unwrapped
 from onehot_fast._arguments.messages import did_you_mean, shown, with_article
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import is_missing, name_keys
+from onehot_fast._categories.values import Values, as_values, read_column
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
-from onehot_fast.column import Column, Values, as_values, read_column
 
 __all__ = ["Table", "column_position", "column_positions", "read_table"]
 

@@ -18,9 +18,12 @@ import pyarrow.compute as pc
 from onehot_fast import Column
 from onehot_fast.adapter import (
     CodedColumn,
+    Rows,
     Table,
     Values,
     integration,
+    lut_of,
+    lut_of_order,
     read_arrow,
     reader_of,
     with_article,
@@ -244,8 +247,7 @@ class ColumnReader:
         values = [None if row < 0 else column[row].as_py() for row in row_of.tolist()]
         # Values may be equal, although what is stored differs.
         distinct = Values([np.fromiter(values, object, len(values))]).encode()
-        codes = np.append(distinct.codes, -1).astype(np.int32).take(stored.codes)
-        return Column.unchecked(codes, distinct.stored)
+        return Column.unchecked(lut_of(distinct.codes).take(stored.codes), distinct.stored)
 
     def _read_dictionary(self, column: ArrowColumn) -> Column:
         """Return the codes of all chunks, with one array of categories for all dictionaries."""
@@ -279,17 +281,13 @@ class ColumnReader:
             self._luts = dict.fromkeys(dictionaries)
             return
         order = _by_appearance(codes, len(self._categories))
-        positions = np.full(len(self._categories) + 1, -1, np.int32)
-        positions[order] = np.arange(len(order))
+        positions = lut_of_order(order, len(self._categories))
         self._categories = self._categories.take(order)
         ends = np.cumsum([len(array) for array in arrays], dtype=np.int64)
         luts = np.split(positions[codes], ends[:-1])
         orders = {tuple(_by_appearance(lut, len(order)).tolist()) for lut in luts}
         self._is_same_order = len(orders - {()}) <= 1
-        self._luts = {
-            identity: np.append(lut, np.int32(-1))
-            for identity, lut in zip(dictionaries, luts, strict=False)
-        }
+        self._luts = dict(zip(dictionaries, map(lut_of, luts), strict=False))
 
 
 def _by_appearance(codes: Codes, n_codes: int) -> Codes:
@@ -312,12 +310,12 @@ def read_integers(column: ArrowColumn) -> Codes:
     return _joined([_core_array(chunk).codes() for chunk in chunks_of(column)], np.int8)
 
 
-def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
+def read_lists(rows: Any) -> Rows:
     """Return the offsets and the concatenated elements of lists; a null list counts as empty."""
     offsets, elements = flattened(as_column(rows))
     if pa.types.is_integer(elements.type):
-        return offsets, _core_array(elements).codes()
-    return offsets, read_column(elements).encode()
+        return Rows(offsets, _core_array(elements).codes())
+    return Rows(offsets, read_column(elements).encode())
 
 
 def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:

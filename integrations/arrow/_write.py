@@ -22,6 +22,7 @@ from onehot_fast.adapter import (
     PassThrough,
     Schema,
     Table,
+    error_at,
     identities,
     write,
 )
@@ -188,8 +189,8 @@ def with_columns(
             try:
                 arrays = columns(batch)
             except (TypeError, ValueError) as error:
-                kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"in the batch that begins at row {first_row}: {error}") from error
+                place = f"in the batch that begins at row {first_row}"
+                raise error_at(place, error) from error
             if any(isinstance(array, pa.ChunkedArray) for array in arrays):
                 yield from pa.Table.from_arrays(arrays, schema=schema).to_batches()
             else:

@@ -19,6 +19,7 @@ from onehot_fast.adapter import (
     code_column,
     map_columns,
     with_article,
+    with_column_context,
 )
 
 from ._read import ColumnReader, as_rows
@@ -151,11 +152,7 @@ class ColumnCoder:
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
         """Return the codes of a batch; every error message names the column."""
-        try:
-            column = self._reader.read(values)
-        except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"column {self._schema.name!r}: {error}") from error
+        column = with_column_context(self._schema.name, self._reader.read, values)
         if isinstance(column, Values):
             return code_column(self._schema, column)
         if column.stored is not self._categories:

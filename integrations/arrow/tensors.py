@@ -137,13 +137,12 @@ def _read(
         known = column.categories
         return CodedColumn(column.codes, None, len(known)), known
     if categories is None:
-        ordered, positions = Categories.of(column.stored).sorted()
-        lut = np.append(positions, -1).astype(np.int32)
+        found = Categories.of(column.stored)
+        order = found.argsort()
         if column.source == "bool":  # whose codes have two categories, also if one does not occur
-            occurring = np.array([(column.codes == code).any() for code in range(len(ordered))])
-            lut = np.append(np.where(occurring, np.cumsum(occurring) - 1, -1), -1).astype(np.int32)
-            ordered = ordered.take(np.flatnonzero(occurring))
-        return CodedColumn(column.codes, lut, len(ordered)), ordered.to_array()
+            order = order[[bool((column.codes == code).any()) for code in order]]
+        coded = CodedColumn.of_order(column.codes, order, len(found))
+        return coded, found.take(order).to_array()
     schema = ColumnSchema.declared(categories, element)
     return code_column(schema, column), schema.known.to_array()
 

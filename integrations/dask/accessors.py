@@ -11,7 +11,7 @@ import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor, register_series_accessor
 from dask.tokenize import tokenize
 
-from onehot_fast import Encoder, Special
+from onehot_fast import Encoder
 from onehot_fast.adapter import ColumnKeywords, SeriesAccessor, TableAccessor, check_options
 
 from ._engine import as_frame, on_partitions, transform_part
@@ -180,7 +180,5 @@ def _encode_part(
     encoded: pd.DataFrame = transform_part(part, encoder, "pandas", num_threads, token)
     if not has_prefix:
         (column,) = encoder.schema.columns
-        encoded.columns = pd.Index(
-            [f"({x.value})" if isinstance(x, Special) else x for x in column.labels]
-        )
+        encoded.columns = pd.Index(column.shown_labels)
     return encoded

@@ -1,6 +1,6 @@
 """Convert a Series to codes and levels, and its values to NumPy, Arrow or Python objects."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ from onehot_fast.adapter import (
     Strings,
     Values,
     integration,
+    lut_of,
+    lut_of_order,
     read_arrow,
     read_column,
 )
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from pandas.api.extensions import ExtensionDtype
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
-# A coded Series: its codes, with a map from codes to positions in the levels, and the levels.
-Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
 TEXT_TYPES = ("string", "large_string", "string_view")
 # How the names of those Arrow types begin in which pandas cannot look up or print labels. Labels of
@@ -39,12 +39,23 @@ MAX_RANGE = 1 << 16
 MAX_INSPECTED_ROWS = 2048
 
 
-def code_series(series: "pd.Series[Any]") -> Coding:
-    """Return the codes of a Series and its levels, i.e. the categories of `pandas.Categorical`."""
+class CodedSeries(NamedTuple):
+    """A Series as a `CodedColumn`, and the label that pandas gives to each of its features.
+
+    It is no `Column`: the labels have a dtype of pandas, which NumPy may lack, and several codes of
+    a dictionary may have the same label.
+    """
+
+    column: CodedColumn
+    levels: "pd.Index[Any]"  # in the order of the features
+
+
+def code_series(series: "pd.Series[Any]") -> CodedSeries:
+    """Return a Series in codes; its levels are the categories of `pandas.Categorical`."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         each_once = pd.Categorical.from_codes(np.arange(len(dtype.categories)), dtype=dtype)
-        return _coding(category_codes(series), pd.CategoricalIndex(each_once))
+        return _of_levels(category_codes(series), pd.CategoricalIndex(each_once))
     if is_arrow_dictionary(dtype):
         return _code_dictionary(series)
     if isinstance(dtype, np.dtype) and dtype.kind in "iub" and len(series):
@@ -57,13 +68,12 @@ def prefixed(levels: "pd.Index[Any]", prefix: object, prefix_sep: object) -> "pd
     return pd.Index([f"{prefix}{prefix_sep}{level}" for level in python_values(levels)])
 
 
-def _coding(
-    codes: Codes, levels: "pd.Index[Any]", lut: npt.NDArray[np.int32] | None = None
-) -> Coding:
-    return CodedColumn(codes, lut, len(levels)), levels
+def _of_levels(codes: Codes, levels: "pd.Index[Any]") -> CodedSeries:
+    """Return a Series whose codes are positions in its levels."""
+    return CodedSeries(CodedColumn(codes, None, len(levels)), levels)
 
 
-def _factorize(series: "pd.Series[Any]") -> Coding:
+def _factorize(series: "pd.Series[Any]") -> CodedSeries:
     """Return the codes and levels of values of any dtype, as `pandas.Categorical` finds them."""
     try:
         values = pd.Categorical(series)
@@ -73,7 +83,7 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
             values = pd.Categorical((series + 0.0).astype(series.dtype))
         else:
             return _factorize_unhashable(series, error)
-    return _coding(values.codes, values.categories)
+    return _of_levels(values.codes, values.categories)
 
 
 def _is_arrow_float(dtype: object) -> bool:
@@ -81,14 +91,14 @@ def _is_arrow_float(dtype: object) -> bool:
     return isinstance(dtype, pd.ArrowDtype) and is_float_dtype(dtype)
 
 
-def _factorize_unhashable(series: "pd.Series[Any]", error: Exception) -> Coding:
+def _factorize_unhashable(series: "pd.Series[Any]", error: Exception) -> CodedSeries:
     """Return the codes and levels of values that pandas cannot hash, sort or index."""
     try:
         column = read_column(series).encode()
     except TypeError:  # lists and structs
         raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
     coded, order = _sorted(column)
-    return coded, _object_index(column.categories[order])
+    return CodedSeries(coded, _object_index(column.categories[order]))
 
 
 def _object_index(values: npt.NDArray[Any]) -> "pd.Index[Any]":
@@ -101,19 +111,17 @@ def _object_index(values: npt.NDArray[Any]) -> "pd.Index[Any]":
 def _sorted(column: Column) -> tuple[CodedColumn, npt.NDArray[np.int64]]:
     """Return the column with its categories sorted, and the `argsort` of the old categories."""
     order = Categories.of(column.stored).argsort()
-    lut = np.full(len(order) + 1, -1, np.int32)
-    lut[order] = np.arange(len(order), dtype=np.int32)
-    return CodedColumn(column.codes, lut, len(order)), order
+    return CodedColumn.of_order(column.codes, order, len(order)), order
 
 
-def _code_integers(values: npt.NDArray[Any]) -> Coding:
+def _code_integers(values: npt.NDArray[Any]) -> CodedSeries:
     """Return the codes and levels of integers, without hashing if their range is small."""
     unsigned = np.dtype(f"u{values.itemsize}")
     low, high = values.min(), values.max()
     if int(high) - int(low) >= MAX_RANGE:
         column = Values([values]).encode()
         coded, order = _sorted(column)
-        return coded, pd.Index(column.categories[order])
+        return CodedSeries(coded, pd.Index(column.categories[order]))
     codes, base = values.view(unsigned), low.reshape(1).view(unsigned)
     if low < 0 or int(high) >= MAX_RANGE:
         codes = codes - base  # correct modulo the width, also if `low` is negative
@@ -122,13 +130,11 @@ def _code_integers(values: npt.NDArray[Any]) -> Coding:
         base, span = np.zeros(1, unsigned), int(high) + 1
     codes = np.require(codes, requirements=["C", "A"])
     present = np.flatnonzero(CodedColumn(codes, None, span).counts())
-    lut = np.full(span + 1, -1, np.int32)
-    lut[present] = np.arange(len(present), dtype=np.int32)
     levels = (present.astype(unsigned) + base).view(values.dtype)
-    return _coding(codes, pd.Index(levels), lut)
+    return CodedSeries(CodedColumn.of_order(codes, present, span), pd.Index(levels))
 
 
-def _code_texts(series: "pd.Series[Any]") -> Coding | None:
+def _code_texts(series: "pd.Series[Any]") -> CodedSeries | None:
     """Return the codes and levels of Arrow or Python strings, or None for other values."""
     dtype = series.dtype
     if dtype == np.dtype(object):
@@ -143,18 +149,18 @@ def _code_texts(series: "pd.Series[Any]") -> Coding | None:
     coded, order = _sorted(column)
     texts = column.stored.take(order)
     if not is_arrow_string(dtype):
-        return coded, pd.Index(texts.to_object(), dtype=dtype)
+        return CodedSeries(coded, pd.Index(texts.to_object(), dtype=dtype))
     import pyarrow as pa
 
     kind = pa_array(series).type
     if str(kind).startswith(NOT_INDEXED):
-        return coded, pd.Index(texts.to_object())
+        return CodedSeries(coded, pd.Index(texts.to_object()))
     offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
     levels = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
-    return coded, pd.Index(cast(Any, dtype).__from_arrow__(levels.cast(kind)))
+    return CodedSeries(coded, pd.Index(cast(Any, dtype).__from_arrow__(levels.cast(kind))))
 
 
-def _code_dictionary(series: "pd.Series[Any]") -> Coding:
+def _code_dictionary(series: "pd.Series[Any]") -> CodedSeries:
     """Return the codes and levels of an Arrow dictionary; its indices and values may be null."""
     import pyarrow as pa
 
@@ -166,10 +172,12 @@ def _code_dictionary(series: "pd.Series[Any]") -> Coding:
         lut, values = arrow_levels(encoded.dictionary)
         texts = isinstance(values, Strings) and values.is_text
         known = values.to_object() if isinstance(values, Strings) else values
-        return _coding(codes, pd.Index(known) if texts else _object_index(known), lut)
+        levels = pd.Index(known) if texts else _object_index(known)
+        return CodedSeries(CodedColumn(codes, lut, len(levels)), levels)
     proper = encoded.dictionary.dictionary_encode()
-    lut = np.append(proper.indices.fill_null(-1).to_numpy(), np.int32(-1))
-    return _coding(codes, pd.Index(pd.arrays.ArrowExtensionArray(proper.dictionary)), lut)
+    positions = proper.indices.fill_null(-1).to_numpy()
+    levels = pd.Index(pd.arrays.ArrowExtensionArray(proper.dictionary))
+    return CodedSeries(CodedColumn.of_positions(codes, positions, len(levels)), levels)
 
 
 def as_series(values: Any) -> "pd.Series[Any]":
@@ -286,9 +294,8 @@ def arrow_levels(
     is_value = column.codes >= 0
     _, first = np.unique(column.codes[is_value], return_index=True)
     order = column.codes[is_value][np.sort(first)]
-    ranks = np.full(column.n_categories + 1, -1, np.int32)
-    ranks[order] = np.arange(len(order), dtype=np.int32)
-    return np.append(ranks[column.codes], np.int32(-1)), column.stored.take(order)
+    ranks = lut_of_order(order, column.n_categories)
+    return lut_of(ranks[column.codes]), column.stored.take(order)
 
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
@@ -300,5 +307,4 @@ def keep_values(codes: Codes, values: Any, is_kept: npt.NDArray[np.bool_]) -> tu
     """Return codes, in which a value that is not kept becomes -1, and the kept values."""
     if is_kept.all():
         return codes, values
-    positions = np.append(np.where(is_kept, np.cumsum(is_kept) - 1, -1), -1)
-    return positions[codes], values[is_kept]
+    return lut_of_order(np.flatnonzero(is_kept), len(is_kept))[codes], values[is_kept]

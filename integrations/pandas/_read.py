@@ -141,7 +141,8 @@ def read_column(values: Any) -> Column | Values:
 def read_lists(rows: Any) -> Rows:
     """Return a column of lists as offsets and concatenated elements; a missing list is empty."""
     if _is_arrow_list(rows):
-        return Rows(*integration("arrow").read_lists(pa_array(rows)))
+        read: Rows = integration("arrow").read_lists(pa_array(rows))
+        return read
     return Rows.read(list(rows))
 
 

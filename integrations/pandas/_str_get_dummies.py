@@ -182,8 +182,9 @@ def _split_pattern(texts: Sequence[str], sep: str) -> Rows:
     pattern = re.compile(sep)
     tags = sorted(set().union(*map(pattern.split, framed)) - {""})
     rows = [[i for i, tag in enumerate(tags) if f"{sep}{tag}{sep}" in text] for text in framed]
-    offsets, codes = Rows.read(rows)
-    return Rows(offsets, Column(codes, np.array(tags, object), source="dictionary"))
+    found = Rows.read(rows)
+    column = Column(found.elements, np.array(tags, object), source="dictionary")
+    return Rows(found.offsets, column)
 
 
 def _split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
@@ -208,9 +209,9 @@ def _split_texts(texts: Sequence[str], sep: str, *, keep_empty: bool = False) ->
 
 def _sorted_rows(rows: Rows) -> Rows:
     """Sort the categories of rows, and return the rows with the new codes."""
-    codes, labels, _ = rows.elements
-    tags, rank = Categories.of(labels).sorted()
-    column = Column(rank.astype(np.int32)[codes], tags.values, source="dictionary")
+    labels = rows.elements
+    tags, rank = Categories.of(labels.stored).sorted()
+    column = Column(rank.astype(np.int32)[labels.codes], tags.values, source="dictionary")
     return Rows(rows.offsets, column)
 
 

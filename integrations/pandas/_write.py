@@ -347,11 +347,7 @@ def sparse_frame(
     # Before pandas 3.1 the fill value would differ, and SciPy has no half-precision matrices.
     is_plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
     if FROM_INDICES is not None and is_plain and find_spec("scipy") is not None:
-        from scipy.sparse import csc_array
-
-        shape = n_rows, sum(column.n_features for column in columns)
-        matrix = csc_array(write.sparse_parts("csc", columns, dtype), shape=shape)
-        matrix.has_sorted_indices = True
+        matrix = write.sparse_array("csc", columns, dtype, n_rows=n_rows)
         accessor = cast(Any, pd.DataFrame).sparse
         return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index))
     ones, rows, ends = write.sparse_parts("csc", columns, dtype)

@@ -17,6 +17,7 @@ from onehot_fast.adapter import (
     ColumnKeywords,
     ColumnSchema,
     EncodedLayout,
+    Rows,
     SeriesAccessor,
     TableAccessor,
     TableKeywords,
@@ -135,7 +136,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             return column, lambda: labels
         return column, lambda: prefixed(labels, prefix, options["prefix_sep"])
 
-    def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
+    def _labels(self, sep: str | None) -> Rows:
         return read_labels(self._series(), sep)
 
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pd.DataFrame:
@@ -162,11 +163,9 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)
     is_special = any(isinstance(label, Special) for label in schema.labels)
     if not is_special and (level_of >= 0).all():
-        return levels.take(level_of)
-    labels = [
-        f"({label.value})" if isinstance(label, Special) else label for label in schema.labels
-    ]
-    return pd.Index(labels, tupleize_cols=False)
+        taken: pd.Index[Any] = levels.take(level_of)
+        return taken
+    return pd.Index(schema.shown_labels, tupleize_cols=False)
 
 
 @pd.api.extensions.register_dataframe_accessor("onehot")

@@ -103,9 +103,8 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
         column = read_column(self._data).encode()
         if self._has_defaults(options) and column.is_distinct and column.source == "hash":
             # Sort the categories now; an encoder is needed only for the names.
-            _, positions = Categories.of(column.stored).sorted()
-            lut = np.append(positions, -1).astype(np.int32)
-            coded = CodedColumn(column.codes, lut, len(positions))
+            order = Categories.of(column.stored).argsort()
+            coded = CodedColumn.of_order(column.codes, order, len(order))
             return coded, lambda: self._encode_alone(column, self._data.name, options)[1].names
         coded, schema = self._encode_alone(column, self._data.name, options)
         return coded, lambda: schema.names

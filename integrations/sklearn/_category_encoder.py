@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.utils._missing import is_scalar_nan
 from sklearn.utils.validation import validate_data
 
-from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, cached_property
+from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, cached_property, lut_of
 
 from ._columns import (
     KIND_TYPES,
@@ -35,20 +35,33 @@ NAN_APART = "return_and_ignore_missing_for_infrequent"
 MAX_COMPARED = 1024
 
 
-class CategoryCodes(NamedTuple):
-    """The codes of a feature's rows, and the position in `categories_` of each code."""
+class CodedInput(NamedTuple):
+    """An `InputColumn` in codes, with the positions in `categories_` as the features.
 
-    codes: AnyArray  # indices into `lut`, negative for missing values
-    lut: Positions  # code → position in `categories_`, or len(categories_) for an unknown value;
-    # the last entry is the position of a missing value
-    has_unknown: bool
+    It is more than a `CodedColumn`: scikit-learn raises an error or warns if a row has an unknown
+    value. The look-up table does not tell, because it may have codes that occur in no row.
+    """
+
+    column: CodedColumn  # the last feature, len(categories_), is that of unknown values
+    has_unknown: bool  # whether a row has an unknown value
+
+    @property
+    def codes(self) -> AnyArray:
+        """The codes of the rows, negative for missing values."""
+        return self.column.codes
+
+    @property
+    def lut(self) -> Positions:
+        """The position of each code; the last entry is the position of a missing value."""
+        return self.column.lut_from(0)
 
     def map(self, function: Callable[[Positions], AnyArray]) -> AnyArray:
         """Return ``function(positions)`` for the category positions of all rows."""
+        codes, lut = self.codes, self.lut
         # The function treats each position alone, so call it for the shorter array.
-        if len(self.codes) < len(self.lut):
-            return function(self.lut.take(self.codes))
-        return function(self.lut).take(self.codes, axis=0)
+        if len(codes) < len(lut):
+            return function(lut.take(codes))
+        return function(lut).take(codes, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +97,7 @@ class CategoryLookup:
             raise SklearnFallback
         return cls(categories, original, original.tobytes(), known, kind, (nan, none))
 
-    def is_current(self, rows: CategoryCodes) -> bool:
+    def is_current(self, rows: CodedInput) -> bool:
         """Tell whether these rows need no category that a user has edited in place.
 
         The memory is compared, which for objects has their addresses. One row with known values
@@ -96,7 +109,7 @@ class CategoryLookup:
         used = rows.lut.take(rows.codes)
         return self.original.take(used).tobytes() == self.categories.take(used).tobytes()
 
-    def code(self, column: InputColumn) -> CategoryCodes:
+    def code(self, column: InputColumn) -> CodedInput:
         """Look up the values of a column in the categories."""
         source, dtype = column.source, column.dtype
         if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
@@ -108,13 +121,14 @@ class CategoryLookup:
             raise SklearnFallback
         found = self.present.find(Categories.of(values))
         unknown, missing = len(self.categories), self.missing[column.missing_value(codes) is None]
-        lut = np.append(np.where(found < 0, unknown, found), missing).astype(np.int32)
+        positions = np.where(found < 0, unknown, found)
         has_unknown = missing == unknown and bool(codes.min() < 0)
         if not has_unknown and (found < 0).any():
             has_unknown = bool(CodedColumn(codes, None, len(found)).counts()[found < 0].any())
-        return CategoryCodes(codes, lut, has_unknown)
+        coded = CodedColumn.of_positions(codes, positions, unknown + 1, missing)
+        return CodedInput(coded, has_unknown)
 
-    def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CategoryCodes:
+    def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CodedInput:
         """Convert codes from `Values.lookup`, in which -1 means missing and -2 means unknown."""
         lowest = int(codes.min())
         lut = self._luts[lowest < 0 and column.missing_value(codes) is None]
@@ -124,16 +138,15 @@ class CategoryLookup:
             array = column.array
             if array is not None and array.dtype.kind == "f" and np.isinf(array).any():
                 raise SklearnFallback  # scikit-learn raises an error for infinity
-        return CategoryCodes(codes, lut, has_unknown)
+        return CodedInput(CodedColumn(codes, lut, len(self.categories) + 1), has_unknown)
 
     @cached_property
     def _luts(self) -> tuple[Positions, Positions]:
         """Two look-up tables: for columns whose missing value is NaN, and for those with None."""
-        nan = np.arange(len(self.present) + 2, dtype=np.int32)
-        nan[-2] = len(self.categories)
-        none = nan.copy()
-        nan[-1], none[-1] = self.missing
-        return nan, none
+        # `lookup` numbers the unknown values like a category behind the last one.
+        positions = np.append(np.arange(len(self.present)), len(self.categories))
+        nan, none = self.missing
+        return lut_of(positions, nan), lut_of(positions, none)
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
         """Tell whether a look-up of values with this dtype and type gives scikit-learn's result."""
@@ -155,7 +168,7 @@ class CategoryEncoder(Exchange, BaseEncoder):
     # The rows of `fit` while `fit_transform` runs, and a look-up for each feature. Slots keep these
     # attributes out of `vars`, copies and pickles.
     __slots__ = ("_fitted_rows", "_lookups")
-    _fitted_rows: list[CategoryCodes] | None
+    _fitted_rows: list[CodedInput] | None
     _lookups: list[CategoryLookup]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -208,7 +221,7 @@ class CategoryEncoder(Exchange, BaseEncoder):
         """Return the dtype of the result, or raise SklearnFallback. The encoder is fitted."""
         raise NotImplementedError
 
-    def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
+    def _encode(self, rows: list[CodedInput], dtype: DType) -> Any:
         """Return the encoded rows."""
         raise NotImplementedError
 
@@ -241,13 +254,13 @@ class CategoryEncoder(Exchange, BaseEncoder):
         ends = enumerate(self.categories_) if is_nan_apart else ()
         nan_at = {i: len(known) - 1 for i, known in ends if is_scalar_nan(known[-1])}
         if self._infrequent_enabled:
-            counts = [*map(count_categories, self.categories_, rows)]
+            counts = [count_categories(codes.column) for codes in rows]
             self._fit_infrequent_category_mapping(n_samples, counts, nan_at)
         if hasattr(self, "_fitted_rows"):
             self._fitted_rows = rows
         return {"n_samples": n_samples, "missing_indices": nan_at}
 
-    def _look_up(self, X: Any) -> list[CategoryCodes]:
+    def _look_up(self, X: Any) -> list[CodedInput]:
         """Return the coded rows of each feature; build hash tables if `categories_` changed."""
         lookups, categories = getattr(self, "_lookups", []), self.categories_
         known = [each.categories for each in lookups]
@@ -276,7 +289,7 @@ class CategoryEncoder(Exchange, BaseEncoder):
         return any(getattr(own, name) is not getattr(ours, name) for name in names)
 
 
-def learn(column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
+def learn(column: InputColumn) -> tuple[AnyArray, CodedInput]:
     """Return the sorted categories of a column (a missing value is last), and its coded rows."""
     codes, values = column.encode()
     used = np.flatnonzero(CodedColumn(codes, None, len(values)).counts())
@@ -286,13 +299,13 @@ def learn(column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
     categories = categories.astype(column.dtype, copy=False)
     if codes.min() < 0:
         categories = np.append(categories, np.array([column.missing_value(codes)], column.dtype))
-    lut = np.full(len(values) + 1, len(categories), np.int32)
-    lut[used] = np.arange(len(used))
-    lut[-1] = len(used)
-    return categories, CategoryCodes(codes, lut, False)
+    positions = np.full(len(values), len(categories), np.int32)
+    positions[used] = np.arange(len(used))
+    coded = CodedColumn.of_positions(codes, positions, len(categories) + 1, missing=len(used))
+    return categories, CodedInput(coded, False)
 
 
-def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
+def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, CodedInput]:
     """Return the categories declared by the user as an array, and the coded rows of a column."""
     try:
         categories = np.array(declared, object if column.dtype.kind == "U" else column.dtype)
@@ -307,8 +320,6 @@ def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, Categor
     return categories, known.code(column)
 
 
-def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[np.int64]:
+def count_categories(column: CodedColumn) -> npt.NDArray[np.int64]:
     """Return the number of rows of each category."""
-    n_codes = len(categories) + 1
-    positions = CodedColumn(rows.codes, rows.lut, n_codes).features()
-    return CodedColumn(positions, None, n_codes).counts()[:-1]
+    return CodedColumn(column.features(), None, column.n_features).counts()[:-1]

@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import sklearn
-from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import check_array
 from sklearn.utils._set_output import _get_output_config
@@ -158,12 +157,7 @@ def one_hot_rows(columns: Sequence[CodedColumn], dtype: DType, *, is_sparse: boo
     """Return the one-hot rows of columns, as the CSR container of scikit-learn if `is_sparse`."""
     if not is_sparse:
         return write.rows(columns, dtype)
-    container = sparse.csr_array if csr_format() == "csr" else sparse.csr_matrix
-    shape = len(columns[0].codes), sum(column.n_features for column in columns)
-    matrix = container(write.sparse_parts("csr", columns, dtype), shape=shape, copy=False)
-    # The kernels write sorted indices without duplicates, so SciPy need not check.
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix
+    return write.sparse_array(csr_format(), columns, dtype)
 
 
 def _array_of_rows(rows: Sequence[Any]) -> AnyArray:

@@ -19,9 +19,9 @@ from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import multi_hot
-from onehot_fast.adapter import CodedColumn, Rows, read_column, reader_of, write
+from onehot_fast.adapter import CodedColumn, Rows, lut_of, read_column, reader_of, write
 
-from ._category_encoder import CategoryCodes, CategoryLookup, learn
+from ._category_encoder import CategoryLookup, learn
 from ._columns import (
     OBJECT,
     VERSION,
@@ -105,7 +105,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
             return self.classes_[Y.indices]
         return super().inverse_transform(Y, threshold)
 
-    def _learn(self, y: Any) -> tuple[CategoryCodes, DType | None] | None:
+    def _learn(self, y: Any) -> tuple[CodedColumn, DType | None] | None:
         """Learn the classes; return the coded labels, or None if scikit-learn had to read them."""
         with suppress(SklearnFallback):
             classes, rows, dtype = self._read(y)
@@ -116,7 +116,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         super().fit(y)
         return None
 
-    def _read(self, y: Any) -> tuple[AnyArray, CategoryCodes, DType | None]:
+    def _read(self, y: Any) -> tuple[AnyArray, CodedColumn, DType | None]:
         """Return the sorted distinct labels, the coded labels, and the dtype from `read_labels`.
 
         Raise SklearnFallback for unusual options or labels.
@@ -129,7 +129,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         labels, rows = learn(column)
         if rows.codes.min() < 0:
             raise SklearnFallback
-        return _checked(labels), rows, dtype
+        return _checked(labels), rows.column, dtype
 
     def _binarize(self, y: Any, declared: Any) -> Any:
         """Return the matrix of labels for the declared classes."""
@@ -142,10 +142,10 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         if is_integer and VERSION >= (1, 9):
             classes = classes.astype(dtype, copy=False)
         found = CategoryLookup.of(classes).code(read_array(labels))
-        return self._matrix(rows, dtype, found.lut.take(found.codes), len(classes))
+        return self._matrix(rows, dtype, found.column.features(), len(classes))
 
     def _matrix(
-        self, rows: CategoryCodes, dtype: DType | None, columns: AnyArray, n_classes: int
+        self, rows: CodedColumn, dtype: DType | None, columns: AnyArray, n_classes: int
     ) -> Any:
         """Return one row per label, with `pos_label` in the column of its class.
 
@@ -156,8 +156,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         n, columns = n_classes, np.where(columns < n_classes, columns, -1)
         if n_classes < 3 and len(columns) < 3:
             n, columns = 1, np.where(columns == 1, 0, -1)
-        lut = np.append(columns, -1).astype(np.int32).take(rows.lut)
-        column = CodedColumn(rows.codes, lut, n)
+        column = CodedColumn(rows.codes, lut_of(columns).take(rows.lut_from(0)), n)
         if self.sparse_output:
             matrix = one_hot_rows([column], np.dtype(np.int64), is_sparse=True)
             matrix.data.fill(self.pos_label)
@@ -208,23 +207,23 @@ class MultiLabelBinarizer(Exchange, SklearnMultiLabelBinarizer, auto_wrap_output
             return self.fit(y).transform(y)
         self._cached_dict = None
         numbers: dict[Any, int] = {}
-        offsets, codes = Rows.numbered(_as_rows(y), numbers)
+        rows = Rows.numbered(_as_rows(y), numbers)
         dtype = int if all(isinstance(label, int) for label in numbers) else object
         classes = np.empty(len(numbers), dtype)
         classes[:] = list(numbers)
         distinct, positions = np.unique(classes, return_inverse=True)
         self.classes_: AnyArray = distinct
-        return self._matrix(offsets, codes, positions)
+        return self._matrix(rows, positions)
 
     def transform(self, y: Any) -> Any:
         check_is_fitted(self)
         n_classes = len(self.classes_)
         numbers = dict(self._build_cache())
-        offsets, codes = Rows.numbered(_as_rows(y), numbers)
+        rows = Rows.numbered(_as_rows(y), numbers)
         if len(numbers) > n_classes:
             unknown = sorted(list(numbers)[n_classes:], key=str)
             warnings.warn(f"unknown class(es) {unknown} will be ignored", stacklevel=2)
-        return self._matrix(offsets, codes, np.arange(n_classes))
+        return self._matrix(rows, np.arange(n_classes))
 
     def inverse_transform(self, yt: Any) -> list[tuple[Any, ...]]:
         check_is_fitted(self)
@@ -236,12 +235,12 @@ class MultiLabelBinarizer(Exchange, SklearnMultiLabelBinarizer, auto_wrap_output
         ends = np.cumsum(lengths).tolist()
         return [flat[start:stop] for start, stop in pairwise((0, *ends))]
 
-    def _matrix(self, offsets: AnyArray, codes: AnyArray, positions: AnyArray) -> Any:
+    def _matrix(self, rows: Rows, positions: AnyArray) -> Any:
         """Return the indicator matrix of rows of codes; `positions` maps a code to a column."""
-        lut, n_classes = np.append(positions, -1).astype(np.int32), len(self.classes_)
-        classes = CodedColumn(codes, lut, n_classes).features()
+        n_classes = len(self.classes_)
+        classes = CodedColumn.of_positions(rows.elements, positions, n_classes).features()
         form: Any = csr_format() if self.sparse_output else "numpy"
-        return multi_hot(classes, n_classes, offsets=offsets, dtype=np.int64, output=form)
+        return multi_hot(classes, n_classes, offsets=rows.offsets, dtype=np.int64, output=form)
 
 
 def label_binarize(

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import CodedColumn
 
-from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
+from ._category_encoder import CategoryEncoder, CodedInput, Positions
 from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, one_hot_rows, returns_table
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 
@@ -53,7 +53,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         decoded = decode_ones(self, X)
         return super().inverse_transform(X) if decoded is None else decoded
 
-    def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
+    def _encode(self, rows: list[CodedInput], dtype: DType) -> Any:
         """Return the one-hot matrix of coded rows, and warn about unknown values."""
         with_unknown = [i for i, codes in enumerate(rows) if codes.has_unknown]
         # Zeros may also encode a dropped category.
@@ -73,15 +73,15 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         columns = [*map(self._coded_column, range(len(rows)), rows)]
         return one_hot_rows(columns, dtype, is_sparse=self.sparse_output)
 
-    def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
+    def _coded_column(self, i: int, rows: CodedInput) -> CodedColumn:
         """Return the rows of a feature as codes, and a look-up table to its output columns."""
         n_features = int(self._n_features_outs[i])
         if len(rows.codes) >= len(rows.lut):
             return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_features)
         # Make a look-up table for the rows, because one for all categories would take longer.
-        lut = np.full(len(rows.codes) + 1, -1, np.int32)
-        lut[:-1] = self._outputs(i, rows.lut.take(rows.codes), rows.has_unknown)
-        return CodedColumn(np.arange(len(rows.codes), dtype=np.int32), lut, n_features)
+        outputs = self._outputs(i, rows.lut.take(rows.codes), rows.has_unknown)
+        codes = np.arange(len(rows.codes), dtype=np.int32)
+        return CodedColumn.of_positions(codes, outputs, n_features)
 
     def _outputs(self, i: int, positions: Positions, has_unknown: bool) -> Positions:
         """Return the output column of each position in `categories_`, or -1 for a row of zeros."""

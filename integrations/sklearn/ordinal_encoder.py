@@ -10,7 +10,7 @@ import numpy as np
 
 from onehot_fast import empty
 
-from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
+from ._category_encoder import CategoryEncoder, CodedInput, Positions
 from ._columns import AnyArray, DType, SklearnFallback
 from ._originals import OrdinalEncoder as SklearnOrdinalEncoder
 
@@ -35,7 +35,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
 
     FITTED: ClassVar[str] = "_missing_indices"
 
-    def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
+    def _encode(self, rows: list[CodedInput], dtype: DType) -> AnyArray:
         out = empty((len(rows[0].codes), len(rows)), dtype)
         for i, codes in enumerate(rows):
             out[:, i] = codes.map(partial(self._values, i, dtype))

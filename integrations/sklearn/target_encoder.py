@@ -10,7 +10,7 @@ import numpy as np
 
 from onehot_fast import empty
 
-from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
+from ._category_encoder import CategoryEncoder, CodedInput, Positions
 from ._columns import AnyArray, DType
 from ._originals import TargetEncoder as SklearnTargetEncoder
 
@@ -44,7 +44,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
     def _result_dtype(self) -> DType:
         return np.dtype(np.float64)
 
-    def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
+    def _encode(self, rows: list[CodedInput], dtype: DType) -> AnyArray:
         means = np.atleast_1d(self.target_mean_)  # one for each class
         encoded = empty((len(rows[0].codes), len(self.encodings_)), dtype)
         for i, codes in enumerate(rows):
@@ -65,7 +65,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         rows = getattr(self, "_fitted_rows", None)
         if rows is None:
             return super()._transform(X, *args, **kwargs)
-        positions = np.column_stack([codes.lut.take(codes.codes) for codes in rows])
+        positions = np.column_stack([each.lut.take(each.codes) for each in rows])
         is_known = positions < np.array([*map(len, self.categories_)], np.int32)
         positions[~is_known] = 0  # as scikit-learn marks them
         return positions, is_known

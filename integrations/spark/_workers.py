@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, code_table, read_table, warning_once, write
+from onehot_fast.adapter import CodedColumn, code_table, error_at, read_table, warning_once, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
@@ -97,8 +97,8 @@ def with_row_context(work: Callable[[], Any], first_row: int) -> Any:
     except (TypeError, ValueError) as error:
         context = TaskContext.get()
         partition = f"partition {context.partitionId()}, " if context is not None else ""
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{partition}batch that starts at row {first_row}: {error}") from error
+        place = f"{partition}batch that starts at row {first_row}"
+        raise error_at(place, error) from error
 
 
 def replace_columns(

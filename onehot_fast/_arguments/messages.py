@@ -1,8 +1,11 @@
-"""Parts of messages: values, sizes and similar names as text."""
+"""Parts of messages: values, sizes, similar names, and the place of an error as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 MAX_SHOWN_LETTERS = 40  # the maximum length of the repr of a value
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -36,6 +39,20 @@ def shown(value: object) -> str:
     """Return the repr of a value, shortened for a message."""
     text = repr(value)
     return text if len(text) <= MAX_SHOWN_LETTERS else f"{text[: MAX_SHOWN_LETTERS - 1]}…"
+
+
+def error_at(place: str, error: TypeError | ValueError) -> TypeError | ValueError:
+    """Return the error with the place, such as a column, at which it occurred, in its message."""
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{place}: {error}")
+
+
+def with_column_context(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return ``work(*arguments)``; add the name of the column to its errors."""
+    try:
+        return work(*arguments)
+    except (TypeError, ValueError) as error:
+        raise error_at(f"column {name!r}", error) from error
 
 
 def listed(choices: Iterable[str]) -> str:

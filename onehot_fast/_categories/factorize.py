@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import NoneType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import numpy as np
@@ -25,6 +25,7 @@ from onehot_fast._categories.categories import (
     kind_of_dtype,
     with_dtype,
 )
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.dictionary import Dictionary, number_integers
 from onehot_fast._categories.keys import (
     as_objects,
@@ -52,20 +53,13 @@ ONE_SPELLING = {str, bytes, int, bool, float, datetime.date, datetime.timedelta,
 MAX_SAMPLE = 1024
 
 
-class Factorized(NamedTuple):
-    """The codes of a column (-1: missing), the categories, and a source, e.g. "hash" or "bool"."""
-
-    codes: AnyArray
-    categories: AnyArray | Strings
-    source: str
-
-    def take(self, positions: npt.NDArray[np.integer[Any]]) -> Factorized:
-        """Return the rows at some positions, with all categories."""
-        return self._replace(codes=self.codes.take(positions))
+def _column(codes: AnyArray, categories: AnyArray | Strings, source: str = "hash") -> Column:
+    """Return a column whose categories were found in its own values, so they are distinct."""
+    return Column.unchecked(codes, categories, source=source, is_distinct=True)
 
 
-def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Factorized:
-    """Convert a column in chunks (ndarrays, Strings or Arrow arrays) to codes and categories.
+def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Column:
+    """Convert the values of chunks (ndarrays, Strings or Arrow arrays) to codes and categories.
 
     In arrays of objects, the objects in `missing` are treated as missing values.
     """
@@ -79,7 +73,7 @@ def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> F
         return factorize(concatenated(chunks), missing)
     if dtype_of(chunks[0]) == np.bool_:
         codes = concatenated([chunk.codes() for chunk in chunks])
-        return Factorized(codes, np.array([False, True]), "bool")
+        return _column(codes, np.array([False, True]), "bool")
     return _hashed(chunks, kind_of(chunks[0]))
 
 
@@ -90,13 +84,13 @@ def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
     return np.concatenate(arrays) if arrays else np.empty(0, object)
 
 
-def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
+def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Column:
     """Convert a one-dimensional array to codes and categories."""
     if isinstance(values, np.ma.MaskedArray):
-        codes, categories, _ = factorize(values.data)
-        signed = codes.astype(np.int32)
+        column = factorize(values.data)
+        signed = column.codes.astype(np.int32)
         signed[np.ma.getmaskarray(values)] = -1
-        return Factorized(signed, categories, "masked")
+        return _column(signed, column.stored, "masked")
     kind = values.dtype.kind
     if values.dtype.isbuiltin == OF_ANOTHER_PACKAGE:
         raise TypeError(
@@ -104,7 +98,7 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
             " values.astype('float32')"
         )
     if kind == "b":
-        return Factorized(values.astype(np.int8), np.array([False, True]), "bool")
+        return _column(values.astype(np.int8), np.array([False, True]), "bool")
     if kind in "iumMfc":
         values = values.astype(values.dtype.newbyteorder("="), copy=False)
         if kind in "iumM":
@@ -119,14 +113,14 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     )
 
 
-def _hashed(chunks: Sequence[Any], kind: Kind, missing: Sequence[object] = ()) -> Factorized:
+def _hashed(chunks: Sequence[Any], kind: Kind, missing: Sequence[object] = ()) -> Column:
     """Factorize chunks with a hash table; categories are in order of first appearance."""
     table = Dictionary(kind)
     codes = concatenated([table.encode(chunk, missing=missing) for chunk in chunks])
-    return Factorized(codes, with_dtype(table.values, dtype_of(chunks[0])), "hash")
+    return _column(codes, with_dtype(table.values, dtype_of(chunks[0])))
 
 
-def _integers(values: AnyArray) -> Factorized:
+def _integers(values: AnyArray) -> Column:
     """Factorize integers or times, by counting if their range is small, else by hashing."""
     present = values
     if values.dtype.kind in "mM":
@@ -140,21 +134,21 @@ def _integers(values: AnyArray) -> Factorized:
             if len(present) < len(values):
                 codes = np.full(len(values), -1, np.int32)
                 codes[is_present] = numbered[0]
-            return Factorized(codes, categories, "hash")
+            return _column(codes, categories)
     return _hashed([values], kind_of_dtype(values.dtype))
 
 
-def _sorted(values: AnyArray) -> Factorized:
+def _sorted(values: AnyArray) -> Column:
     """Factorize long doubles or complex numbers by sorting; NaN is missing."""
     is_present = ~np.isnan(values)
     present = values[is_present] + values.dtype.type(0)  # -0.0 becomes 0.0
     categories, positions = np.unique(present, return_inverse=True)
     codes = np.full(len(values), -1, np.int32)
     codes[is_present] = positions.reshape(-1)
-    return Factorized(codes, categories, "hash")
+    return _column(codes, categories)
 
 
-def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
+def _objects(values: AnyArray, missing: Sequence[object]) -> Column:
     """Factorize strings and bytes with a hash table, other objects with a Python dict."""
     kind = TEXT_KINDS.get(values.dtype.kind)
     if kind is None:
@@ -168,7 +162,7 @@ def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
     return _by_dictionary(values)
 
 
-def _by_dictionary(values: AnyArray) -> Factorized:
+def _by_dictionary(values: AnyArray) -> Column:
     """Factorize objects with a Python dict."""
     order: defaultdict[Hashable, int] = defaultdict()
     order.default_factory = order.__len__
@@ -193,7 +187,7 @@ def _by_dictionary(values: AnyArray) -> Factorized:
     ]
     # A column that contains only NaN is a column of floats.
     categories = as_objects(present) if present or kinds != {float} else np.empty(0)
-    return Factorized(rank[codes], categories, "hash")
+    return _column(rank[codes], categories)
 
 
 def _identify(item: Any) -> Hashable:

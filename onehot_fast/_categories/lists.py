@@ -23,8 +23,9 @@ from onehot_fast._arguments.checks import check_text
 from onehot_fast._arguments.indices import int64_or_uint64
 from onehot_fast._arguments.messages import with_article
 from onehot_fast._arrow.array import Array
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.dictionary import Dictionary, number_labels
-from onehot_fast._categories.factorize import Factorized, concatenated, factorize
+from onehot_fast._categories.factorize import concatenated, factorize
 from onehot_fast._categories.keys import as_objects, is_missing
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of
@@ -41,8 +42,11 @@ class Rows(NamedTuple):
     """Ragged rows: row i has the elements ``offsets[i]:offsets[i + 1]``."""
 
     offsets: Offsets
-    # An ndarray of classes or labels; a Column, whose codes are classes; or Factorized labels.
+    # An ndarray of classes or labels, or a Column.
     elements: Any
+    # Whether the codes of a Column are classes, as those of a categorical column. If not, a hash
+    # table gave the codes to the labels, and the labels are the classes.
+    codes_are_classes: bool = True
 
     @classmethod
     def read(cls, rows: Any, offsets: Any = None, sep: str | None = None) -> Rows:
@@ -51,8 +55,8 @@ class Rows(NamedTuple):
             return _flat(rows, offsets)
         library = reader_of(rows)
         if library is not None and hasattr(integration(library), "read_lists") and sep is None:
-            starts, elements = integration(library).read_lists(rows)
-            return cls(starts, _without_own_codes(elements))
+            read: Rows = integration(library).read_lists(rows)
+            return cls(read.offsets, *_classes_or_labels(read.elements))
         if sep is not None:
             return _separated(rows, sep)
         if is_array_like(rows):
@@ -68,13 +72,14 @@ class Rows(NamedTuple):
     def split(
         cls, chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False
     ) -> Rows:
-        """Split each string at `sep` into a row of labels. The result has Factorized `elements`."""
+        """Split each string at `sep` into a row of labels, whose Column is `elements`."""
         table = Dictionary("string")
         separator = sep.encode("utf-8", "surrogatepass")
         parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
         lengths = concatenated([np.diff(offsets) for offsets, _ in parts])
         codes = concatenated([codes for _, codes in parts])
-        return cls(_offsets(lengths), Factorized(codes, table.values, "dictionary"))
+        labels = Column.unchecked(codes, table.values, is_distinct=True)
+        return cls(_offsets(lengths), labels, codes_are_classes=False)
 
     @classmethod
     def numbered(cls, rows: Iterable[Iterable[Any]], numbers: dict[Any, int]) -> Rows:
@@ -87,7 +92,7 @@ class Rows(NamedTuple):
         starts = np.append(self.offsets[:-1], 0).take(positions)
         offsets = _offsets(lengths)
         elements = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        return Rows(offsets, self.elements.take(elements))
+        return self._replace(offsets=offsets, elements=self.elements.take(elements))
 
     def row_of(self, position: int) -> tuple[int, int]:
         """Return the row of the flat element at a position, and its position within this row."""
@@ -114,19 +119,18 @@ def _flat(elements: Any, offsets: Any) -> Rows:
             "offsets must be a one-dimensional array of n_rows + 1 integers, got dtype"
             f" {starts.dtype} and shape {starts.shape}"
         )
-    return Rows(
-        np.array(starts, np.int64), _elements(elements)
-    )  # a copy that callers cannot change
+    starts = np.array(starts, np.int64)  # a copy that callers cannot change
+    return Rows(starts, *_elements(elements))
 
 
-def _elements(elements: Any) -> Any:
-    """Return flat elements of any container as the `elements` of `Rows`."""
+def _elements(elements: Any) -> tuple[AnyArray | Column, bool]:
+    """Return flat elements of any container as `Rows.elements`, and `Rows.codes_are_classes`."""
     elements = unwrapped(elements)
     library = reader_of(elements)
     if library is not None:
-        return _without_own_codes(integration(library).read_column(elements))
+        return _classes_or_labels(integration(library).read_column(elements))
     if hasattr(elements, "codes") or isinstance(elements, np.ma.MaskedArray):
-        return elements
+        return elements, True
     if is_array_like(elements):
         elements = as_array(elements, "rows")
         if elements.ndim != 1:
@@ -135,32 +139,30 @@ def _elements(elements: Any) -> Any:
             )
     elif isinstance(elements, str | bytes) or not is_container(elements):
         raise TypeError(f"rows must be flat elements, got {with_article(elements)}")
-    return _array(elements)
+    return _array(elements), True
 
 
-def _without_own_codes(column: Any) -> Any:
-    """Return a column of a library with its integers or labels, unless it stores codes itself.
+def _classes_or_labels(column: Any) -> tuple[AnyArray | Column, bool]:
+    """Return what `read_column` of a library returned as `Rows.elements`.
 
-    The codes of a categorical column are classes. Those that a hash table has made are not.
+    Also return `Rows.codes_are_classes`.
     """
-    if isinstance(column, np.ndarray | Factorized):
-        return column
+    if isinstance(column, np.ndarray):
+        return column, True
     numbers = column.numbers() if hasattr(column, "numbers") else None
     if numbers is not None and numbers.dtype.kind in "iu":
-        return numbers
+        return numbers, True
     column = column.encode()
-    if column.source in CODED_SOURCES:
-        return column
-    return Factorized(column.codes, column.stored, column.source)
+    return column, column.source in CODED_SOURCES
 
 
 def integers_of(elements: Any) -> AnyArray | None:
-    """Return elements of `Rows` as integers, or None if one of them is another value.
+    """Return the labels of `Rows` as integers, or None if one of them is another value.
 
     A missing value becomes -1, which is no class.
     """
-    if isinstance(elements, Factorized):
-        stored = elements.categories
+    if isinstance(elements, Column):
+        stored = elements.stored
         if isinstance(stored, Strings):
             known = None if len(stored) else np.empty(0, np.int64)
         else:
@@ -236,14 +238,13 @@ def _separated(rows: Any, sep: str) -> Rows:
             if chunks and all(isinstance(c, Array) and c.schema.kind == "string" for c in chunks):
                 return Rows.split(chunks, sep)
             column = values.encode()
-            codes, distinct = column.codes, column.stored
         else:
-            codes, distinct, _ = factorize(as_objects(list(rows)))
+            column = factorize(as_objects(list(rows)))
     except TypeError as error:
         raise TypeError(
             "with sep= every row must be a str or None; omit sep= if the rows are lists"
         ) from error
-    return Rows.split([_texts(distinct)], sep).take(codes)
+    return Rows.split([_texts(column.stored)], sep).take(column.codes)
 
 
 def _texts(distinct: Any) -> Strings:

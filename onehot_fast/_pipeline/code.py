@@ -13,6 +13,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.messages import with_column_context
+from onehot_fast._categories.column import Column
+from onehot_fast._categories.values import Values
 from onehot_fast._reports.unknown import (
     UnknownValueError,
     check_known,
@@ -24,11 +27,9 @@ from onehot_fast._reports.unknown import (
 )
 from onehot_fast._runtime import parallel
 from onehot_fast._runtime.cache import Cache
-from onehot_fast._runtime.utils import with_column_context
 from onehot_fast._schema.coded_column import CodedColumn, Lut, new_luts
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema
 from onehot_fast._schema.schema import Schema
-from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]

@@ -7,17 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from onehot_fast._arguments.messages import did_you_mean
+from onehot_fast._arguments.messages import did_you_mean, with_column_context
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._pipeline.code import VALUE_BYTES
 from onehot_fast._reports.unknown import check_known, check_no_missing
 from onehot_fast._runtime import parallel
-from onehot_fast._runtime.utils import with_column_context
 from onehot_fast._schema import statistics
 from onehot_fast._schema.options import ColumnOptions, Options
 from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
-from onehot_fast.column import Column
 from onehot_fast.table import Table
 
 

@@ -28,7 +28,7 @@ from onehot_fast._pipeline import write
 from onehot_fast._pipeline.joint_codes import Digits, JointLayout, sums_of_codes
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.registry import library
-from onehot_fast._schema.coded_column import CodedColumn, recode
+from onehot_fast._schema.coded_column import CodedColumn, lut_of, recode
 
 __all__ = ["dense_gram", "sparse_gram"]
 
@@ -196,8 +196,7 @@ def _units(
                 continue
             digits = dict(zip(group.columns, group.of_codes(), strict=True))
             joint = np.ravel_multi_index([digits[i] for i in unit.columns], unit.radices)
-            lut = np.append(joint, 0).astype(np.int32)
-            unit_codes.append(recode(group_codes, lut, threads))
+            unit_codes.append(recode(group_codes, lut_of(joint, missing=0), threads))
     dtype = np.uint32 if any(unit.n_codes > 1 << 16 for unit in units) else np.uint16
     return units, [each.astype(dtype, copy=False) for each in unit_codes]
 

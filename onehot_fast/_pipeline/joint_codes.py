@@ -17,7 +17,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.shapes import check_size
 from onehot_fast._kernels import dispatch, implicit
 from onehot_fast._runtime import parallel
-from onehot_fast._schema.coded_column import CodedColumn, recode
+from onehot_fast._schema.coded_column import CodedColumn, lut_of, recode
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -151,7 +151,7 @@ class JointLayout:
                 n, own = self.n_features[i], group_codes
                 if self.has_nan[i]:  # `write` finds rows of NaN by their negative codes
                     own = np.where(digits > n, -1, np.arange(group.n_codes))[group_codes]
-                lut = np.append(np.where(digits < n, digits, -1), -1).astype(np.int32)
+                lut = lut_of(np.where(digits < n, digits, -1))
                 found[i] = CodedColumn(own, lut, n, nan_where_missing=self.has_nan[i])
         return [found[i] for i in range(len(self.n_features))]
 

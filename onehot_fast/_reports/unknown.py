@@ -12,18 +12,19 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.messages import number_of, shown
+from onehot_fast._arguments.messages import number_of, shown, with_column_context
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import as_objects, name_key, plain
 from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, other_kinds
+from onehot_fast._categories.values import Values
 from onehot_fast._runtime.parallel import is_part_of_table
-from onehot_fast._runtime.utils import warn, with_column_context
+from onehot_fast._runtime.utils import warn
 from onehot_fast._schema import statistics
 from onehot_fast._schema.column_schema import ColumnSchema, Special, shortened
 from onehot_fast._schema.options import UNKNOWN_RULES
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import ColumnStatistics, counted
-from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]

@@ -1,4 +1,4 @@
-"""Variants of `functools.cached_property` and `warnings.warn`, and contexts of errors."""
+"""Variants of `functools.cached_property` and `warnings.warn`, and checks of saved objects."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import contextlib
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from onehot_fast._version import __version__
 
-__all__ = ["UNREADABLE", "cached_property", "reason_of", "restoring", "warn", "with_column_context"]
-
-Result = TypeVar("Result")
+__all__ = ["UNREADABLE", "cached_property", "reason_of", "restoring", "warn"]
 
 PACKAGE = __name__.partition(".")[0]
 # The errors that an invalid or malicious document can cause.
@@ -80,13 +78,3 @@ def restoring(state: object, name: str, remedy: str) -> Iterator[None]:
         raise ValueError(
             f"the pickle of {name} is damaged: {reason_of(error)}; {remedy}"
         ) from error
-
-
-def with_column_context(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
-    """Return ``work(*arguments)``; add the name of the column to its errors."""
-    try:
-        return work(*arguments)
-    except TypeError as error:
-        raise TypeError(f"column {name!r}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from error

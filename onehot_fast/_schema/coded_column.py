@@ -15,6 +15,8 @@ from onehot_fast._runtime.cache import Cache
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
+AnyIntegers: TypeAlias = npt.NDArray[np.integer[Any]]
+
 # A schema keeps at most this number of look-up tables that are made from each of its own.
 MAX_CACHED_LUTS = 64
 
@@ -36,6 +38,18 @@ class CodedColumn:
     nan_where_missing: bool = False  # whether all features of a row with a missing value are NaN
     # The results of `lut_from` and `digit_lut`, which columns with the same `lut` share.
     luts: Cache[Lut] = field(default_factory=new_luts)
+
+    @classmethod
+    def of_positions(
+        cls, codes: AnyArray, positions: AnyIntegers, n_features: int, missing: int = -1
+    ) -> CodedColumn:
+        """Return a column in which code ``k`` has the feature ``positions[k]``; see `lut_of`."""
+        return cls(codes, lut_of(positions, missing), n_features)
+
+    @classmethod
+    def of_order(cls, codes: AnyArray, order: AnyIntegers, n_codes: int) -> CodedColumn:
+        """Return a column in which code ``order[i]`` has the feature ``i``; see `lut_of_order`."""
+        return cls(codes, lut_of_order(order, n_codes), len(order))
 
     def lut_from(self, first: int) -> Lut:
         """Return the look-up table with `first` added to each entry, except negative entries."""
@@ -71,6 +85,27 @@ class CodedColumn:
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
         """Return the indices of the rows whose features are NaN."""
         return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)
+
+
+def lut_of(positions: AnyIntegers, missing: int = -1) -> Lut:
+    """Return the look-up table from each code to its position, and from a missing value.
+
+    A position, also that of a missing value, is -1 if there is none.
+    """
+    lut = np.empty(len(positions) + 1, np.int32)
+    lut[:-1] = positions
+    lut[-1] = missing
+    return lut
+
+
+def lut_of_order(order: AnyIntegers, n_codes: int) -> Lut:
+    """Return the look-up table from each code to its position in `order`.
+
+    The position of a missing value, and of a code that is not in `order`, is -1.
+    """
+    lut = np.full(n_codes + 1, -1, np.int32)
+    lut[order] = np.arange(len(order), dtype=np.int32)
+    return lut
 
 
 def recode(

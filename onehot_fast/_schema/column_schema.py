@@ -18,7 +18,7 @@ from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema.coded_column import Lut, new_luts
+from onehot_fast._schema.coded_column import Lut, lut_of, new_luts
 from onehot_fast._schema.options import ColumnOptions, DropValue, declared_categories
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
 
@@ -124,6 +124,13 @@ class ColumnSchema:
         return (*self.known.take(self.category_of_feature).tolist(), *self.specials)
 
     @property
+    def shown_labels(self) -> list[Any]:
+        """The `labels`, with the text of each Special in its place, e.g. "(missing)"."""
+        return [
+            _special_label(label) if isinstance(label, Special) else label for label in self.labels
+        ]
+
+    @property
     def text_labels(self) -> list[str]:
         """The names of the features without their prefix."""
         own = self.known.take(self.category_of_feature).text_labels()
@@ -144,8 +151,8 @@ class ColumnSchema:
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
         """The feature of each category, and last of an unknown and a missing value."""
-        last = [self.unknown_feature, self.missing_feature]
-        return np.concatenate([self.feature_of_category, np.array(last, np.int32)])
+        known_and_unknown = np.append(self.feature_of_category, np.int32(self.unknown_feature))
+        return lut_of(known_and_unknown, self.missing_feature)
 
     @cached_property
     def luts(self) -> Cache[Lut]:

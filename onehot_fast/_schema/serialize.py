@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._arguments.messages import shown, with_article
+from onehot_fast._arguments.messages import error_at, shown, with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
@@ -68,8 +68,7 @@ def writing(where: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{where}: {error}") from error
+        raise error_at(where, error) from error
 
 
 def dumps(

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import shown, with_article
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
 from onehot_fast._categories.strings import Strings
 from onehot_fast._kernels import dispatch
-from onehot_fast.column import Column
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 INT64_MAX = np.iinfo(np.int64).max

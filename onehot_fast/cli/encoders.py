@@ -78,11 +78,9 @@ class LabelColumn:
 
     def rows(self, column: Any) -> Any:
         """Return the features of some rows as a `scipy.sparse.csr_array`."""
-        from scipy.sparse import csr_array
-
         offsets, coded, dtype = self._coded(column)
         parts = write.multi_hot_csr(offsets, coded, dtype)
-        return csr_array(parts, shape=(len(offsets) - 1, coded.n_features))
+        return write.wrap_sparse("csr", parts, (len(offsets) - 1, coded.n_features))
 
     def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
         """Return the offsets of the rows, the codes of the labels, and the dtype of features."""

@@ -13,6 +13,7 @@ import pytest
 import strategies
 
 import onehot_fast
+from onehot_fast._arguments.messages import with_column_context
 
 INDICES = np.array([[0, 1, 2], [2, 1, 0]])
 
@@ -232,3 +233,24 @@ def test_self_overlap(shape, strides, overlaps):
             onehot_fast.one_hot(indices, shape[1], out=out)
     else:
         assert onehot_fast.one_hot(indices, shape[1], out=out) is out
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (TypeError("no"), TypeError),
+        (ValueError("no"), ValueError),
+        (UnicodeEncodeError("ascii", "\xe4", 0, 1, "no"), ValueError),  # takes other arguments
+        (onehot_fast.UnknownValueError("no"), ValueError),
+    ],
+    ids=repr,
+)
+def test_an_error_names_its_column(error, kind):
+    """The error of a column keeps its kind, and its cause."""
+
+    def fail(value):
+        raise value
+
+    with pytest.raises(kind, match=r"^column 'size': .*no$") as caught:
+        with_column_context("size", fail, error)
+    assert (type(caught.value), caught.value.__cause__) == (kind, error)

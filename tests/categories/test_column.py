@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, Encoder
-from onehot_fast.column import read_column
+from onehot_fast._categories.values import read_column
 from onehot_fast.table import ArrayTable, read_table
 
 CATEGORY = np.array(["a"])
@@ -238,3 +238,15 @@ def test_an_output_must_not_have_the_name_of_a_kept_column():
     for output in ("numpy", "pandas"):
         with pytest.raises(ValueError, match="category 'a', and one for column 'p_a', which is"):
             encoder.transform(table, output)
+
+
+@pytest.mark.parametrize("values", COLUMNS.values(), ids=COLUMNS.keys())
+def test_hashed_categories_are_known_to_be_distinct(values):
+    """So are those of some of its rows, but not those of a Column that a user makes."""
+    column = read_column(values).encode()
+    given_column = Column(column.codes, column.categories)
+    rows = np.arange(len(column))[::-1]
+
+    assert (column.is_distinct, column.take(rows).is_distinct) == (True, True)
+    assert (given_column.is_distinct, given_column.take(rows).is_distinct) == (False, False)
+    assert column.take(rows).tolist() == column.tolist()[::-1]

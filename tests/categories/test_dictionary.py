@@ -413,9 +413,9 @@ def test_rows_that_change_the_list_of_rows(change):
         yield 1
 
     rows: list[Any] = [row(), [2]]
-    offsets, numbers = Rows.numbered(rows, {})
-    assert offsets.tolist() == [0, 1, 2]
-    assert numbers.tolist() == [0, 1]
+    numbered = Rows.numbered(rows, {})
+    assert numbered.offsets.tolist() == [0, 1, 2]
+    assert numbered.elements.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from onehot_fast import Column, Encoder
+from onehot_fast import Column, Encoder, Special
 from onehot_fast.table import ArrayTable
 
 
@@ -169,3 +169,14 @@ def test_a_schema_shows_its_columns_and_their_sizes():
 
     assert repr(schema) == "<Schema of 3 features: {'p': 2, 'q': 1}>"
     assert repr(wide).endswith("'c7': 2, ...}>")
+
+
+def test_labels_without_a_category_are_shown_as_text():
+    """A category keeps its type; a Special becomes the text that also ends the feature's name."""
+    options = {"handle_missing": "indicator", "handle_unknown": "indicator", "min_frequency": 2}
+    encoder = Encoder(["p"], **options).fit({"p": [3, 3, 5]})
+    [column] = encoder.schema.columns
+
+    assert column.labels == (3, Special.INFREQUENT, Special.UNKNOWN, Special.MISSING)
+    assert column.shown_labels == [3, "(infrequent)", "(unknown)", "(missing)"]
+    assert column.names == [f"p_{label}" for label in column.shown_labels]

@@ -15,7 +15,7 @@ from libraries import LIBRARIES
 from strategies import examples
 
 from onehot_fast import Encoder
-from onehot_fast.column import read_column
+from onehot_fast._categories.values import read_column
 from onehot_fast.table import read_table
 
 

@@ -15,7 +15,7 @@ pc = pytest.importorskip("pyarrow.compute")
 from arrow_strategies import INTEGERS, columns  # noqa: E402  after the skip above
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
-from onehot_fast.column import read_column  # noqa: E402
+from onehot_fast._categories.values import read_column  # noqa: E402
 from onehot_fast.integrations.arrow import encode  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
 

@@ -13,8 +13,8 @@ from polars_strategies import INTEGERS, LETTERS, series  # noqa: E402  after the
 from programs import WITHOUT_PYARROW, run  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
+from onehot_fast._categories.values import read_column  # noqa: E402
 from onehot_fast.adapter import PassThrough  # noqa: E402
-from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.polars import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
 

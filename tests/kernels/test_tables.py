@@ -241,3 +241,43 @@ def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
         assert [part.dtype for part in wide[1:]] == [np.int64, np.int64]
         for each, other in zip(narrow, wide, strict=True):
             np.testing.assert_array_equal(each, other)
+
+
+def drawn_codes(data, n_codes, dtype):
+    """Draw codes below `n_codes`; -1 is a missing value, if the dtype has a sign."""
+    choices = range(0 if dtype[0] == "u" else -1, n_codes)
+    return data.draw(st.lists(st.sampled_from(choices), max_size=9)) if choices else []
+
+
+@few
+@given(
+    st.lists(st.integers(-1, 40), max_size=40),
+    st.integers(-1, 40),
+    st.sampled_from(CODE_DTYPES),
+    st.data(),
+)
+def test_positions_of_codes(positions, missing, dtype, data):
+    """The feature of a code is its position; a missing value has the position `missing`."""
+    codes = drawn_codes(data, len(positions), dtype)
+
+    column = CodedColumn.of_positions(
+        np.array(codes, dtype), np.array(positions, np.int64), 41, missing
+    )
+
+    expected = [positions[code] if code >= 0 else missing for code in codes]
+    assert column.features().tolist() == expected
+    assert (column.lut.dtype, column.n_features) == (np.int32, 41)
+
+
+@few
+@given(st.integers(0, 40), st.sampled_from(CODE_DTYPES), st.data())
+def test_order_of_codes(n_codes, dtype, data):
+    """The feature of a code is its place in the order; other codes and missing values have none."""
+    order = data.draw(st.permutations(range(n_codes)).map(lambda all_codes: all_codes[::2]))
+    codes = drawn_codes(data, n_codes, dtype)
+
+    column = CodedColumn.of_order(np.array(codes, dtype), np.array(order, np.int64), n_codes)
+
+    expected = [order.index(code) if code in order else -1 for code in codes]
+    assert column.features().tolist() == expected
+    assert (len(column.lut), column.n_features) == (n_codes + 1, len(order))

@@ -30,7 +30,6 @@ LAYERS = (
     {"_arguments", "_arguments.*"},
     {"_arrow", "_arrow.*"},
     {"_categories", "_categories.*"},  # values → codes
-    {"column"},
     {"table"},
     {"_schema", "_schema.*"},  # codes and options → look-up tables, names, layout
     {"_reports", "_reports.*"},  # schema and values → listings, warnings, errors

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onehot_fast.column import Column, read_column
+from onehot_fast._categories.column import Column
+from onehot_fast._categories.values import read_column
 
 Columns = dict[str, list[Any]]
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, distinct_labels, multi_hot
+from onehot_fast._categories.lists import Rows
 
 LABELS = ["a", "b", "ä", "a b", "", "long enough to leave every small buffer"]
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -120,6 +121,20 @@ def test_flat_column(output):
 
     assert dense(own, (2, 2)).tolist() == [[0, 1], [1, 1]]
     assert dense(other, (2, 2)).tolist() == [[1, 0], [1, 0]]
+
+
+def test_codes_that_are_no_classes():
+    """The codes of a Column are classes, but not those that a hash table gives to labels."""
+    flat = Rows.read(Column(np.array([1, 0], np.int8), np.array(["x", "y"])), [0, 2])
+    split = Rows.read(["y|x", "x"], sep="|")
+    taken = split.take(np.array([1, -1]))
+
+    assert isinstance(split.elements, Column)
+    assert [each.codes_are_classes for each in (flat, split, taken)] == [True, False, False]
+    assert taken.offsets.tolist() == [0, 1, 1]
+    assert taken.elements.tolist() == ["x"]
+    with pytest.raises(TypeError, match=r"rows must contain integers.*pass categories="):
+        multi_hot(["y|x"], 2, sep="|")
 
 
 @pytest.mark.parametrize("dtype", [bool, np.complex64, ">i4"])
