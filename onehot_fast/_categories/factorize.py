@@ -25,7 +25,7 @@ from onehot_fast._categories.categories import (
     kind_of_dtype,
     with_dtype,
 )
-from onehot_fast._categories.dictionary import Dictionary, number_integers
+from onehot_fast._categories.hashtable.dictionary import Dictionary, number_integers
 from onehot_fast._categories.keys import (
     as_objects,
     has_plain_type,

@@ -22,8 +22,8 @@ from onehot_fast._arguments.arraylikes import (
 from onehot_fast._arguments.choices import check_text, with_article
 from onehot_fast._arguments.indices import int64_or_uint64
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.dictionary import Dictionary, number_labels
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize
+from onehot_fast._categories.hashtable.dictionary import Dictionary, number_labels
 from onehot_fast._categories.keys import as_objects, is_missing
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of

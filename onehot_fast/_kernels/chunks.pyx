@@ -19,10 +19,10 @@ from onehot_fast._kernels.openmp cimport (
     omp_get_thread_num, omp_in_parallel,
 )
 
-cdef extern from "clock.h":
+cdef extern from "_kernels/clock.h":
     double ohf_seconds() noexcept nogil
 
-cdef extern from "workspace.h":
+cdef extern from "_kernels/workspace.h":
     void *ohf_take_workspace(size_t n_bytes) noexcept nogil
     void ohf_give_workspace(void *block, size_t n_bytes) noexcept nogil
 

@@ -1,8 +1,8 @@
-/* Keys and hashes of one instruction set, included by dictionary_body.h: AES rounds where OHF_AES is 1, else 64-bit
+/* Keys and hashes of one instruction set, included by hashtable_body.h: AES rounds where OHF_AES is 1, else 64-bit
  * products. Every byte of a text counts, and every difference meets two rounds or a product with a secret.
  */
 
-/* Fields of a dictionary that loops keep in registers; loaded again after a change. */
+/* Fields of a hashtable that loops keep in registers; loaded again after a change. */
 typedef struct {
     const ohf_slot *slots;
     const ohf_key *keys;
@@ -17,26 +17,26 @@ typedef struct {
     uint64_t number_seed0, number_seed1;
 } OHF(view);
 
-OHF_INLINE void OHF(look_at)(OHF(view) *view, const ohf_dictionary *dictionary)
+OHF_INLINE void OHF(look_at)(OHF(view) *view, const ohf_hashtable *hashtable)
 {
-    view->slots = dictionary->slots;
-    view->keys = dictionary->keys;
-    view->numbers = dictionary->numbers;
-    view->arena = dictionary->arena;
-    view->shift = dictionary->shift;
+    view->slots = hashtable->slots;
+    view->keys = hashtable->keys;
+    view->numbers = hashtable->numbers;
+    view->arena = hashtable->arena;
+    view->shift = hashtable->shift;
 #if OHF_AES
-    view->seed0 = _mm_loadu_si128((const __m128i *)dictionary->seed);
-    view->seed1 = _mm_loadu_si128((const __m128i *)dictionary->seed + 1);
-    view->seed2 = _mm_loadu_si128((const __m128i *)dictionary->seed + 2);
+    view->seed0 = _mm_loadu_si128((const __m128i *)hashtable->seed);
+    view->seed1 = _mm_loadu_si128((const __m128i *)hashtable->seed + 1);
+    view->seed2 = _mm_loadu_si128((const __m128i *)hashtable->seed + 2);
 #else
-    view->seed0 = dictionary->seed[0];
-    view->seed1 = dictionary->seed[1];
-    view->seed2 = dictionary->seed[2];
-    view->seed3 = dictionary->seed[3];
-    view->seed4 = dictionary->seed[4];
+    view->seed0 = hashtable->seed[0];
+    view->seed1 = hashtable->seed[1];
+    view->seed2 = hashtable->seed[2];
+    view->seed3 = hashtable->seed[3];
+    view->seed4 = hashtable->seed[4];
 #endif
-    view->number_seed0 = dictionary->seed[6];
-    view->number_seed1 = dictionary->seed[7];
+    view->number_seed0 = hashtable->seed[6];
+    view->number_seed1 = hashtable->seed[7];
 }
 
 /* The two halves of a 128-bit product, folded. */

@@ -1,28 +1,28 @@
-/* The loops of a dictionary for one instruction set, included by dictionary.c with OHF(name) defined.
+/* The loops of a hashtable for one instruction set, included by hashtable.c with OHF(name) defined.
  *
  * Learning and looking up are one function with a constant argument. A row at its home slot, the usual case, stays in
- * the loop; all others call a function of dictionary.c. If the table does not fit the second-level cache, blocks of 64
+ * the loop; all others call a function of hashtable.c. If the table does not fit the second-level cache, blocks of 64
  * rows are hashed, their slots and keys are fetched, and then the rows are looked up in order. */
-#include "dictionary_hash.h"
+#include "hashtable_hash.h"
 
-static uint64_t OHF(hash_short)(const ohf_dictionary *dictionary, ohf_key key)
+static uint64_t OHF(hash_short)(const ohf_hashtable *hashtable, ohf_key key)
 {
     OHF(view) view;
-    OHF(look_at)(&view, dictionary);
+    OHF(look_at)(&view, hashtable);
     return OHF(mix)(&view, OHF(key_of_words)(key));
 }
 
-static uint64_t OHF(hash_long)(const ohf_dictionary *dictionary, const uint8_t *text, uint64_t length)
+static uint64_t OHF(hash_long)(const ohf_hashtable *hashtable, const uint8_t *text, uint64_t length)
 {
     OHF(view) view;
-    OHF(look_at)(&view, dictionary);
+    OHF(look_at)(&view, hashtable);
     return OHF(mix_long)(&view, text, length);
 }
 
-static uint64_t OHF(hash_number)(const ohf_dictionary *dictionary, uint64_t number)
+static uint64_t OHF(hash_number)(const ohf_hashtable *hashtable, uint64_t number)
 {
     OHF(view) view;
-    OHF(look_at)(&view, dictionary);
+    OHF(look_at)(&view, hashtable);
     return OHF(mix_number)(&view, number);
 }
 
@@ -130,28 +130,28 @@ OHF_INLINE int OHF(read_row)(const ohf_texts *texts, int64_t i, uint64_t *at, in
 }
 
 /* The code of a short text that is not at its home slot. */
-OHF_INLINE int32_t OHF(other_short)(ohf_dictionary *dictionary, OHF(register) key, uint64_t hash, int learn)
+OHF_INLINE int32_t OHF(other_short)(ohf_hashtable *hashtable, OHF(register) key, uint64_t hash, int learn)
 {
     const ohf_key words = OHF(words_of_key)(key);
-    return learn ? ohf_learn_short(dictionary, words, hash) : ohf_find_short(dictionary, words, hash);
+    return learn ? ohf_learn_short(hashtable, words, hash) : ohf_find_short(hashtable, words, hash);
 }
 
 /* The same of a long one. */
-OHF_INLINE int32_t OHF(other_long)(ohf_dictionary *dictionary, const uint8_t *text, uint64_t length, uint64_t hash,
+OHF_INLINE int32_t OHF(other_long)(ohf_hashtable *hashtable, const uint8_t *text, uint64_t length, uint64_t hash,
                                    int learn)
 {
-    return learn ? ohf_learn_long(dictionary, text, length, hash) : ohf_find_long(dictionary, text, length, hash);
+    return learn ? ohf_learn_long(hashtable, text, length, hash) : ohf_find_long(hashtable, text, length, hash);
 }
 
 /* ---- Texts ---- */
 
 /* Up to 64 rows, one after the other: the table is in the caches. Returns as ohf_code_texts. */
-OHF_INLINE int OHF(near_texts)(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end,
+OHF_INLINE int OHF(near_texts)(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                                uint64_t valid, uint64_t *at, int32_t *codes, int64_t *stopped, int layout, int learn,
                                int has_nulls)
 {
     OHF(view) view;
-    OHF(look_at)(&view, dictionary);
+    OHF(look_at)(&view, hashtable);
     for (int64_t i = begin; i < end; i++) {
         OHF(register) key;
         const uint8_t *text;
@@ -169,13 +169,13 @@ OHF_INLINE int OHF(near_texts)(ohf_dictionary *dictionary, const ohf_texts *text
             codes[i] = code = view.slots[hash >> view.shift].code;
             if (OHF_LIKELY(OHF(same)(view.keys + code, key)))
                 continue;
-            code = OHF(other_short)(dictionary, key, hash, learn);
+            code = OHF(other_short)(hashtable, key, hash, learn);
         } else if (kind == OHF(LONG)) {
             hash = OHF(mix_long)(&view, text, length);
             codes[i] = code = view.slots[hash >> view.shift].code;
             if (OHF_LIKELY(OHF(same_long)(&view, code, text, length, hash)))
                 continue;
-            code = OHF(other_long)(dictionary, text, length, hash, learn);
+            code = OHF(other_long)(hashtable, text, length, hash, learn);
         } else {
             code = kind;
         }
@@ -185,22 +185,22 @@ OHF_INLINE int OHF(near_texts)(ohf_dictionary *dictionary, const ohf_texts *text
             return code;
         }
         if (learn)
-            OHF(look_at)(&view, dictionary);
+            OHF(look_at)(&view, hashtable);
     }
     return 0;
 }
 
 /* Up to 64 rows, their slots and keys fetched together: the table is not in the caches. */
-OHF_INLINE int OHF(far_texts)(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end,
+OHF_INLINE int OHF(far_texts)(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                               uint64_t valid, uint64_t *at, int32_t *codes, int64_t *stopped, int layout, int learn)
 {
     OHF(register) keys[64];
     const uint8_t *long_texts[64];
     uint64_t hashes[64], lengths[64];
     int32_t kinds[64];
-    const int n = (int)(end - begin), n_seeds = dictionary->n_seeds;
+    const int n = (int)(end - begin), n_seeds = hashtable->n_seeds;
     OHF(view) view;
-    OHF(look_at)(&view, dictionary);
+    OHF(look_at)(&view, hashtable);
     for (int i = 0; i < n; i++) {
         kinds[i] = OHF_MISSING;
         if (valid >> i & 1)
@@ -227,7 +227,7 @@ OHF_INLINE int OHF(far_texts)(ohf_dictionary *dictionary, const ohf_texts *texts
         int is_home = 1;
         if (code >= 0) {
             const int kind = code;
-            if (learn && dictionary->n_seeds != n_seeds)
+            if (learn && hashtable->n_seeds != n_seeds)
                 hashes[i] = kind == OHF(SHORT) ? OHF(mix)(&view, keys[i])
                                                : OHF(mix_long)(&view, long_texts[i], lengths[i]);
             code = view.slots[hashes[i] >> view.shift].code;
@@ -235,8 +235,8 @@ OHF_INLINE int OHF(far_texts)(ohf_dictionary *dictionary, const ohf_texts *texts
                                          : OHF(same_long)(&view, code, long_texts[i], lengths[i], hashes[i]);
             if (!is_home)
                 code = kind == OHF(SHORT)
-                           ? OHF(other_short)(dictionary, keys[i], hashes[i], learn)
-                           : OHF(other_long)(dictionary, long_texts[i], lengths[i], hashes[i], learn);
+                           ? OHF(other_short)(hashtable, keys[i], hashes[i], learn)
+                           : OHF(other_long)(hashtable, long_texts[i], lengths[i], hashes[i], learn);
         }
         codes[begin + i] = code;
         if (!OHF_LIKELY(code >= OHF_UNKNOWN)) {
@@ -244,12 +244,12 @@ OHF_INLINE int OHF(far_texts)(ohf_dictionary *dictionary, const ohf_texts *texts
             return code;
         }
         if (learn && !is_home)
-            OHF(look_at)(&view, dictionary);
+            OHF(look_at)(&view, hashtable);
     }
     return 0;
 }
 
-OHF_INLINE int OHF(code_texts)(ohf_dictionary *dictionary, const ohf_texts *given, int64_t begin, int64_t end,
+OHF_INLINE int OHF(code_texts)(ohf_hashtable *hashtable, const ohf_texts *given, int64_t begin, int64_t end,
                                int32_t *codes, int64_t *stopped, int layout, int learn)
 {
     const ohf_texts texts = *given;     /* which no store to the codes can change */
@@ -260,12 +260,12 @@ OHF_INLINE int OHF(code_texts)(ohf_dictionary *dictionary, const ohf_texts *give
         int failed;
         if (texts.bits != NULL)
             valid = ohf_valid_rows(texts.bits, texts.bits_begin + done, reach - done);
-        if (dictionary->n_codes >= OHF_FAR_CODES)
-            failed = OHF(far_texts)(dictionary, &texts, done, reach, valid, &at, codes, stopped, layout, learn);
+        if (hashtable->n_codes >= OHF_FAR_CODES)
+            failed = OHF(far_texts)(hashtable, &texts, done, reach, valid, &at, codes, stopped, layout, learn);
         else if (texts.bits == NULL || valid == ~(uint64_t)0)
-            failed = OHF(near_texts)(dictionary, &texts, done, reach, valid, &at, codes, stopped, layout, learn, 0);
+            failed = OHF(near_texts)(hashtable, &texts, done, reach, valid, &at, codes, stopped, layout, learn, 0);
         else
-            failed = OHF(near_texts)(dictionary, &texts, done, reach, valid, &at, codes, stopped, layout, learn, 1);
+            failed = OHF(near_texts)(hashtable, &texts, done, reach, valid, &at, codes, stopped, layout, learn, 1);
         if (failed)
             return failed;
     }
@@ -273,7 +273,7 @@ OHF_INLINE int OHF(code_texts)(ohf_dictionary *dictionary, const ohf_texts *give
 }
 
 /* Characters of four bytes, in blocks of UTF-8. */
-static int OHF(code_wide)(ohf_dictionary *dictionary, const ohf_texts *wide, int64_t begin, int64_t end,
+static int OHF(code_wide)(ohf_hashtable *hashtable, const ohf_texts *wide, int64_t begin, int64_t end,
                           int32_t *codes, int64_t *stopped, int learn)
 {
     ohf_wide_block *const block = ohf_take_workspace(sizeof *block);
@@ -289,7 +289,7 @@ static int OHF(code_wide)(ohf_dictionary *dictionary, const ohf_texts *wide, int
         const int64_t count = end - begin < block->most_rows ? end - begin : block->most_rows;
         const int64_t bad = ohf_read_wide(block, (const uint32_t *)wide->rows + begin * wide->width, count,
                                           wide->width);
-        failed = OHF(code_texts)(dictionary, &texts, 0, bad < 0 ? count : bad, codes + begin, stopped, OHF_BEHIND,
+        failed = OHF(code_texts)(hashtable, &texts, 0, bad < 0 ? count : bad, codes + begin, stopped, OHF_BEHIND,
                                  learn);
         *stopped += begin;
         if (!failed && bad >= 0) {
@@ -304,15 +304,15 @@ static int OHF(code_wide)(ohf_dictionary *dictionary, const ohf_texts *wide, int
 }
 
 #define OHF_LAYOUT(LAYOUT)                                                                              \
-    static int OHF(learn_##LAYOUT)(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin,   \
+    static int OHF(learn_##LAYOUT)(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin,   \
                                    int64_t end, int32_t *codes, int64_t *stopped)                       \
     {                                                                                                   \
-        return OHF(code_texts)(dictionary, texts, begin, end, codes, stopped, LAYOUT, 1);               \
+        return OHF(code_texts)(hashtable, texts, begin, end, codes, stopped, LAYOUT, 1);               \
     }                                                                                                   \
-    static int OHF(look_up_##LAYOUT)(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, \
+    static int OHF(look_up_##LAYOUT)(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, \
                                      int64_t end, int32_t *codes, int64_t *stopped)                     \
     {                                                                                                   \
-        return OHF(code_texts)(dictionary, texts, begin, end, codes, stopped, LAYOUT, 0);               \
+        return OHF(code_texts)(hashtable, texts, begin, end, codes, stopped, LAYOUT, 0);               \
     }
 
 OHF_LAYOUT(OHF_OFFSETS32)
@@ -323,42 +323,42 @@ OHF_LAYOUT(OHF_BEHIND)
 OHF_LAYOUT(OHF_BYTES_S)
 #undef OHF_LAYOUT
 
-static int OHF(learn_OHF_UCS4)(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end,
+static int OHF(learn_OHF_UCS4)(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                                int32_t *codes, int64_t *stopped)
 {
-    return OHF(code_wide)(dictionary, texts, begin, end, codes, stopped, 1);
+    return OHF(code_wide)(hashtable, texts, begin, end, codes, stopped, 1);
 }
 
-static int OHF(look_up_OHF_UCS4)(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end,
+static int OHF(look_up_OHF_UCS4)(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                                  int32_t *codes, int64_t *stopped)
 {
-    return OHF(code_wide)(dictionary, texts, begin, end, codes, stopped, 0);
+    return OHF(code_wide)(hashtable, texts, begin, end, codes, stopped, 0);
 }
 
 /* ---- Numbers ---- */
 
 /* The code of a number; the view is loaded anew where it may have changed. */
-OHF_INLINE int32_t OHF(code_of_number)(ohf_dictionary *dictionary, OHF(view) *view, uint64_t number, uint64_t hash,
+OHF_INLINE int32_t OHF(code_of_number)(ohf_hashtable *hashtable, OHF(view) *view, uint64_t number, uint64_t hash,
                                        int learn)
 {
     int32_t code = view->slots[hash >> view->shift].code;
     if (OHF_LIKELY((view->numbers[code] == number) & (code >= 0)))
         return code;
     if (!learn)
-        return ohf_find_number(dictionary, number, hash);
-    code = ohf_learn_number(dictionary, number, hash);
-    OHF(look_at)(view, dictionary);
+        return ohf_find_number(hashtable, number, hash);
+    code = ohf_learn_number(hashtable, number, hash);
+    OHF(look_at)(view, hashtable);
     return code;
 }
 
 /* A block of numbers that are all ordinary, as in far_texts. */
-OHF_INLINE int64_t OHF(far_numbers)(ohf_dictionary *dictionary, const uint64_t *numbers, int64_t n, int32_t *codes,
+OHF_INLINE int64_t OHF(far_numbers)(ohf_hashtable *hashtable, const uint64_t *numbers, int64_t n, int32_t *codes,
                                     int learn)
 {
     uint64_t hashes[OHF_NUMBERS_BLOCK];
-    const int n_seeds = dictionary->n_seeds;
+    const int n_seeds = hashtable->n_seeds;
     OHF(view) view;
-    OHF(look_at)(&view, dictionary);
+    OHF(look_at)(&view, hashtable);
     for (int64_t i = 0; i < n; i++) {
         hashes[i] = OHF(mix_number)(&view, numbers[i]);
         OHF_PREFETCH(&view.slots[hashes[i] >> view.shift]);
@@ -366,9 +366,9 @@ OHF_INLINE int64_t OHF(far_numbers)(ohf_dictionary *dictionary, const uint64_t *
     for (int64_t i = 0; i < n; i++)
         OHF_PREFETCH(&view.numbers[view.slots[hashes[i] >> view.shift].code]);
     for (int64_t i = 0; i < n; i++) {
-        if (learn && dictionary->n_seeds != n_seeds)
+        if (learn && hashtable->n_seeds != n_seeds)
             hashes[i] = OHF(mix_number)(&view, numbers[i]);
-        codes[i] = OHF(code_of_number)(dictionary, &view, numbers[i], hashes[i], learn);
+        codes[i] = OHF(code_of_number)(hashtable, &view, numbers[i], hashes[i], learn);
         if (!OHF_LIKELY(codes[i] >= OHF_UNKNOWN))
             return i;
     }
@@ -376,23 +376,23 @@ OHF_INLINE int64_t OHF(far_numbers)(ohf_dictionary *dictionary, const uint64_t *
 }
 
 /* A block of numbers of which some may be special; returns how many have a code, or are missing or unknown. */
-OHF_INLINE int64_t OHF(near_numbers)(ohf_dictionary *dictionary, const uint64_t *numbers, const uint8_t *special,
+OHF_INLINE int64_t OHF(near_numbers)(ohf_hashtable *hashtable, const uint64_t *numbers, const uint8_t *special,
                                      int64_t n, int32_t *codes, int learn)
 {
     OHF(view) view;
-    OHF(look_at)(&view, dictionary);
+    OHF(look_at)(&view, hashtable);
     for (int64_t i = 0; i < n; i++) {
         if (special != NULL && special[i])
             codes[i] = special[i] == OHF_IS_MISSING ? OHF_MISSING : learn ? OHF_OUTSIDE : OHF_UNKNOWN;
         else
-            codes[i] = OHF(code_of_number)(dictionary, &view, numbers[i], OHF(mix_number)(&view, numbers[i]), learn);
+            codes[i] = OHF(code_of_number)(hashtable, &view, numbers[i], OHF(mix_number)(&view, numbers[i]), learn);
         if (!OHF_LIKELY(codes[i] >= OHF_UNKNOWN))
             return i;
     }
     return n;
 }
 
-OHF_INLINE int OHF(code_numbers)(ohf_dictionary *dictionary, const ohf_numbers *numbers, int64_t begin, int64_t end,
+OHF_INLINE int OHF(code_numbers)(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                                  int32_t *codes, int64_t *stopped, int learn)
 {
     uint64_t patterns[OHF_NUMBERS_BLOCK];
@@ -414,11 +414,11 @@ OHF_INLINE int OHF(code_numbers)(ohf_dictionary *dictionary, const ohf_numbers *
         else
             any_special = ohf_read_numbers(numbers, done, n, patterns, special);
         if (any_special)
-            coded = OHF(near_numbers)(dictionary, patterns, special, n, codes + done, learn);
-        else if (dictionary->n_codes >= OHF_FAR_CODES)
-            coded = OHF(far_numbers)(dictionary, block, n, codes + done, learn);
+            coded = OHF(near_numbers)(hashtable, patterns, special, n, codes + done, learn);
+        else if (hashtable->n_codes >= OHF_FAR_CODES)
+            coded = OHF(far_numbers)(hashtable, block, n, codes + done, learn);
         else
-            coded = OHF(near_numbers)(dictionary, block, NULL, n, codes + done, learn);
+            coded = OHF(near_numbers)(hashtable, block, NULL, n, codes + done, learn);
         if (coded < n) {
             *stopped = done + coded;
             return codes[done + coded];
@@ -427,16 +427,16 @@ OHF_INLINE int OHF(code_numbers)(ohf_dictionary *dictionary, const ohf_numbers *
     return 0;
 }
 
-static int OHF(learn_numbers)(ohf_dictionary *dictionary, const ohf_numbers *numbers, int64_t begin, int64_t end,
+static int OHF(learn_numbers)(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                               int32_t *codes, int64_t *stopped)
 {
-    return OHF(code_numbers)(dictionary, numbers, begin, end, codes, stopped, 1);
+    return OHF(code_numbers)(hashtable, numbers, begin, end, codes, stopped, 1);
 }
 
-static int OHF(look_up_numbers)(ohf_dictionary *dictionary, const ohf_numbers *numbers, int64_t begin,
+static int OHF(look_up_numbers)(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin,
                                 int64_t end, int32_t *codes, int64_t *stopped)
 {
-    return OHF(code_numbers)(dictionary, numbers, begin, end, codes, stopped, 0);
+    return OHF(code_numbers)(hashtable, numbers, begin, end, codes, stopped, 0);
 }
 
 static const ohf_engine OHF(engine) = {

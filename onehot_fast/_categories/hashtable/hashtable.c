@@ -1,8 +1,8 @@
-/* The table of a dictionary, and its loops compiled once per instruction set. */
-#include "dictionary.h"
-#include "microkernels.h"
-#include "once.h"
-#include "workspace.h"
+/* The table of a hashtable, and its loops compiled once per instruction set. */
+#include "hashtable.h"
+#include "_kernels/microkernels.h"
+#include "_kernels/once.h"
+#include "_kernels/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,20 +55,20 @@ OHF_INLINE uint32_t ohf_read32(const uint8_t *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-static unsigned slot_bits(const ohf_dictionary *dictionary)
+static unsigned slot_bits(const ohf_hashtable *hashtable)
 {
-    return 64 - dictionary->shift;
+    return 64 - hashtable->shift;
 }
 
-static size_t n_slots(const ohf_dictionary *dictionary)
+static size_t n_slots(const ohf_hashtable *hashtable)
 {
-    return (size_t)1 << slot_bits(dictionary);
+    return (size_t)1 << slot_bits(hashtable);
 }
 
 /* The bytes of a long text, and its length. */
-static const uint8_t *long_text(const ohf_dictionary *dictionary, ohf_key key, uint64_t *length)
+static const uint8_t *long_text(const ohf_hashtable *hashtable, ohf_key key, uint64_t *length)
 {
-    const uint8_t *entry = dictionary->arena + (key.high & ~OHF_LONG_KEY);
+    const uint8_t *entry = hashtable->arena + (key.high & ~OHF_LONG_KEY);
     memcpy(length, entry, sizeof *length);
     return entry + sizeof *length;
 }
@@ -91,43 +91,43 @@ static void *reserve(void *elements, int64_t room, size_t width)
 }
 
 /* Room for the keys of `room` codes. */
-static int reserve_codes(ohf_dictionary *dictionary, int64_t room)
+static int reserve_codes(ohf_hashtable *hashtable, int64_t room)
 {
-    if (dictionary->is_texts) {
-        ohf_key *keys = reserve(dictionary->keys, room, sizeof *keys);
+    if (hashtable->is_texts) {
+        ohf_key *keys = reserve(hashtable->keys, room, sizeof *keys);
         if (keys == NULL)
             return OHF_NO_MEMORY;
         keys[-1].low = 0;
         keys[-1].high = OHF_NO_KEY;
-        dictionary->keys = keys;
+        hashtable->keys = keys;
     } else {
-        uint64_t *numbers = reserve(dictionary->numbers, room, sizeof *numbers);
+        uint64_t *numbers = reserve(hashtable->numbers, room, sizeof *numbers);
         if (numbers == NULL)
             return OHF_NO_MEMORY;
         numbers[-1] = 0;
-        dictionary->numbers = numbers;
+        hashtable->numbers = numbers;
     }
-    dictionary->room = room;
+    hashtable->room = room;
     return 0;
 }
 
 /* Put the arena in a place with room for `needed` more bytes. */
-static int reserve_arena(ohf_dictionary *dictionary, uint64_t needed)
+static int reserve_arena(ohf_hashtable *hashtable, uint64_t needed)
 {
-    size_t room = dictionary->arena_room;
+    size_t room = hashtable->arena_room;
     uint8_t *made;
-    if (room - dictionary->arena_used >= needed)
+    if (room - hashtable->arena_used >= needed)
         return 0;
-    if (needed > SIZE_MAX / 4 - dictionary->arena_used)
+    if (needed > SIZE_MAX / 4 - hashtable->arena_used)
         return OHF_NO_MEMORY;
     room = room + room / 2;
-    if (room < dictionary->arena_used + needed + 1024)
-        room = dictionary->arena_used + (size_t)needed + 1024;
-    made = realloc(dictionary->arena, room);
+    if (room < hashtable->arena_used + needed + 1024)
+        room = hashtable->arena_used + (size_t)needed + 1024;
+    made = realloc(hashtable->arena, room);
     if (made == NULL)
         return OHF_NO_MEMORY;
-    dictionary->arena = made;
-    dictionary->arena_room = room;
+    hashtable->arena = made;
+    hashtable->arena_room = room;
     return 0;
 }
 
@@ -142,23 +142,23 @@ static ohf_slot *empty_slots(unsigned bits)
     return slots;
 }
 
-static void take_slots(ohf_dictionary *dictionary, ohf_slot *slots, unsigned bits)
+static void take_slots(ohf_hashtable *hashtable, ohf_slot *slots, unsigned bits)
 {
-    dictionary->slots = slots;
-    dictionary->shift = 64 - bits;
-    dictionary->must_grow = (int64_t)1 << (bits < SPARSE_SLOT_BITS ? bits - 2 : bits - 1);
+    hashtable->slots = slots;
+    hashtable->shift = 64 - bits;
+    hashtable->must_grow = (int64_t)1 << (bits < SPARSE_SLOT_BITS ? bits - 2 : bits - 1);
 }
 
 /* ---- The table ---- */
 
-static uint64_t hash_of_code(const ohf_dictionary *dictionary, int64_t code)
+static uint64_t hash_of_code(const ohf_hashtable *hashtable, int64_t code)
 {
-    const ohf_engine *engine = dictionary->engine;
-    if (!dictionary->is_texts)
-        return engine->hash_number(dictionary, dictionary->numbers[code]);
-    if (is_long(dictionary->keys[code]))
-        return dictionary->keys[code].low;
-    return engine->hash_short(dictionary, dictionary->keys[code]);
+    const ohf_engine *engine = hashtable->engine;
+    if (!hashtable->is_texts)
+        return engine->hash_number(hashtable, hashtable->numbers[code]);
+    if (is_long(hashtable->keys[code]))
+        return hashtable->keys[code].low;
+    return engine->hash_short(hashtable, hashtable->keys[code]);
 }
 
 /* Enter a code that is not in the table; returns how many slots were looked at. */
@@ -173,17 +173,17 @@ static size_t enter(ohf_slot *slots, unsigned bits, ohf_slot slot)
 }
 
 /* A table of 2**bits slots with the same codes: in order of their homes, so that both are walked through in order. */
-static int resize(ohf_dictionary *dictionary, unsigned bits)
+static int resize(ohf_hashtable *hashtable, unsigned bits)
 {
-    const size_t n = n_slots(dictionary);
+    const size_t n = n_slots(hashtable);
     ohf_slot *slots = empty_slots(bits);
     if (slots == NULL)
         return OHF_NO_MEMORY;
     for (size_t place = 0; place < n; place++)
-        if (dictionary->slots[place].code >= 0)
-            enter(slots, bits, dictionary->slots[place]);
-    free(dictionary->slots);
-    take_slots(dictionary, slots, bits);
+        if (hashtable->slots[place].code >= 0)
+            enter(slots, bits, hashtable->slots[place]);
+    free(hashtable->slots);
+    take_slots(hashtable, slots, bits);
     return 0;
 }
 
@@ -196,191 +196,191 @@ static ohf_slot slot_of(uint64_t hash, int64_t code)
 }
 
 /* Derive a new seed from the old one: it cannot be guessed without the old one. */
-static void reseed(ohf_dictionary *dictionary)
+static void reseed(ohf_hashtable *hashtable)
 {
-    uint64_t state = dictionary->seed[0] ^ dictionary->seed[5];
-    dictionary->n_seeds++;
+    uint64_t state = hashtable->seed[0] ^ hashtable->seed[5];
+    hashtable->n_seeds++;
     for (int i = 0; i < 8; i++) {       /* splitmix64 (Steele, Lea and Flood 2014) */
-        uint64_t mixed = state += 0x9E3779B97F4A7C15u + dictionary->seed[i];
+        uint64_t mixed = state += 0x9E3779B97F4A7C15u + hashtable->seed[i];
         mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
         mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
-        dictionary->seed[i] = (mixed ^ mixed >> 31) | 1;
+        hashtable->seed[i] = (mixed ^ mixed >> 31) | 1;
     }
-    if (dictionary->is_texts)
-        for (int64_t code = 0; code < dictionary->n_codes; code++) {
-            ohf_key *key = &dictionary->keys[code];
+    if (hashtable->is_texts)
+        for (int64_t code = 0; code < hashtable->n_codes; code++) {
+            ohf_key *key = &hashtable->keys[code];
             if (is_long(*key)) {
                 uint64_t length;
-                const uint8_t *text = long_text(dictionary, *key, &length);
-                key->low = dictionary->engine->hash_long(dictionary, text, length);
+                const uint8_t *text = long_text(hashtable, *key, &length);
+                key->low = hashtable->engine->hash_long(hashtable, text, length);
             }
         }
-    memset(dictionary->slots, 0xFF, n_slots(dictionary) * sizeof *dictionary->slots);
-    for (int64_t code = 0; code < dictionary->n_codes; code++)
-        enter(dictionary->slots, slot_bits(dictionary), slot_of(hash_of_code(dictionary, code), code));
+    memset(hashtable->slots, 0xFF, n_slots(hashtable) * sizeof *hashtable->slots);
+    for (int64_t code = 0; code < hashtable->n_codes; code++)
+        enter(hashtable->slots, slot_bits(hashtable), slot_of(hash_of_code(hashtable, code), code));
 }
 
 /* Make room for one more code; the caller writes its key. */
-static int prepare(ohf_dictionary *dictionary)
+static int prepare(ohf_hashtable *hashtable)
 {
-    const unsigned bits = slot_bits(dictionary);
-    if (dictionary->n_codes >= INT32_MAX)
+    const unsigned bits = slot_bits(hashtable);
+    if (hashtable->n_codes >= INT32_MAX)
         return OHF_TOO_MANY;
-    if (dictionary->n_codes == dictionary->room && reserve_codes(dictionary, dictionary->room * 2) != 0)
+    if (hashtable->n_codes == hashtable->room && reserve_codes(hashtable, hashtable->room * 2) != 0)
         return OHF_NO_MEMORY;
-    if (dictionary->n_codes >= dictionary->must_grow)
-        return resize(dictionary, bits < QUICK_SLOT_BITS ? bits + 2 : bits + 1);
+    if (hashtable->n_codes >= hashtable->must_grow)
+        return resize(hashtable, bits < QUICK_SLOT_BITS ? bits + 2 : bits + 1);
     return 0;
 }
 
 /* Enter the newest code, whose key is written. */
-static int32_t finish(ohf_dictionary *dictionary, uint64_t hash)
+static int32_t finish(ohf_hashtable *hashtable, uint64_t hash)
 {
-    const int32_t code = (int32_t)dictionary->n_codes++;
-    if (enter(dictionary->slots, slot_bits(dictionary), slot_of(hash, code)) > LONGEST_PROBE
-        && dictionary->n_seeds < MOST_SEEDS)
-        reseed(dictionary);
+    const int32_t code = (int32_t)hashtable->n_codes++;
+    if (enter(hashtable->slots, slot_bits(hashtable), slot_of(hash, code)) > LONGEST_PROBE
+        && hashtable->n_seeds < MOST_SEEDS)
+        reseed(hashtable);
     return code;
 }
 
 /* Look for a key from its home slot on. SAME says whether the code of a slot with the same tag is it. */
 #define OHF_FIND(SAME)                                                              \
-    const size_t mask = n_slots(dictionary) - 1;                                    \
-    size_t place = (size_t)(hash >> dictionary->shift);                             \
+    const size_t mask = n_slots(hashtable) - 1;                                    \
+    size_t place = (size_t)(hash >> hashtable->shift);                             \
     for (;; place = (place + 1) & mask) {                                           \
-        const ohf_slot slot = dictionary->slots[place];                             \
+        const ohf_slot slot = hashtable->slots[place];                             \
         if (slot.code < 0)                                                          \
             return OHF_UNKNOWN;                                                     \
         if (slot.tag == (uint32_t)(hash >> 32) && (SAME))                                   \
             return slot.code;                                                       \
     }
 
-int32_t ohf_find_number(const ohf_dictionary *dictionary, uint64_t number, uint64_t hash)
+int32_t ohf_find_number(const ohf_hashtable *hashtable, uint64_t number, uint64_t hash)
 {
-    OHF_FIND(dictionary->numbers[slot.code] == number)
+    OHF_FIND(hashtable->numbers[slot.code] == number)
 }
 
-int32_t ohf_find_short(const ohf_dictionary *dictionary, ohf_key key, uint64_t hash)
+int32_t ohf_find_short(const ohf_hashtable *hashtable, ohf_key key, uint64_t hash)
 {
-    OHF_FIND(dictionary->keys[slot.code].low == key.low && dictionary->keys[slot.code].high == key.high)
+    OHF_FIND(hashtable->keys[slot.code].low == key.low && hashtable->keys[slot.code].high == key.high)
 }
 
-static int same_long(const ohf_dictionary *dictionary, ohf_key key, const uint8_t *text, uint64_t length,
+static int same_long(const ohf_hashtable *hashtable, ohf_key key, const uint8_t *text, uint64_t length,
                      uint64_t hash)
 {
     uint64_t known_length;
     const uint8_t *known;
     if (key.low != hash || !is_long(key))
         return 0;
-    known = long_text(dictionary, key, &known_length);
+    known = long_text(hashtable, key, &known_length);
     return known_length == length && memcmp(known, text, (size_t)length) == 0;
 }
 
-int32_t ohf_find_long(const ohf_dictionary *dictionary, const uint8_t *text, uint64_t length, uint64_t hash)
+int32_t ohf_find_long(const ohf_hashtable *hashtable, const uint8_t *text, uint64_t length, uint64_t hash)
 {
-    OHF_FIND(same_long(dictionary, dictionary->keys[slot.code], text, length, hash))
+    OHF_FIND(same_long(hashtable, hashtable->keys[slot.code], text, length, hash))
 }
 
-int32_t ohf_learn_number(ohf_dictionary *dictionary, uint64_t number, uint64_t hash)
+int32_t ohf_learn_number(ohf_hashtable *hashtable, uint64_t number, uint64_t hash)
 {
-    const int32_t known = ohf_find_number(dictionary, number, hash);
+    const int32_t known = ohf_find_number(hashtable, number, hash);
     int failed;
     if (known >= 0) {
-        dictionary->n_away++;
+        hashtable->n_away++;
         return known;
     }
-    if ((failed = prepare(dictionary)) != 0)
+    if ((failed = prepare(hashtable)) != 0)
         return failed;
-    dictionary->numbers[dictionary->n_codes] = number;
-    return finish(dictionary, hash);
+    hashtable->numbers[hashtable->n_codes] = number;
+    return finish(hashtable, hash);
 }
 
-int32_t ohf_learn_short(ohf_dictionary *dictionary, ohf_key key, uint64_t hash)
+int32_t ohf_learn_short(ohf_hashtable *hashtable, ohf_key key, uint64_t hash)
 {
-    const int32_t known = ohf_find_short(dictionary, key, hash);
+    const int32_t known = ohf_find_short(hashtable, key, hash);
     int failed;
     if (known >= 0) {
-        dictionary->n_away++;
+        hashtable->n_away++;
         return known;
     }
-    if ((failed = prepare(dictionary)) != 0)
+    if ((failed = prepare(hashtable)) != 0)
         return failed;
-    dictionary->keys[dictionary->n_codes] = key;
-    dictionary->n_short_bytes += (int64_t)(key.high >> 56);
-    return finish(dictionary, hash);
+    hashtable->keys[hashtable->n_codes] = key;
+    hashtable->n_short_bytes += (int64_t)(key.high >> 56);
+    return finish(hashtable, hash);
 }
 
-int32_t ohf_learn_long(ohf_dictionary *dictionary, const uint8_t *text, uint64_t length, uint64_t hash)
+int32_t ohf_learn_long(ohf_hashtable *hashtable, const uint8_t *text, uint64_t length, uint64_t hash)
 {
-    const int32_t known = ohf_find_long(dictionary, text, length, hash);
+    const int32_t known = ohf_find_long(hashtable, text, length, hash);
     const uint64_t padded = (length + 7) & ~(uint64_t)7;
     ohf_key *key;
     uint8_t *entry;
     int failed;
     if (known >= 0) {
-        dictionary->n_away++;
+        hashtable->n_away++;
         return known;
     }
-    if ((failed = prepare(dictionary)) != 0)
+    if ((failed = prepare(hashtable)) != 0)
         return failed;
-    if (reserve_arena(dictionary, sizeof length + padded) != 0)
+    if (reserve_arena(hashtable, sizeof length + padded) != 0)
         return OHF_NO_MEMORY;
-    entry = dictionary->arena + dictionary->arena_used;
+    entry = hashtable->arena + hashtable->arena_used;
     memcpy(entry, &length, sizeof length);
     memcpy(entry + sizeof length, text, (size_t)length);
-    key = &dictionary->keys[dictionary->n_codes];
+    key = &hashtable->keys[hashtable->n_codes];
     key->low = hash;
-    key->high = OHF_LONG_KEY | dictionary->arena_used;
-    dictionary->arena_used += sizeof length + (size_t)padded;
-    dictionary->n_long_bytes += (int64_t)length;
-    return finish(dictionary, hash);
+    key->high = OHF_LONG_KEY | hashtable->arena_used;
+    hashtable->arena_used += sizeof length + (size_t)padded;
+    hashtable->n_long_bytes += (int64_t)length;
+    return finish(hashtable, hash);
 }
 
 /* ---- The whole ---- */
 
-int ohf_dictionary_open(ohf_dictionary *dictionary, const ohf_engine *engine, int is_texts,
+int ohf_hashtable_open(ohf_hashtable *hashtable, const ohf_engine *engine, int is_texts,
                         const uint64_t *seed, int64_t expected)
 {
     unsigned bits = FEWEST_SLOT_BITS;
     ohf_slot *slots;
     while (bits < MOST_SLOT_BITS && ((int64_t)1 << bits) < (bits < SPARSE_SLOT_BITS ? 4 : 2) * expected)
         bits++;
-    memset(dictionary, 0, sizeof *dictionary);
-    dictionary->engine = engine;
-    dictionary->is_texts = is_texts;
+    memset(hashtable, 0, sizeof *hashtable);
+    hashtable->engine = engine;
+    hashtable->is_texts = is_texts;
     for (int i = 0; i < 8; i++)
-        dictionary->seed[i] = seed[i] | 1;
+        hashtable->seed[i] = seed[i] | 1;
     slots = empty_slots(bits);
     if (slots == NULL)
         return OHF_NO_MEMORY;
-    take_slots(dictionary, slots, bits);
-    if (reserve_codes(dictionary, expected < 64 ? 64 : expected) != 0) {
-        ohf_dictionary_close(dictionary);
+    take_slots(hashtable, slots, bits);
+    if (reserve_codes(hashtable, expected < 64 ? 64 : expected) != 0) {
+        ohf_hashtable_close(hashtable);
         return OHF_NO_MEMORY;
     }
     return 0;
 }
 
-void ohf_dictionary_close(ohf_dictionary *dictionary)
+void ohf_hashtable_close(ohf_hashtable *hashtable)
 {
-    free(dictionary->slots);
-    free(dictionary->arena);
-    if (dictionary->keys != NULL)
-        free(dictionary->keys - 1);
-    if (dictionary->numbers != NULL)
-        free(dictionary->numbers - 1);
-    memset(dictionary, 0, sizeof *dictionary);
+    free(hashtable->slots);
+    free(hashtable->arena);
+    if (hashtable->keys != NULL)
+        free(hashtable->keys - 1);
+    if (hashtable->numbers != NULL)
+        free(hashtable->numbers - 1);
+    memset(hashtable, 0, sizeof *hashtable);
 }
 
-void ohf_dictionary_texts(const ohf_dictionary *dictionary, int64_t *offsets, uint8_t *data)
+void ohf_hashtable_texts(const ohf_hashtable *hashtable, int64_t *offsets, uint8_t *data)
 {
     int64_t used = 0;
     offsets[0] = 0;
-    for (int64_t code = 0; code < dictionary->n_codes; code++) {
-        const ohf_key key = dictionary->keys[code];
+    for (int64_t code = 0; code < hashtable->n_codes; code++) {
+        const ohf_key key = hashtable->keys[code];
         uint64_t length = key.high >> 56;
         if (is_long(key)) {
-            const uint8_t *text = long_text(dictionary, key, &length);
+            const uint8_t *text = long_text(hashtable, key, &length);
             memcpy(data + used, text, (size_t)length);
         } else {
             for (uint64_t i = 0; i < length; i++)
@@ -391,12 +391,12 @@ void ohf_dictionary_texts(const ohf_dictionary *dictionary, int64_t *offsets, ui
     }
 }
 
-#include "dictionary_rows.h"
+#include "hashtable_rows.h"
 
 #define OHF_AES 0
 #define OHF_NAME "plain"
 #define OHF(name) name##_plain
-#include "dictionary_body.h"
+#include "hashtable_body.h"
 #undef OHF_AES
 #undef OHF_NAME
 #undef OHF
@@ -411,7 +411,7 @@ void ohf_dictionary_texts(const ohf_dictionary *dictionary, int64_t *offsets, ui
 #define OHF_AES 1
 #define OHF_NAME "aes"
 #define OHF(name) name##_aes
-#include "dictionary_body.h"
+#include "hashtable_body.h"
 #undef OHF_AES
 #undef OHF_NAME
 #undef OHF
@@ -434,65 +434,65 @@ const ohf_engine *ohf_engine_of(const char *variant)
     return &engine_plain;
 }
 
-uint64_t ohf_hash_text(const ohf_dictionary *dictionary, const uint8_t *text, uint64_t length)
+uint64_t ohf_hash_text(const ohf_hashtable *hashtable, const uint8_t *text, uint64_t length)
 {
     ohf_key key;
     if (length > OHF_SHORT)
-        return dictionary->engine->hash_long(dictionary, text, length);
+        return hashtable->engine->hash_long(hashtable, text, length);
     ohf_read_short(text, length, &key.low, &key.high);
     key.high |= length << 56;
-    return dictionary->engine->hash_short(dictionary, key);
+    return hashtable->engine->hash_short(hashtable, key);
 }
 
-uint64_t ohf_hash_number(const ohf_dictionary *dictionary, uint64_t number)
+uint64_t ohf_hash_number(const ohf_hashtable *hashtable, uint64_t number)
 {
-    return dictionary->engine->hash_number(dictionary, number);
+    return hashtable->engine->hash_number(hashtable, number);
 }
 
 /* ---- Steps of rows ---- */
 
-void ohf_note(ohf_dictionary *dictionary, int64_t n_rows, int64_t n_ahead)
+void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead)
 {
-    const unsigned bits = slot_bits(dictionary) + 2;
-    dictionary->n_watched += n_rows;
-    if (dictionary->n_watched < WATCHED_ROWS)
+    const unsigned bits = slot_bits(hashtable) + 2;
+    hashtable->n_watched += n_rows;
+    if (hashtable->n_watched < WATCHED_ROWS)
         return;
-    if (dictionary->n_away > MOST_AWAY && bits <= MOST_SPARE_BITS && n_ahead > ((int64_t)1 << bits) / 8)
-        (void)resize(dictionary, bits);     /* without memory for it all stays as it is */
-    dictionary->n_watched = dictionary->n_away = 0;
+    if (hashtable->n_away > MOST_AWAY && bits <= MOST_SPARE_BITS && n_ahead > ((int64_t)1 << bits) / 8)
+        (void)resize(hashtable, bits);     /* without memory for it all stays as it is */
+    hashtable->n_watched = hashtable->n_away = 0;
 }
 
 /* Run LEARN over steps of rows. */
 #define OHF_LEARN(LEARN, SOURCE)                                                                        \
     for (; begin < end; begin += WATCHED_ROWS) {                                                        \
         const int64_t reach = end - begin < WATCHED_ROWS ? end : begin + WATCHED_ROWS;                  \
-        const int failed = LEARN(dictionary, SOURCE, begin, reach, codes, stopped);                     \
+        const int failed = LEARN(hashtable, SOURCE, begin, reach, codes, stopped);                     \
         if (failed)                                                                                     \
             return failed;                                                                              \
-        ohf_note(dictionary, reach - begin, end - reach);                                               \
+        ohf_note(hashtable, reach - begin, end - reach);                                               \
     }                                                                                                   \
     return 0;
 
-int ohf_learn_texts(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,
+int ohf_learn_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,
                     int64_t *stopped)
 {
-    OHF_LEARN(dictionary->engine->learn_texts[texts->layout], texts)
+    OHF_LEARN(hashtable->engine->learn_texts[texts->layout], texts)
 }
 
-int ohf_look_up_texts(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end,
+int ohf_look_up_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                       int32_t *codes, int64_t *stopped)
 {
-    return dictionary->engine->look_up_texts[texts->layout](dictionary, texts, begin, end, codes, stopped);
+    return hashtable->engine->look_up_texts[texts->layout](hashtable, texts, begin, end, codes, stopped);
 }
 
-int ohf_learn_numbers(ohf_dictionary *dictionary, const ohf_numbers *numbers, int64_t begin, int64_t end,
+int ohf_learn_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                       int32_t *codes, int64_t *stopped)
 {
-    OHF_LEARN(dictionary->engine->learn_numbers, numbers)
+    OHF_LEARN(hashtable->engine->learn_numbers, numbers)
 }
 
-int ohf_look_up_numbers(ohf_dictionary *dictionary, const ohf_numbers *numbers, int64_t begin, int64_t end,
+int ohf_look_up_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                         int32_t *codes, int64_t *stopped)
 {
-    return dictionary->engine->look_up_numbers(dictionary, numbers, begin, end, codes, stopped);
+    return hashtable->engine->look_up_numbers(hashtable, numbers, begin, end, codes, stopped);
 }
