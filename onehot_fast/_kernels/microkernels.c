@@ -4,7 +4,7 @@
  * instructions never run before the processor is known. Compilers without that pragma build the plain variant, and the
  * baseline's vector variant if its intrinsics need no flag. */
 #include "microkernels.h"
-#include "once.h"
+#include "_runtime/once.h"
 
 #include <string.h>
 

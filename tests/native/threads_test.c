@@ -10,7 +10,7 @@
 #include "_categories/hashtable/hashtable.h"
 #include "_categories/hashtable/sort_texts.h"
 #include "_kernels/microkernels.h"
-#include "_kernels/workspace.h"
+#include "_runtime/workspace.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* The table of a hashtable, and its loops compiled once per instruction set. */
 #include "hashtable.h"
 #include "_kernels/microkernels.h"
-#include "_kernels/once.h"
-#include "_kernels/workspace.h"
+#include "_runtime/once.h"
+#include "_runtime/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "hashtable.h"
-#include "_kernels/workspace.h"
+#include "_runtime/workspace.h"
 
 /* The memo is dropped if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of
  * OHF_MEMO_WINDOW rows, in which thousands of new objects fill it. It has about one place for each row, because

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "hashtable.h"
-#include "_kernels/workspace.h"
+#include "_runtime/workspace.h"
 
 typedef int (*ohf_npy_load)(npy_string_allocator *, const npy_packed_static_string *, npy_static_string *);
 typedef npy_string_allocator *(*ohf_npy_acquire)(const PyArray_StringDTypeObject *);

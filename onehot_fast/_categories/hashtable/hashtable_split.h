@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hashtable.h"
-#include "_kernels/once.h"
+#include "_runtime/once.h"
 
 enum { OHF_PIECES_BLOCK = 256 };
 
