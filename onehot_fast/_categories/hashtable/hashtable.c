@@ -1,35 +1,16 @@
 /* The table of a hashtable, and its loops compiled once per instruction set. */
 #include "hashtable.h"
-#include "_kernels/microkernels.h"
-#include "_runtime/once.h"
+#include "hashtable_rows.h"
+#include "_kernels/isa.h"
 #include "_runtime/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__GNUC__)
-#  define OHF_INLINE static inline __attribute__((always_inline))
-#  define OHF_NOINLINE __attribute__((noinline))
-#  define OHF_LIKELY(x) __builtin_expect(!!(x), 1)
-#else
-#  define OHF_INLINE static __inline
-#  define OHF_NOINLINE
-#  define OHF_LIKELY(x) (x)
-#  define restrict __restrict
-#endif
-
-#if defined(__GNUC__) && defined(__x86_64__)
-#  include <immintrin.h>
-#  define OHF_HAS_AES 1
-#else
-#  define OHF_HAS_AES 0
-#endif
-
 enum {
     FEWEST_SLOT_BITS = 10,
     SPARSE_SLOT_BITS = 16,    /* below, a quarter of the slots may be taken: most keys are at home */
     QUICK_SLOT_BITS = 18,     /* below, a table grows fourfold */
-    OHF_FAR_BYTES = 2048,     /* so far ahead are rows fetched that are read one after the other */
     OHF_FAR_CODES = 6000,     /* from here on slots and keys are fetched ahead: 64 + 16 bytes each */
     WATCHED_ROWS = 4096,      /* between two looks at how many keys are away from home */
     MOST_AWAY = WATCHED_ROWS / 64,
@@ -38,22 +19,6 @@ enum {
     LONGEST_PROBE = 128,      /* a random hash never needs as many at half load: then a new seed is drawn */
     MOST_SEEDS = 8
 };
-
-/* Eight bytes, the first one lowest, on any machine. */
-OHF_INLINE uint64_t ohf_read64(const uint8_t *from)
-{
-    uint64_t word;
-    memcpy(&word, from, sizeof word);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
-OHF_INLINE uint32_t ohf_read32(const uint8_t *from)
-{
-    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
 
 static unsigned slot_bits(const ohf_hashtable *hashtable)
 {
@@ -142,7 +107,7 @@ static ohf_slot *empty_slots(unsigned bits)
     return slots;
 }
 
-static void take_slots(ohf_hashtable *hashtable, ohf_slot *slots, unsigned bits)
+static void set_slots(ohf_hashtable *hashtable, ohf_slot *slots, unsigned bits)
 {
     hashtable->slots = slots;
     hashtable->shift = 64 - bits;
@@ -162,7 +127,7 @@ static uint64_t hash_of_code(const ohf_hashtable *hashtable, int64_t code)
 }
 
 /* Enter a code that is not in the table; returns how many slots were looked at. */
-static size_t enter(ohf_slot *slots, unsigned bits, ohf_slot slot)
+static size_t insert_slot(ohf_slot *slots, unsigned bits, ohf_slot slot)
 {
     const size_t mask = ((size_t)1 << bits) - 1;
     size_t place = (size_t)(slot.tag >> (32 - bits)), looked_at = 1;
@@ -181,9 +146,9 @@ static int resize(ohf_hashtable *hashtable, unsigned bits)
         return OHF_NO_MEMORY;
     for (size_t place = 0; place < n; place++)
         if (hashtable->slots[place].code >= 0)
-            enter(slots, bits, hashtable->slots[place]);
+            insert_slot(slots, bits, hashtable->slots[place]);
     free(hashtable->slots);
-    take_slots(hashtable, slots, bits);
+    set_slots(hashtable, slots, bits);
     return 0;
 }
 
@@ -217,11 +182,11 @@ static void reseed(ohf_hashtable *hashtable)
         }
     memset(hashtable->slots, 0xFF, n_slots(hashtable) * sizeof *hashtable->slots);
     for (int64_t code = 0; code < hashtable->n_codes; code++)
-        enter(hashtable->slots, slot_bits(hashtable), slot_of(hash_of_code(hashtable, code), code));
+        insert_slot(hashtable->slots, slot_bits(hashtable), slot_of(hash_of_code(hashtable, code), code));
 }
 
 /* Make room for one more code; the caller writes its key. */
-static int prepare(ohf_hashtable *hashtable)
+static int make_room(ohf_hashtable *hashtable)
 {
     const unsigned bits = slot_bits(hashtable);
     if (hashtable->n_codes >= INT32_MAX)
@@ -234,10 +199,10 @@ static int prepare(ohf_hashtable *hashtable)
 }
 
 /* Enter the newest code, whose key is written. */
-static int32_t finish(ohf_hashtable *hashtable, uint64_t hash)
+static int32_t finish_learning(ohf_hashtable *hashtable, uint64_t hash)
 {
     const int32_t code = (int32_t)hashtable->n_codes++;
-    if (enter(hashtable->slots, slot_bits(hashtable), slot_of(hash, code)) > LONGEST_PROBE
+    if (insert_slot(hashtable->slots, slot_bits(hashtable), slot_of(hash, code)) > LONGEST_PROBE
         && hashtable->n_seeds < MOST_SEEDS)
         reseed(hashtable);
     return code;
@@ -281,48 +246,45 @@ int32_t ohf_find_long(const ohf_hashtable *hashtable, const uint8_t *text, uint6
     OHF_FIND(same_long(hashtable, hashtable->keys[slot.code], text, length, hash))
 }
 
-int32_t ohf_learn_number(ohf_hashtable *hashtable, uint64_t number, uint64_t hash)
+/* Prepare to learn a value, of which `known` is the code that a search found. Return this code, OHF_UNKNOWN if the
+ * caller must write the key of a new value, or a failure. */
+static int32_t begin_learning(ohf_hashtable *hashtable, int32_t known)
 {
-    const int32_t known = ohf_find_number(hashtable, number, hash);
-    int failed;
     if (known >= 0) {
         hashtable->n_away++;
         return known;
     }
-    if ((failed = prepare(hashtable)) != 0)
-        return failed;
+    const int failed = make_room(hashtable);
+    return failed ? failed : OHF_UNKNOWN;
+}
+
+int32_t ohf_learn_number(ohf_hashtable *hashtable, uint64_t number, uint64_t hash)
+{
+    const int32_t begun = begin_learning(hashtable, ohf_find_number(hashtable, number, hash));
+    if (begun != OHF_UNKNOWN)
+        return begun;
     hashtable->numbers[hashtable->n_codes] = number;
-    return finish(hashtable, hash);
+    return finish_learning(hashtable, hash);
 }
 
 int32_t ohf_learn_short(ohf_hashtable *hashtable, ohf_key key, uint64_t hash)
 {
-    const int32_t known = ohf_find_short(hashtable, key, hash);
-    int failed;
-    if (known >= 0) {
-        hashtable->n_away++;
-        return known;
-    }
-    if ((failed = prepare(hashtable)) != 0)
-        return failed;
+    const int32_t begun = begin_learning(hashtable, ohf_find_short(hashtable, key, hash));
+    if (begun != OHF_UNKNOWN)
+        return begun;
     hashtable->keys[hashtable->n_codes] = key;
     hashtable->n_short_bytes += (int64_t)(key.high >> 56);
-    return finish(hashtable, hash);
+    return finish_learning(hashtable, hash);
 }
 
 int32_t ohf_learn_long(ohf_hashtable *hashtable, const uint8_t *text, uint64_t length, uint64_t hash)
 {
-    const int32_t known = ohf_find_long(hashtable, text, length, hash);
     const uint64_t padded = (length + 7) & ~(uint64_t)7;
+    const int32_t begun = begin_learning(hashtable, ohf_find_long(hashtable, text, length, hash));
     ohf_key *key;
     uint8_t *entry;
-    int failed;
-    if (known >= 0) {
-        hashtable->n_away++;
-        return known;
-    }
-    if ((failed = prepare(hashtable)) != 0)
-        return failed;
+    if (begun != OHF_UNKNOWN)
+        return begun;
     if (reserve_arena(hashtable, sizeof length + padded) != 0)
         return OHF_NO_MEMORY;
     entry = hashtable->arena + hashtable->arena_used;
@@ -333,7 +295,7 @@ int32_t ohf_learn_long(ohf_hashtable *hashtable, const uint8_t *text, uint64_t l
     key->high = OHF_LONG_KEY | hashtable->arena_used;
     hashtable->arena_used += sizeof length + (size_t)padded;
     hashtable->n_long_bytes += (int64_t)length;
-    return finish(hashtable, hash);
+    return finish_learning(hashtable, hash);
 }
 
 /* ---- The whole ---- */
@@ -353,7 +315,7 @@ int ohf_hashtable_open(ohf_hashtable *hashtable, const ohf_engine *engine, int i
     slots = empty_slots(bits);
     if (slots == NULL)
         return OHF_NO_MEMORY;
-    take_slots(hashtable, slots, bits);
+    set_slots(hashtable, slots, bits);
     if (reserve_codes(hashtable, expected < 64 ? 64 : expected) != 0) {
         ohf_hashtable_close(hashtable);
         return OHF_NO_MEMORY;
@@ -391,41 +353,14 @@ void ohf_hashtable_texts(const ohf_hashtable *hashtable, int64_t *offsets, uint8
     }
 }
 
-#include "hashtable_rows.h"
-
-#define OHF_AES 0
-#define OHF_NAME "plain"
-#define OHF(name) name##_plain
-#include "hashtable_body.h"
-#undef OHF_AES
-#undef OHF_NAME
-#undef OHF
-
-#if OHF_HAS_AES
-#ifdef __clang__
-#  pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,aes"))), apply_to = function)
-#else
-#  pragma GCC push_options
-#  pragma GCC target("avx2,bmi,bmi2,aes")
-#endif
-#define OHF_AES 1
-#define OHF_NAME "aes"
-#define OHF(name) name##_aes
-#include "hashtable_body.h"
-#undef OHF_AES
-#undef OHF_NAME
-#undef OHF
-#ifdef __clang__
-#  pragma clang attribute pop
-#else
-#  pragma GCC pop_options
-#endif
-#endif
+#define OHF_ISA_FILE "_categories/hashtable/hashtable.isa.inc"
+#define OHF_ISA_SETS (OHF_ISA_PLAIN | OHF_ISA_AES)
+#include "_kernels/foreach_isa.inc"
 
 /* The engine that goes with a variant of the microkernels: AVX2 and AVX-512 processors have AES, but it can be off. */
 const ohf_engine *ohf_engine_of(const char *variant)
 {
-#if OHF_HAS_AES
+#if OHF_X86
     __builtin_cpu_init();
     if ((strcmp(variant, "avx2") == 0 || strcmp(variant, "avx512") == 0) && __builtin_cpu_supports("aes"))
         return &engine_aes;

@@ -11,14 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
-#  define OHF_PREFETCH(p) __builtin_prefetch(p)
-#else
-#  define OHF_PREFETCH(p) ((void)(p))
-#endif
-/* Prefetch memory at a distance; the address need not be valid. */
-#define OHF_PREFETCH_AT(p, n_bytes) OHF_PREFETCH((const void *)((uintptr_t)(p) + (uintptr_t)(n_bytes)))
-
 /* Results of rows without a code, and the reasons why a loop ends early. */
 enum {
     OHF_MISSING = -1,

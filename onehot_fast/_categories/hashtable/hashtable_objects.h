@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hashtable.h"
+#include "_kernels/isa.h"
 #include "_runtime/workspace.h"
 
 /* The memo is dropped if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of
