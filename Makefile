@@ -22,7 +22,7 @@ ASV_MACHINE = $(BIN)/asv machine --yes --machine $(PROCESSOR) --cpu $(PROCESSOR)
 
 # The files that need a new install, and those that only need compiling.
 INSTALL_INPUTS := pyproject.toml setup.py onehot_fast/_version.py
-SOURCES := $(shell find onehot_fast -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name microkernels.c -o -path '*_kernels/dictionary.c')
+SOURCES := $(shell find onehot_fast -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.inc' -o -name microkernels.c -o -path '*hashtable/hashtable.c')
 STUBBED = $(subst /,.,$(basename $(shell find onehot_fast -name '*.pyi')))
 BUILD_REQUIRES := import tomllib; \
     print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")

@@ -25,9 +25,9 @@ import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = "onehot_fast/_kernels"
-# The C file of an extension that has one, by the name of its .pyx.
-C_FILES = {"simd": "microkernels.c", "dictionary": "dictionary.c"}
+PACKAGE = Path("onehot_fast")
+# The C file of an extension that has one, in the folder of its .pyx, by the name of the .pyx.
+C_FILES = {"simd": "microkernels.c", "dictionary": "hashtable.c"}
 # The switches of the last build. Extensions depend on this file, so a change rebuilds them.
 FLAGS_RECORD = Path("build/flags.txt")
 OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
@@ -83,7 +83,9 @@ def dependencies(sources):
     while todo:
         source = todo.pop()
         text = source.read_text()
-        headers = [Path(KERNELS, name) for name in re.findall(r'"(\w+\.h)"', text)]
+        # Headers have their path below the package, or the name of a neighbour.
+        names = re.findall(r'"([\w./]+\.(?:h|inc))"', text)
+        headers = [folder / name for name in names for folder in (source.parent, PACKAGE)]
         modules = re.findall(r"^\s*from (onehot_fast[\w.]*) cimport", text, re.MULTILINE)
         cimported = [Path(*name.split(".")).with_suffix(".pxd") for name in modules]
         own = [source.with_suffix(".pxd")] if source.suffix == ".pyx" else []
@@ -95,11 +97,11 @@ def dependencies(sources):
 
 def extension(pyx):
     """Return the extension of one ``.pyx``, with its C file."""
-    carried = [Path(KERNELS, C_FILES[pyx.stem])] if pyx.stem in C_FILES else []
+    carried = [pyx.with_name(C_FILES[pyx.stem])] if pyx.stem in C_FILES else []
     return Extension(
         ".".join(pyx.with_suffix("").parts),
         [str(pyx), *map(str, carried)],
-        include_dirs=[KERNELS, numpy.get_include()],
+        include_dirs=[str(PACKAGE), numpy.get_include()],
         depends=[str(FLAGS_RECORD), *sorted(map(str, dependencies([pyx, *carried])))],
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
@@ -182,7 +184,7 @@ class BuildExt(build_ext):
 
 
 setup(
-    ext_modules=[extension(pyx) for pyx in sorted(Path("onehot_fast").rglob("*.pyx"))],
+    ext_modules=[extension(pyx) for pyx in sorted(PACKAGE.rglob("*.pyx"))],
     cmdclass={"build_ext": BuildExt},
     **package_page(os.environ.get("ONEHOT_FAST_REPOSITORY"), os.environ.get("ONEHOT_FAST_CONTACT")),
 )

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.workloads import Array
 from onehot_fast import Encoder, OneHotMatrix
 from onehot_fast._arrow.array import read
-from onehot_fast._categories.dictionary import Dictionary
+from onehot_fast._categories.hashtable.dictionary import Dictionary
 
 Libraries = Mapping[str, Any]
 URL = "https://www.example.com/catalogue/%s/index.html"

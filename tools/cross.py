@@ -96,7 +96,7 @@ def include_options(target: str, python: Path) -> list[str]:
     asked = ["cc", "-print-file-name=include/omp.h"]
     found = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     (openmp / "omp.h").write_bytes(Path(found).read_bytes())
-    own = [f"-I{ROOT / 'onehot_fast/_kernels'}", f"-I{numpy_headers(target)}"]
+    own = [f"-I{ROOT / 'onehot_fast'}", f"-I{numpy_headers(target)}"]
     if "windows" in target:
         # Python's header derives this from Microsoft's compiler alone.
         own += ["-DMS_WIN64", f"-I{python / 'PC'}"]
@@ -127,11 +127,12 @@ def main() -> None:
     arguments = parser.parse_args()
     if find_spec("ziglang") is None:
         sys.exit("ziglang is not installed: pip install ziglang")
-    modules = sorted(path.with_suffix(".c") for path in (ROOT / "onehot_fast").rglob("*.pyx"))
+    package = ROOT / "onehot_fast"
+    modules = sorted(path.with_suffix(".c") for path in package.rglob("*.pyx"))
     absent = [path.name for path in modules if not path.exists()]
     if absent:
         sys.exit(f"{', '.join(absent)} do not exist: run make .venv/.compiled")
-    written = [ROOT / "onehot_fast/_kernels" / name for name in ("microkernels.c", "dictionary.c")]
+    written = [package / "_kernels/microkernels.c", package / "_categories/hashtable/hashtable.c"]
     python = arguments.python_source or python_source()
     is_clean = True
     print(f"{'target':20}{'modules':>9}{'C files':>9}{'warnings and errors':>21}", flush=True)

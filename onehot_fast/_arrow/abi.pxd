@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint8_t
 
-cdef extern from "arrow_abi.h":
+cdef extern from "_arrow/abi.h":
     enum:
         ARROW_FLAG_DICTIONARY_ORDERED
         ARROW_FLAG_NULLABLE

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import with_article
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.dictionary import Dictionary
+from onehot_fast._categories.hashtable.dictionary import Dictionary
 from onehot_fast._categories.keys import (
     as_array,
     as_objects,

@@ -26,7 +26,7 @@ from onehot_fast._categories.categories import (
     with_dtype,
 )
 from onehot_fast._categories.column import Column
-from onehot_fast._categories.dictionary import Dictionary, number_integers
+from onehot_fast._categories.hashtable.dictionary import Dictionary, number_integers
 from onehot_fast._categories.keys import (
     as_objects,
     has_plain_type,

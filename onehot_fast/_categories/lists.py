@@ -24,8 +24,8 @@ from onehot_fast._arguments.indices import int64_or_uint64
 from onehot_fast._arguments.messages import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.column import Column
-from onehot_fast._categories.dictionary import Dictionary, number_labels
 from onehot_fast._categories.factorize import concatenated, factorize
+from onehot_fast._categories.hashtable.dictionary import Dictionary, number_labels
 from onehot_fast._categories.keys import as_objects, is_missing
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of

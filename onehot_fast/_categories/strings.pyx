@@ -12,7 +12,7 @@ import numpy as np
 
 from onehot_fast._arguments.messages import with_article
 
-cdef extern from "sort_texts.h":
+cdef extern from "_categories/hashtable/sort_texts.h":
     ctypedef struct ohf_sorted:
         pass
 

@@ -13,16 +13,16 @@ from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 from libc.stdint cimport uintptr_t
 
-from onehot_fast._kernels.openmp cimport (
+from onehot_fast._runtime.team cimport (
     OHF_OPENMP, ohf_can_start, ohf_child_alone, ohf_last_team_end, ohf_last_team_workers, ohf_note_stall,
     ohf_note_team_end, ohf_note_team_start, ohf_stalled_until, ohf_watch_forks, omp_get_max_threads,
     omp_get_thread_num, omp_in_parallel,
 )
 
-cdef extern from "clock.h":
+cdef extern from "_runtime/clock.h":
     double ohf_seconds() noexcept nogil
 
-cdef extern from "workspace.h":
+cdef extern from "_runtime/workspace.h":
     void *ohf_take_workspace(size_t n_bytes) noexcept nogil
     void ohf_give_workspace(void *block, size_t n_bytes) noexcept nogil
 

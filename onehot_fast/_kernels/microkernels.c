@@ -3,8 +3,9 @@
  * The file is compiled for the baseline of the platform. A variant raises the target for its own functions only: other
  * instructions never run before the processor is known. Compilers without that pragma build the plain variant, and the
  * baseline's vector variant if its intrinsics need no flag. */
+#include "isa.h"
 #include "microkernels.h"
-#include "once.h"
+#include "_runtime/once.h"
 
 #include <string.h>
 
@@ -12,27 +13,6 @@
 #  include <stdio.h>
 #elif defined(__APPLE__)
 #  include <sys/sysctl.h>
-#endif
-
-#define OHF_ISA_PLAIN 0
-#define OHF_ISA_SSE2 1
-#define OHF_ISA_AVX2 2
-#define OHF_ISA_AVX512 3
-#define OHF_ISA_NEON 4
-
-#if defined(__GNUC__) && defined(__x86_64__)
-#  include <immintrin.h>
-#  define OHF_X86 1
-#elif defined(__GNUC__) && defined(__aarch64__) && !defined(__AARCH64EB__)
-#  include <arm_neon.h>
-#  define OHF_ARM 1
-#endif
-
-#if defined(__GNUC__)
-#  define OHF_INLINE static inline __attribute__((always_inline))
-#else
-#  define OHF_INLINE static __inline
-#  define restrict __restrict
 #endif
 
 /* Run CALL with W a constant, so that stores have a constant size; OTHER for any other width. */
@@ -61,76 +41,15 @@ static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned 
     }
 }
 
-#define OHF_ISA OHF_ISA_PLAIN
-#define OHF_NAME "plain"
-#define OHF(name) name##_plain
-#include "microkernels_body.h"
-#undef OHF_ISA
-#undef OHF_NAME
-#undef OHF
-
-#ifdef OHF_X86
-
-#define OHF_ISA OHF_ISA_SSE2
-#define OHF_NAME "sse2"
-#define OHF(name) name##_sse2
-#include "microkernels_body.h"
-#undef OHF_ISA
-#undef OHF_NAME
-#undef OHF
-
-#ifdef __clang__
-#  pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2"))), apply_to = function)
-#else
-#  pragma GCC push_options
-#  pragma GCC target("avx2,bmi,bmi2")
-#endif
-#define OHF_ISA OHF_ISA_AVX2
-#define OHF_NAME "avx2"
-#define OHF(name) name##_avx2
-#include "microkernels_body.h"
-#undef OHF_ISA
-#undef OHF_NAME
-#undef OHF
-#ifdef __clang__
-#  pragma clang attribute pop
-#  pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl"))), \
-                               apply_to = function)
-#else
-#  pragma GCC pop_options
-#  pragma GCC push_options
-#  pragma GCC target("avx2,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
-#endif
-#define OHF_ISA OHF_ISA_AVX512
-#define OHF_NAME "avx512"
-#define OHF(name) name##_avx512
-#include "microkernels_body.h"
-#undef OHF_ISA
-#undef OHF_NAME
-#undef OHF
-#ifdef __clang__
-#  pragma clang attribute pop
-#else
-#  pragma GCC pop_options
-#endif
-
-#endif /* OHF_X86 */
-
-#ifdef OHF_ARM
-#define OHF_ISA OHF_ISA_NEON
-#define OHF_NAME "neon"
-#define OHF(name) name##_neon
-#include "microkernels_body.h"
-#undef OHF_ISA
-#undef OHF_NAME
-#undef OHF
-#endif
+#define OHF_ISA_FILE "_kernels/microkernels.isa.inc"
+#define OHF_ISA_SETS (OHF_ISA_PLAIN | OHF_ISA_SSE2 | OHF_ISA_AVX2 | OHF_ISA_AVX512 | OHF_ISA_NEON)
+#include "_kernels/foreach_isa.inc"
 
 int ohf_variants(const ohf_microkernels **found, int room)
 {
     const ohf_microkernels *all[4];
     int n = 0;
-#ifdef OHF_X86
+#if OHF_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
@@ -140,7 +59,7 @@ int ohf_variants(const ohf_microkernels **found, int room)
         all[n++] = &microkernels_avx2;
     all[n++] = &microkernels_sse2;
 #endif
-#ifdef OHF_ARM
+#if OHF_ARM
     all[n++] = &microkernels_neon;
 #endif
     all[n++] = &microkernels_plain;

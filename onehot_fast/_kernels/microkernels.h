@@ -6,7 +6,7 @@
  *   narrow   indices of one kind -> small codes, every index policy applied
  *   write    codes -> output elements, known only by their width in bytes
  *
- * microkernels.c compiles microkernels_body.h once for each instruction set; each variant has one table of functions.
+ * microkernels.c compiles microkernels.isa.inc once for each instruction set; each variant has one table of functions.
  */
 #ifndef OHF_MICROKERNELS_H
 #define OHF_MICROKERNELS_H

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
 
-cdef extern from "once.h":
+cdef extern from "_runtime/once.h":
     uint64_t ohf_once(uint64_t integer) nogil
 
 cdef enum:

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
-cdef extern from "microkernels.h":
+cdef extern from "_kernels/microkernels.h":
     enum:
         OHF_I8
         OHF_I16

@@ -12,7 +12,7 @@ from libc.stdint cimport uintptr_t
 
 from onehot_fast._kernels.chunks cimport give_workspace, take_workspace
 
-cdef extern from "microkernels.h":
+cdef extern from "_kernels/microkernels.h":
     int ohf_variants(const ohf_microkernels **found, int room) noexcept nogil
     size_t ohf_stream_bytes() noexcept nogil
 

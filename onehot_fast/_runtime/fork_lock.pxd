@@ -1,6 +1,6 @@
 """The lock of fork_lock.h as Cython sees it: one for each module that takes it."""
 
-cdef extern from "fork_lock.h":
+cdef extern from "_runtime/fork_lock.h":
     void ohf_lock() noexcept nogil
     void ohf_unlock() noexcept nogil
     int ohf_lock_over_forks() noexcept nogil

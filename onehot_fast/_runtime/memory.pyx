@@ -39,13 +39,13 @@ from onehot_fast._runtime import system
 
 cnp.import_array()
 
-cdef extern from "pages.h":
+cdef extern from "_runtime/pages.h":
     size_t OHF_HUGE_PAGE
     void *ohf_pages_map(size_t size, bint is_filled) noexcept nogil
     void ohf_pages_unmap(void *block, size_t size) noexcept nogil
     void ohf_pages_allow_reclaim(void *block, size_t size) noexcept nogil
 
-cdef extern from "clock.h":
+cdef extern from "_runtime/clock.h":
     double ohf_seconds() noexcept nogil
 
 cdef extern from "Python.h":

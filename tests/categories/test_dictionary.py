@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from programs import running
 from strategies import examples
 
-from onehot_fast._categories.dictionary import Dictionary, number_labels
+from onehot_fast._categories.hashtable.dictionary import Dictionary, number_labels
 from onehot_fast._categories.strings import Strings
 from onehot_fast._kernels import simd
 from onehot_fast.adapter import Rows

@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
-KERNELS = ROOT / "onehot_fast/_kernels"
+PACKAGE = ROOT / "onehot_fast"
 LIMIT = 4096
 CC = shutil.which("gcc")
-PYX = sorted((ROOT / "onehot_fast").rglob("*.pyx"))
+PYX = sorted(PACKAGE.rglob("*.pyx"))
 # The microkernels and the dictionary contain every instruction set of this machine's family.
 SOURCES = [path.with_suffix(".c") for path in PYX] + sorted(
-    path for path in KERNELS.glob("*.c") if not path.with_suffix(".pyx").exists()
+    path for path in PACKAGE.rglob("*.c") if not path.with_suffix(".pyx").exists()
 )
 
 
 def large_frames(source, *options):
     """Return what gcc says about frames beyond the limit, with the options of the build."""
-    include = [KERNELS, np.get_include(), sysconfig.get_path("include")]
+    include = [PACKAGE, np.get_include(), sysconfig.get_path("include")]
     done = subprocess.run(
         [
             CC, "-S", "-o", "/dev/null", "-O3", "-fPIC", "-fopenmp", "-fno-strict-aliasing",
@@ -71,5 +71,5 @@ def test_no_frame_is_larger_than_4_kib(source):
 
 
 def test_no_source_is_forgotten():
-    assert {"microkernels.c", "dictionary.c", "rows.c", "chunks.c"} <= {p.name for p in SOURCES}
+    assert {"microkernels.c", "hashtable.c", "rows.c", "chunks.c"} <= {p.name for p in SOURCES}
     assert len(SOURCES) == len(PYX) + 2

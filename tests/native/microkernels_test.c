@@ -2,11 +2,11 @@
  *
  * Runs without Python, so that a cross compiler, an emulator and the sanitizers can have it:
  *
- *     cc -O2 -Ionehot_fast/_kernels tests/native/microkernels_test.c onehot_fast/_kernels/microkernels.c -o microkernels_test
+ *     cc -O2 -Ionehot_fast tests/native/microkernels_test.c onehot_fast/_kernels/microkernels.c -o microkernels_test
  *
  * Ends with the number of comparisons, or at the first difference.
  */
-#include "microkernels.h"
+#include "_kernels/microkernels.h"
 #include "guarded_pages.h"
 
 #include <math.h>

@@ -1,16 +1,16 @@
-/* Threads that share what calls share: the microkernels, a dictionary that is only read, and the kept workspaces.
+/* Threads that share what calls share: the microkernels, a hashtable that is only read, and the kept workspaces.
  *
  * Runs without Python, so that no lock of the interpreter orders the threads, and ThreadSanitizer sees every race:
  *
- *     cc -O1 -g -fsanitize=thread -Ionehot_fast/_kernels tests/native/threads_test.c onehot_fast/_kernels/microkernels.c \
- *         onehot_fast/_kernels/dictionary.c -lpthread -o threads_test
+ *     cc -O1 -g -fsanitize=thread -Ionehot_fast tests/native/threads_test.c onehot_fast/_kernels/microkernels.c \
+ *         onehot_fast/_categories/hashtable/hashtable.c -lpthread -o threads_test
  *
  * Ends with the number of comparisons, or at the first difference.
  */
-#include "dictionary.h"
-#include "microkernels.h"
-#include "sort_texts.h"
-#include "workspace.h"
+#include "_categories/hashtable/hashtable.h"
+#include "_categories/hashtable/sort_texts.h"
+#include "_kernels/microkernels.h"
+#include "_runtime/workspace.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ enum {
 };
 
 static const ohf_microkernels *kernels;
-static ohf_dictionary texts_of, numbers_of;
+static ohf_hashtable texts_of, numbers_of;
 
 /* The input, which all threads read. */
 static int32_t indices[ROWS + OHF_PAD];
@@ -187,11 +187,11 @@ static void make_input(void)
     memset(&all, 0, sizeof all);
     all.kind = all.into = OHF_U64;
     all.rows = numbers;
-    if (ohf_dictionary_open(&texts_of, ohf_engine_of(kernels->name), 1, seed, 0)
-        || ohf_dictionary_open(&numbers_of, ohf_engine_of(kernels->name), 0, seed, 0)
+    if (ohf_hashtable_open(&texts_of, ohf_engine_of(kernels->name), 1, seed, 0)
+        || ohf_hashtable_open(&numbers_of, ohf_engine_of(kernels->name), 0, seed, 0)
         || ohf_learn_texts(&texts_of, &texts, 0, ROWS, expected.of_wide, &stopped)
         || ohf_learn_numbers(&numbers_of, &all, 0, ROWS, expected.of_numbers, &stopped))
-        fail("a dictionary failed");
+        fail("a hashtable failed");
     ohf_fill_init(&fill, sizeof on, CLASSES, 1, (const unsigned char *)&on, (const unsigned char *)&off);
     fill.stream = kernels->streams;
     if (kernels->rows_expand != NULL)
@@ -215,8 +215,8 @@ int main(void)
             pthread_join(threads[i], NULL);
         for (int i = 0; i < THREADS; i++, n_compared++)
             compare(&results[i]);
-        ohf_dictionary_close(&texts_of);
-        ohf_dictionary_close(&numbers_of);
+        ohf_hashtable_close(&texts_of);
+        ohf_hashtable_close(&numbers_of);
         printf("%s: agrees, %ld comparisons so far\n", kernels->name, n_compared);
     }
     return 0;

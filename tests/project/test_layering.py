@@ -24,7 +24,7 @@ INTEGRATIONS = ROOT / "integrations"
 # From the bottom up. A module belongs to the first layer with a pattern that fits its name, and
 # imports from its own layer and those below. Each folder has a layer of its own.
 LAYERS = (
-    {"_version", "_runtime.system"},
+    {"_version", "_runtime.system", "_runtime.team"},
     {"_kernels", "_kernels.*"},
     {"_runtime", "_runtime.*"},
     {"_arguments", "_arguments.*"},

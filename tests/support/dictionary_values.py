@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from onehot_fast._categories.dictionary import Dictionary
+from onehot_fast._categories.hashtable.dictionary import Dictionary
 from onehot_fast._kernels import simd
 from onehot_fast.adapter import read_arrow as read
 

@@ -1,12 +1,12 @@
-/* Texts in Arrow's layouts, cut at a separator; the loops of the dictionary read the pieces in place. */
-#ifndef OHF_DICTIONARY_SPLIT_H
-#define OHF_DICTIONARY_SPLIT_H
+/* Texts in Arrow's layouts, cut at a separator; the loops of the hashtable read the pieces in place. */
+#ifndef OHF_HASHTABLE_SPLIT_H
+#define OHF_HASHTABLE_SPLIT_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "dictionary.h"
-#include "once.h"
+#include "hashtable.h"
+#include "_runtime/once.h"
 
 enum { OHF_PIECES_BLOCK = 256 };
 
@@ -23,7 +23,7 @@ typedef struct {
 } ohf_split;
 
 /* Give the pieces at hand their codes; 0 or an OHF_* failure. */
-static inline int ohf_code_pieces(ohf_dictionary *dictionary, ohf_split *split, int64_t n_ahead)
+static inline int ohf_code_pieces(ohf_hashtable *hashtable, ohf_split *split, int64_t n_ahead)
 {
     ohf_texts texts;
     int64_t stopped;
@@ -40,11 +40,11 @@ static inline int ohf_code_pieces(ohf_dictionary *dictionary, ohf_split *split, 
     memset(&texts, 0, sizeof texts);
     texts.rows = split->pieces;
     texts.lengths = split->lengths;
-    failed = dictionary->engine->learn_texts[layout](dictionary, &texts, 0, split->n_pieces,
+    failed = hashtable->engine->learn_texts[layout](hashtable, &texts, 0, split->n_pieces,
                                                      split->codes + split->n_codes, &stopped);
     if (failed)
         return failed;
-    ohf_note(dictionary, split->n_pieces, n_ahead);
+    ohf_note(hashtable, split->n_pieces, n_ahead);
     split->n_codes += split->n_pieces;
     split->n_pieces = split->n_at_front = 0;
     return 0;
@@ -66,7 +66,7 @@ static inline const uint8_t *ohf_find_separator(const ohf_split *split, const ui
 }
 
 /* Cut one text in a buffer; 0 or an OHF_* failure. */
-static inline int ohf_split_text(ohf_dictionary *dictionary, ohf_split *split, const uint8_t *buffer,
+static inline int ohf_split_text(ohf_hashtable *hashtable, ohf_split *split, const uint8_t *buffer,
                                  const uint8_t *text, uint64_t length, int64_t n_ahead)
 {
     const uint8_t *const end = text + length;
@@ -77,7 +77,7 @@ static inline int ohf_split_text(ohf_dictionary *dictionary, ohf_split *split, c
             split->pieces[split->n_pieces] = text;
             split->lengths[split->n_pieces] = cut - text;
             if (++split->n_pieces == OHF_PIECES_BLOCK) {
-                const int failed = ohf_code_pieces(dictionary, split, n_ahead);
+                const int failed = ohf_code_pieces(hashtable, split, n_ahead);
                 if (failed)
                     return failed;
             }
@@ -139,8 +139,8 @@ static inline int ohf_text_of_row(const ohf_texts *texts, int64_t i, const uint8
 }
 
 /* Rows [begin, end) of an Arrow layout: their pieces learned, and in ends[i] how many there are to the end of row i. As
- * the loops of dictionary.h. */
-static inline int ohf_split_texts(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end,
+ * the loops of hashtable.h. */
+static inline int ohf_split_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                                   ohf_split *split, int64_t *ends, int64_t *stopped)
 {
     int failed = 0;
@@ -149,12 +149,12 @@ static inline int ohf_split_texts(ohf_dictionary *dictionary, const ohf_texts *t
         uint64_t length;
         failed = ohf_text_of_row(texts, *stopped, &buffer, &text, &length);
         if (failed == 0)
-            failed = ohf_split_text(dictionary, split, buffer, text, length, end - *stopped);
+            failed = ohf_split_text(hashtable, split, buffer, text, length, end - *stopped);
         if (failed < OHF_MISSING)
             return failed;
         ends[*stopped] = split->n_codes + split->n_pieces;
     }
-    return ohf_code_pieces(dictionary, split, 0);
+    return ohf_code_pieces(hashtable, split, 0);
 }
 
 #endif

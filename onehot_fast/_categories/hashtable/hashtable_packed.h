@@ -1,17 +1,17 @@
-/* Rows of NumPy's StringDType, made ready in blocks for the loops of the dictionary.
+/* Rows of NumPy's StringDType, made ready in blocks for the loops of the hashtable.
  *
  * NumPy's headers hide the functions of StringDType unless all of a module is built for NumPy 2 alone. They are taken
  * from NumPy's table by their numbers, which are part of its ABI.
  */
-#ifndef OHF_DICTIONARY_PACKED_H
-#define OHF_DICTIONARY_PACKED_H
+#ifndef OHF_HASHTABLE_PACKED_H
+#define OHF_HASHTABLE_PACKED_H
 
 #include <Python.h>
 #include <numpy/arrayobject.h>
 #include <string.h>
 
-#include "dictionary.h"
-#include "workspace.h"
+#include "hashtable.h"
+#include "_runtime/workspace.h"
 
 typedef int (*ohf_npy_load)(npy_string_allocator *, const npy_packed_static_string *, npy_static_string *);
 typedef npy_string_allocator *(*ohf_npy_acquire)(const PyArray_StringDTypeObject *);
@@ -65,12 +65,12 @@ static inline int64_t ohf_read_packed(ohf_packed_block *block, const ohf_packed 
     return n;
 }
 
-/* Rows [begin, end); NumPy's lock on the texts is held, and nothing here needs the GIL. As the loops of dictionary.h. */
-static inline int ohf_code_packed(ohf_dictionary *dictionary, const ohf_packed *packed, int learn, int64_t begin,
+/* Rows [begin, end); NumPy's lock on the texts is held, and nothing here needs the GIL. As the loops of hashtable.h. */
+static inline int ohf_code_packed(ohf_hashtable *hashtable, const ohf_packed *packed, int learn, int64_t begin,
                                   int64_t end, int32_t *codes, int64_t *stopped)
 {
-    const ohf_code_texts code = learn ? dictionary->engine->learn_texts[OHF_BEHIND]
-                                      : dictionary->engine->look_up_texts[OHF_BEHIND];
+    const ohf_code_texts code = learn ? hashtable->engine->learn_texts[OHF_BEHIND]
+                                      : hashtable->engine->look_up_texts[OHF_BEHIND];
     npy_string_allocator *allocator;
     ohf_packed_block *const block = ohf_take_workspace(sizeof *block);
     ohf_texts texts;
@@ -85,10 +85,10 @@ static inline int ohf_code_packed(ohf_dictionary *dictionary, const ohf_packed *
     for (; begin < end && !failed; begin += OHF_PACKED_BLOCK) {
         const int64_t n = end - begin < OHF_PACKED_BLOCK ? end - begin : OHF_PACKED_BLOCK;
         int64_t row = ohf_read_packed(block, packed, allocator, begin, n);
-        failed = row < n ? OHF_MALFORMED : code(dictionary, &texts, 0, n, codes + begin, &row);
+        failed = row < n ? OHF_MALFORMED : code(hashtable, &texts, 0, n, codes + begin, &row);
         *stopped = begin + row;
         if (learn && !failed)
-            ohf_note(dictionary, n, end - begin - n);
+            ohf_note(hashtable, n, end - begin - n);
     }
     OHF_NPY_RELEASE(allocator);
     ohf_give_workspace(block, sizeof *block);

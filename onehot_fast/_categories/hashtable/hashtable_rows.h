@@ -1,4 +1,34 @@
 /* Reading rows, for the loops of every instruction set: validity bits, masks, numbers of any type. */
+#ifndef OHF_HASHTABLE_ROWS_H
+#define OHF_HASHTABLE_ROWS_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hashtable.h"
+#include "_kernels/isa.h"
+#include "_kernels/microkernels.h"
+#include "_runtime/once.h"
+
+enum { OHF_FAR_BYTES = 2048 };    /* loops prefetch rows that lie this many bytes ahead */
+
+/* Read eight bytes as an integer whose lowest byte is the first one, on every processor. */
+OHF_INLINE uint64_t ohf_read64(const uint8_t *from)
+{
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Read four bytes as an integer whose lowest byte is the first one, on every processor. */
+OHF_INLINE uint32_t ohf_read32(const uint8_t *from)
+{
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
 
 /* The bits of up to 64 rows, reading no byte that has none of them. */
 static uint64_t ohf_valid_rows(const uint8_t *bits, int64_t begin, int64_t n)
@@ -31,7 +61,7 @@ static const uint64_t ohf_high_masks[16] = {
 };
 
 /* The same as bytes: 16 that are kept and 16 that are not, as a mask and as an order of bytes. */
-#if OHF_HAS_AES
+#if OHF_X86
 static const uint8_t ohf_ones_then_zeros[32] = {
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255
 };
@@ -111,7 +141,7 @@ static void ohf_close_wide(ohf_wide_block *block)
         free(block->memory);
 }
 
-#if OHF_HAS_AES    /* any x86-64: SSE2 */
+#if OHF_X86
 
 /* Up to four characters as bytes; `all` gets their bits. */
 static inline uint64_t ohf_four_as_bytes(const uint32_t *text, int64_t n, __m128i *all)
@@ -286,3 +316,5 @@ static int ohf_read_numbers(const ohf_numbers *numbers, int64_t begin, int64_t n
     }
     return any;
 }
+
+#endif

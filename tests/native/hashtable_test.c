@@ -1,17 +1,17 @@
-/* The dictionary of values against a sort, for every engine, layout and type, in memory that ends at a forbidden page.
+/* The hashtable of values against a sort, for every engine, layout and type, in memory that ends at a forbidden page.
  *
  * Runs without Python, so that a cross compiler, an emulator and the sanitizers can have it:
  *
- *     cc -O2 -Ionehot_fast/_kernels tests/native/dictionary_test.c onehot_fast/_kernels/dictionary.c -o dictionary_test
+ *     cc -O2 -Ionehot_fast tests/native/hashtable_test.c onehot_fast/_categories/hashtable/hashtable.c -o hashtable_test
  *
  * Ends with the number of comparisons, or at the first difference.
  */
 #define _GNU_SOURCE
-#include "dictionary.h"
-#include "dictionary_split.h"
-#include "microkernels.h"
+#include "_categories/hashtable/hashtable.h"
+#include "_categories/hashtable/hashtable_split.h"
+#include "_categories/hashtable/sort_texts.h"
+#include "_kernels/microkernels.h"
 #include "guarded_pages.h"
-#include "sort_texts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -305,14 +305,14 @@ static void place(ohf_texts *placed, int layout, const row_text *texts, int64_t 
 
 /* ---- Learning and looking up ---- */
 
-static void open_dictionary(ohf_dictionary *dictionary, int is_texts)
+static void open_hashtable(ohf_hashtable *hashtable, int is_texts)
 {
     uint64_t seed[8];
     const int weak = draw(4) == 0;      /* a hash that makes keys collide */
     const int64_t room = draw(2) ? (int64_t)draw(3000) : 0;
     for (int i = 0; i < 8; i++)
         seed[i] = weak ? 0 : draw(0);
-    if (ohf_dictionary_open(dictionary, engine, is_texts, seed, room) != 0)
+    if (ohf_hashtable_open(hashtable, engine, is_texts, seed, room) != 0)
         exit(2);
 }
 
@@ -324,16 +324,16 @@ static void check_codes(int64_t begin, int64_t end, const char *what)
     n_compared += end - begin;
 }
 
-/* The dictionary holds the expected values in the expected order. */
-static void check_content(const ohf_dictionary *dictionary)
+/* The hashtable holds the expected values in the expected order. */
+static void check_content(const ohf_hashtable *hashtable)
 {
-    check(dictionary->n_codes == n_expected, "the number of codes", n_expected);
-    if (dictionary->is_texts) {
+    check(hashtable->n_codes == n_expected, "the number of codes", n_expected);
+    if (hashtable->is_texts) {
         static int64_t offsets[MOST_ROWS + 1], positions[MOST_ROWS], counts[OHF_SORT_BYTES / sizeof(int64_t)];
         static ohf_sorted items[MOST_ROWS], spare[MOST_ROWS];
-        uint8_t *data = guard((size_t)(dictionary->n_short_bytes + dictionary->n_long_bytes), 1);
-        ohf_dictionary_texts(dictionary, offsets, data);
-        check(offsets[n_expected] == dictionary->n_short_bytes + dictionary->n_long_bytes, "the size of texts", -1);
+        uint8_t *data = guard((size_t)(hashtable->n_short_bytes + hashtable->n_long_bytes), 1);
+        ohf_hashtable_texts(hashtable, offsets, data);
+        check(offsets[n_expected] == hashtable->n_short_bytes + hashtable->n_long_bytes, "the size of texts", -1);
         for (int64_t code = 0; code < n_expected; code++) {
             const row_text *text = &rows[first_rows[code]];
             check(offsets[code + 1] - offsets[code] == text->length
@@ -346,19 +346,19 @@ static void check_content(const ohf_dictionary *dictionary)
         }
     } else {
         for (int64_t code = 0; code < n_expected; code++)
-            check(memcmp(&dictionary->numbers[code], rows[first_rows[code]].bytes, 8) == 0, "a number", code);
+            check(memcmp(&hashtable->numbers[code], rows[first_rows[code]].bytes, 8) == 0, "a number", code);
     }
     n_compared += n_expected;
-    n_reseeded += dictionary->n_seeds;
+    n_reseeded += hashtable->n_seeds;
 }
 
 /* Rows [begin, end) of texts or of numbers. */
-static int run(ohf_dictionary *dictionary, const ohf_texts *texts, const ohf_numbers *numbers, int learn, int64_t begin,
+static int run(ohf_hashtable *hashtable, const ohf_texts *texts, const ohf_numbers *numbers, int learn, int64_t begin,
                int64_t end, int64_t *stopped)
 {
     if (texts != NULL)
-        return (learn ? ohf_learn_texts : ohf_look_up_texts)(dictionary, texts, begin, end, codes, stopped);
-    return (learn ? ohf_learn_numbers : ohf_look_up_numbers)(dictionary, numbers, begin, end, codes, stopped);
+        return (learn ? ohf_learn_texts : ohf_look_up_texts)(hashtable, texts, begin, end, codes, stopped);
+    return (learn ? ohf_learn_numbers : ohf_look_up_numbers)(hashtable, numbers, begin, end, codes, stopped);
 }
 
 static void forget_codes(void)
@@ -367,57 +367,57 @@ static void forget_codes(void)
         codes[i] = MARK;
 }
 
-static void look_up(ohf_dictionary *dictionary, const ohf_texts *texts, const ohf_numbers *numbers)
+static void look_up(ohf_hashtable *hashtable, const ohf_texts *texts, const ohf_numbers *numbers)
 {
     const int64_t cut = (int64_t)draw((uint64_t)n_rows + 1);
     int64_t stopped;
     forget_codes();
-    check(run(dictionary, texts, numbers, 0, cut, n_rows, &stopped) == 0, "the end of looking up", cut);
-    check(run(dictionary, texts, numbers, 0, 0, cut, &stopped) == 0, "the end of looking up", 0);
+    check(run(hashtable, texts, numbers, 0, cut, n_rows, &stopped) == 0, "the end of looking up", cut);
+    check(run(hashtable, texts, numbers, 0, 0, cut, &stopped) == 0, "the end of looking up", 0);
     check_codes(0, n_rows, "a code looked up");
 }
 
-static void learn_and_look_up(ohf_dictionary *dictionary, const ohf_texts *texts, const ohf_numbers *numbers)
+static void learn_and_look_up(ohf_hashtable *hashtable, const ohf_texts *texts, const ohf_numbers *numbers)
 {
     const int64_t cut = (int64_t)draw((uint64_t)n_learned + 1);
     int64_t stopped;
     forget_codes();
-    check(run(dictionary, texts, numbers, 1, 0, cut, &stopped) == 0, "the end of learning", 0);
-    check(run(dictionary, texts, numbers, 1, cut, n_learned, &stopped) == 0, "the end of learning", cut);
+    check(run(hashtable, texts, numbers, 1, 0, cut, &stopped) == 0, "the end of learning", 0);
+    check(run(hashtable, texts, numbers, 1, cut, n_learned, &stopped) == 0, "the end of learning", cut);
     check_codes(0, n_learned, "a code");
-    check_content(dictionary);
-    look_up(dictionary, texts, numbers);
+    check_content(hashtable);
+    look_up(hashtable, texts, numbers);
 }
 
 /* Learning ends at a row, and what came before is as if the rest were not there. */
-static void learn_until(ohf_dictionary *dictionary, const ohf_texts *texts, const ohf_numbers *numbers, int64_t bad,
+static void learn_until(ohf_hashtable *hashtable, const ohf_texts *texts, const ohf_numbers *numbers, int64_t bad,
                         int failure)
 {
     int64_t stopped = -1, n_before = 0;
     while (n_before < n_expected && first_rows[n_before] < bad)
         n_before++;
     forget_codes();
-    check(run(dictionary, texts, numbers, 1, 0, n_learned, &stopped) == failure, "the failure", bad);
+    check(run(hashtable, texts, numbers, 1, 0, n_learned, &stopped) == failure, "the failure", bad);
     check(stopped == bad, "the row of the failure", stopped);
     check_codes(0, bad, "a code before a failure");
-    check(dictionary->n_codes == n_before, "the number of codes before a failure", bad);
+    check(hashtable->n_codes == n_before, "the number of codes before a failure", bad);
     n_failures_met++;
 }
 
-/* Learn the rows, of which one may fail, with a new dictionary; it stays open. */
-static void learn_rows(ohf_dictionary *dictionary, const ohf_texts *texts, const ohf_numbers *numbers, int64_t bad,
+/* Learn the rows, of which one may fail, with a new hashtable; it stays open. */
+static void learn_rows(ohf_hashtable *hashtable, const ohf_texts *texts, const ohf_numbers *numbers, int64_t bad,
                        int failure)
 {
-    open_dictionary(dictionary, texts != NULL);
+    open_hashtable(hashtable, texts != NULL);
     if (bad >= 0)
-        learn_until(dictionary, texts, numbers, bad, failure);
+        learn_until(hashtable, texts, numbers, bad, failure);
     else
-        learn_and_look_up(dictionary, texts, numbers);
+        learn_and_look_up(hashtable, texts, numbers);
 }
 
-static void close_dictionary(ohf_dictionary *dictionary)
+static void close_hashtable(ohf_hashtable *hashtable)
 {
-    ohf_dictionary_close(dictionary);
+    ohf_hashtable_close(hashtable);
     unguard();
 }
 
@@ -434,7 +434,7 @@ static void test_texts(int layout, int round)
 {
     static const char *const names[] = {"offsets32", "offsets64", "views", "pointers", "behind", "bytes"};
     const int64_t n_values = draw_sizes(round);
-    ohf_dictionary dictionary;
+    ohf_hashtable hashtable;
     ohf_texts texts;
     int64_t bad = -1;
     test_name = names[layout];
@@ -449,12 +449,12 @@ static void test_texts(int layout, int round)
     if (bad >= 0 && rows[bad].length < 0)
         bad = -1;
     place(&texts, layout, rows, n_rows, bad);
-    learn_rows(&dictionary, &texts, NULL, bad, OHF_MALFORMED);
+    learn_rows(&hashtable, &texts, NULL, bad, OHF_MALFORMED);
     if (bad < 0) {
         place(&texts, (int)draw(OHF_BYTES_S), rows, n_rows, -1);
-        look_up(&dictionary, &texts, NULL);
+        look_up(&hashtable, &texts, NULL);
     }
-    close_dictionary(&dictionary);
+    close_hashtable(&hashtable);
 }
 
 /* UTF-8 by the ranges of its definition; a lone surrogate like any other character. */
@@ -477,7 +477,7 @@ static void test_wide(int round)
     static const uint32_t limits[] = {1, 0x7F, 0x80, 0x7FF, 0x800, 0xD800, 0xDFFF, 0xFFFF, 0x10000, 0x10FFFF};
     const int64_t n_values = draw_sizes(round), width = 1 + (int64_t)draw(draw(4) ? 18 : MOST_BYTES / 4);
     static uint32_t characters[MOST_VALUES][MOST_BYTES / 4];
-    ohf_dictionary dictionary;
+    ohf_hashtable hashtable;
     ohf_texts texts;
     uint32_t *to;
     int64_t bad = -1;
@@ -504,8 +504,8 @@ static void test_wide(int round)
         bad = (int64_t)draw((uint64_t)n_learned);
         to[bad * width + (int64_t)draw((uint64_t)width)] = (uint32_t)(0x110000 + draw(2) * draw(0xFFEF0000));
     }
-    learn_rows(&dictionary, &texts, NULL, bad, OHF_OUTSIDE);
-    close_dictionary(&dictionary);
+    learn_rows(&hashtable, &texts, NULL, bad, OHF_OUTSIDE);
+    close_hashtable(&hashtable);
 }
 
 /* ---- Numbers ---- */
@@ -550,7 +550,7 @@ static void test_numbers(int kind, int into, int round)
     static char name[32];
     const int64_t n_values = draw_sizes(round);
     const int with_missing = draw(2) == 0, has_outside = (int)draw(3);
-    ohf_dictionary dictionary;
+    ohf_hashtable hashtable;
     ohf_numbers numbers;
     double number;
     int64_t bad = -1;
@@ -581,8 +581,8 @@ static void test_numbers(int kind, int into, int round)
                 bad = i;
             expected[i] = OHF_UNKNOWN;
         }
-    learn_rows(&dictionary, NULL, &numbers, bad, OHF_OUTSIDE);
-    close_dictionary(&dictionary);
+    learn_rows(&hashtable, NULL, &numbers, bad, OHF_OUTSIDE);
+    close_hashtable(&hashtable);
 }
 
 /* ---- Keys that collide ---- */
@@ -592,7 +592,7 @@ static void test_numbers(int kind, int into, int round)
 static void test_collisions(int is_texts)
 {
     enum { HOMES = 16, MANY = 6200, COLLIDING = 400, SLOT_BITS = 16 };
-    ohf_dictionary dictionary;
+    ohf_hashtable hashtable;
     ohf_numbers numbers;
     ohf_texts texts;
     uint64_t seed[8];
@@ -601,7 +601,7 @@ static void test_collisions(int is_texts)
     for (int i = 0; i < 8; i++)
         seed[i] = draw(0);
     first_home = (uint32_t)draw((1u << SLOT_BITS) - HOMES);
-    if (ohf_dictionary_open(&dictionary, engine, is_texts, seed, 0) != 0)
+    if (ohf_hashtable_open(&hashtable, engine, is_texts, seed, 0) != 0)
         exit(2);
     n_rows = n_learned = MANY + COLLIDING;
     for (int64_t i = 0; i < n_rows; i++) {
@@ -614,8 +614,8 @@ static void test_collisions(int is_texts)
                 memcpy(values[i] + byte, &four, 4);
             }
             memcpy(&patterns[i], values[i], 8);
-            hash = is_texts ? ohf_hash_text(&dictionary, values[i], (uint64_t)rows[i].length)
-                            : ohf_hash_number(&dictionary, patterns[i]);
+            hash = is_texts ? ohf_hash_text(&hashtable, values[i], (uint64_t)rows[i].length)
+                            : ohf_hash_number(&hashtable, patterns[i]);
             if (i < MANY || (uint32_t)(hash >> (64 - SLOT_BITS)) - first_home < HOMES)
                 break;
         }
@@ -625,9 +625,9 @@ static void test_collisions(int is_texts)
     numbers.kind = numbers.into = OHF_U64;
     numbers.rows = patterns;
     place(&texts, OHF_VIEWS, rows, n_rows, -1);
-    learn_and_look_up(&dictionary, is_texts ? &texts : NULL, is_texts ? NULL : &numbers);
-    check(dictionary.n_seeds > 0, "the number of seeds", dictionary.n_seeds);
-    close_dictionary(&dictionary);
+    learn_and_look_up(&hashtable, is_texts ? &texts : NULL, is_texts ? NULL : &numbers);
+    check(hashtable.n_seeds > 0, "the number of seeds", hashtable.n_seeds);
+    close_hashtable(&hashtable);
 }
 
 /* ---- Texts cut at a separator ---- */
@@ -643,7 +643,7 @@ static void test_split(void)
     const int64_t n_values = 1 + (int64_t)draw(300), n_lists = 1 + (int64_t)draw(MOST_LISTS);
     static ohf_split split;
     uint8_t separator[3];
-    ohf_dictionary dictionary;
+    ohf_hashtable hashtable;
     ohf_texts texts;
     int64_t stopped = 0;
     test_name = "split";
@@ -689,16 +689,16 @@ static void test_split(void)
     n_learned = n_rows;
     expect_codes();
     place(&texts, PICK(layouts), lists, n_lists, -1);
-    open_dictionary(&dictionary, 1);
-    check(ohf_split_texts(&dictionary, &texts, 0, n_lists, &split, ends, &stopped) == 0, "the end of cutting", stopped);
+    open_hashtable(&hashtable, 1);
+    check(ohf_split_texts(&hashtable, &texts, 0, n_lists, &split, ends, &stopped) == 0, "the end of cutting", stopped);
     check(split.n_codes == n_rows, "the number of pieces", n_rows);
     check(memcmp(ends, expected_ends, (size_t)n_lists * sizeof *ends) == 0, "the ends of rows", -1);
     memcpy(codes, split.codes, (size_t)n_rows * sizeof *codes);
     codes[n_rows] = MARK;
     check_codes(0, n_rows, "the code of a piece");
-    check_content(&dictionary);
+    check_content(&hashtable);
     free(split.codes);
-    close_dictionary(&dictionary);
+    close_hashtable(&hashtable);
 }
 
 int main(void)

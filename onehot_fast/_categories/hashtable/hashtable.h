@@ -5,19 +5,11 @@
  * its copy in the arena. A slot of the table has a code and 32 bits of the hash; the keys are stored densely, by code.
  *
  * The hash depends on a random seed. Codes and their order do not. */
-#ifndef OHF_DICTIONARY_H
-#define OHF_DICTIONARY_H
+#ifndef OHF_HASHTABLE_H
+#define OHF_HASHTABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#if defined(__GNUC__)
-#  define OHF_PREFETCH(p) __builtin_prefetch(p)
-#else
-#  define OHF_PREFETCH(p) ((void)(p))
-#endif
-/* Prefetch memory at a distance; the address need not be valid. */
-#define OHF_PREFETCH_AT(p, n_bytes) OHF_PREFETCH((const void *)((uintptr_t)(p) + (uintptr_t)(n_bytes)))
 
 /* Results of rows without a code, and the reasons why a loop ends early. */
 enum {
@@ -26,7 +18,7 @@ enum {
     OHF_NO_MEMORY = -3,
     OHF_TOO_MANY = -4,        /* more distinct values than codes */
     OHF_MALFORMED = -5,       /* offsets or views that point outside their buffers */
-    OHF_OUTSIDE = -6          /* an integer that the dictionary's type cannot hold */
+    OHF_OUTSIDE = -6          /* an integer that the hashtable's type cannot hold */
 };
 
 #define OHF_SHORT 15                    /* most bytes of a text that is its own key */
@@ -42,7 +34,7 @@ typedef struct {
     uint32_t tag;             /* the high half of the hash, whose top bits are the home place */
 } ohf_slot;
 
-typedef struct ohf_dictionary ohf_dictionary;
+typedef struct ohf_hashtable ohf_hashtable;
 
 /* Where the texts of rows lie. */
 enum {
@@ -71,7 +63,7 @@ typedef struct {
 typedef struct {
     int kind;                 /* OHF_I8 ... OHF_F64 of microkernels.h */
     int has_nat;              /* the least int64 is missing */
-    int into;                 /* OHF_I64, OHF_U64 or OHF_F64: what the dictionary holds */
+    int into;                 /* OHF_I64, OHF_U64 or OHF_F64: what the hashtable holds */
     const void *rows;         /* aligned, contiguous */
     const uint8_t *bits;
     int64_t bits_begin;
@@ -79,22 +71,22 @@ typedef struct {
 
 /* Rows [begin, end) as codes[begin] ... codes[end - 1]. Returns 0, or an OHF_* below OHF_UNKNOWN and in *stopped the
  * row of it. */
-typedef int (*ohf_code_texts)(ohf_dictionary *, const ohf_texts *, int64_t begin, int64_t end, int32_t *codes,
+typedef int (*ohf_code_texts)(ohf_hashtable *, const ohf_texts *, int64_t begin, int64_t end, int32_t *codes,
                               int64_t *stopped);
-typedef int (*ohf_code_numbers)(ohf_dictionary *, const ohf_numbers *, int64_t begin, int64_t end, int32_t *codes,
+typedef int (*ohf_code_numbers)(ohf_hashtable *, const ohf_numbers *, int64_t begin, int64_t end, int32_t *codes,
                                 int64_t *stopped);
 
-/* The loops of one instruction set; those that look up write nothing to the dictionary. */
+/* The loops of one instruction set; those that look up write nothing to the hashtable. */
 typedef struct {
     const char *name;
     ohf_code_texts learn_texts[OHF_LAYOUTS], look_up_texts[OHF_LAYOUTS];
     ohf_code_numbers learn_numbers, look_up_numbers;
-    uint64_t (*hash_short)(const ohf_dictionary *, ohf_key);
-    uint64_t (*hash_long)(const ohf_dictionary *, const uint8_t *, uint64_t length);
-    uint64_t (*hash_number)(const ohf_dictionary *, uint64_t);
+    uint64_t (*hash_short)(const ohf_hashtable *, ohf_key);
+    uint64_t (*hash_long)(const ohf_hashtable *, const uint8_t *, uint64_t length);
+    uint64_t (*hash_number)(const ohf_hashtable *, uint64_t);
 } ohf_engine;
 
-struct ohf_dictionary {
+struct ohf_hashtable {
     const ohf_engine *engine;
     uint64_t seed[8];
     int is_texts;
@@ -115,33 +107,33 @@ struct ohf_dictionary {
 const ohf_engine *ohf_engine_of(const char *name);
 
 /* 0 or OHF_NO_MEMORY. The table has room for `expected` codes before it grows; the seed is random bits. */
-int ohf_dictionary_open(ohf_dictionary *dictionary, const ohf_engine *engine, int is_texts,
+int ohf_hashtable_open(ohf_hashtable *hashtable, const ohf_engine *engine, int is_texts,
                         const uint64_t *seed, int64_t expected);
-void ohf_dictionary_close(ohf_dictionary *dictionary);
+void ohf_hashtable_close(ohf_hashtable *hashtable);
 
 /* The code of a number that is not at its home place, or that is new. */
-int32_t ohf_learn_number(ohf_dictionary *dictionary, uint64_t number, uint64_t hash);
-int32_t ohf_find_number(const ohf_dictionary *dictionary, uint64_t number, uint64_t hash);
-int32_t ohf_learn_short(ohf_dictionary *dictionary, ohf_key key, uint64_t hash);
-int32_t ohf_find_short(const ohf_dictionary *dictionary, ohf_key key, uint64_t hash);
-int32_t ohf_learn_long(ohf_dictionary *dictionary, const uint8_t *text, uint64_t length, uint64_t hash);
-int32_t ohf_find_long(const ohf_dictionary *dictionary, const uint8_t *text, uint64_t length, uint64_t hash);
+int32_t ohf_learn_number(ohf_hashtable *hashtable, uint64_t number, uint64_t hash);
+int32_t ohf_find_number(const ohf_hashtable *hashtable, uint64_t number, uint64_t hash);
+int32_t ohf_learn_short(ohf_hashtable *hashtable, ohf_key key, uint64_t hash);
+int32_t ohf_find_short(const ohf_hashtable *hashtable, ohf_key key, uint64_t hash);
+int32_t ohf_learn_long(ohf_hashtable *hashtable, const uint8_t *text, uint64_t length, uint64_t hash);
+int32_t ohf_find_long(const ohf_hashtable *hashtable, const uint8_t *text, uint64_t length, uint64_t hash);
 
-/* The hash of a text or a number in this dictionary: for tests that make keys collide. */
-uint64_t ohf_hash_text(const ohf_dictionary *dictionary, const uint8_t *text, uint64_t length);
-uint64_t ohf_hash_number(const ohf_dictionary *dictionary, uint64_t number);
+/* The hash of a text or a number in this hashtable: for tests that make keys collide. */
+uint64_t ohf_hash_text(const ohf_hashtable *hashtable, const uint8_t *text, uint64_t length);
+uint64_t ohf_hash_number(const ohf_hashtable *hashtable, uint64_t number);
 
 /* All texts in order of their codes: n_codes + 1 offsets, and n_short_bytes + n_long_bytes bytes. */
-void ohf_dictionary_texts(const ohf_dictionary *dictionary, int64_t *offsets, uint8_t *data);
+void ohf_hashtable_texts(const ohf_hashtable *hashtable, int64_t *offsets, uint8_t *data);
 
-/* The loops of the dictionary's engine over rows [begin, end). */
-int ohf_learn_texts(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,
+/* The loops of the hashtable's engine over rows [begin, end). */
+int ohf_learn_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,
                     int64_t *stopped);
-int ohf_look_up_texts(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end,
+int ohf_look_up_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                       int32_t *codes, int64_t *stopped);
-int ohf_learn_numbers(ohf_dictionary *dictionary, const ohf_numbers *numbers, int64_t begin, int64_t end,
+int ohf_learn_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                       int32_t *codes, int64_t *stopped);
-int ohf_look_up_numbers(ohf_dictionary *dictionary, const ohf_numbers *numbers, int64_t begin, int64_t end,
+int ohf_look_up_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                         int32_t *codes, int64_t *stopped);
 
 /* Write a character in UTF-8, a lone surrogate in the same way; returns behind it. */
@@ -167,6 +159,6 @@ static inline uint8_t *ohf_put_character(uint8_t *out, uint32_t c)
 
 /* Note that n_rows were learned. If too many keys are away from their home slot, and enough rows are ahead to pay for
  * it, make the table sparser. */
-void ohf_note(ohf_dictionary *dictionary, int64_t n_rows, int64_t n_ahead);
+void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead);
 
 #endif

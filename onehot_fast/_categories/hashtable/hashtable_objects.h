@@ -1,15 +1,16 @@
-/* Rows of Python objects or fixed-width texts, prepared in blocks for the loops of the dictionary.
+/* Rows of Python objects or fixed-width texts, prepared in blocks for the loops of the hashtable.
  *
  * Objects are read with the GIL held and without running Python code, so that they cannot change. A memo maps the
  * addresses of objects to codes, because columns often repeat few objects. */
-#ifndef OHF_DICTIONARY_OBJECTS_H
-#define OHF_DICTIONARY_OBJECTS_H
+#ifndef OHF_HASHTABLE_OBJECTS_H
+#define OHF_HASHTABLE_OBJECTS_H
 
 #include <Python.h>
 #include <string.h>
 
-#include "dictionary.h"
-#include "workspace.h"
+#include "hashtable.h"
+#include "_kernels/isa.h"
+#include "_runtime/workspace.h"
 
 /* The memo is dropped if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of
  * OHF_MEMO_WINDOW rows, in which thousands of new objects fill it. It has about one place for each row, because
@@ -210,8 +211,8 @@ static inline void ohf_spread_block(ohf_objects *objects, const ohf_block *block
         objects->tried = objects->hits = 0;
 }
 
-/* Rows [begin, end) of objects through a block; the GIL is held. As the loops of dictionary.h. */
-static inline int ohf_code_blocks(ohf_dictionary *dictionary, ohf_objects *objects, ohf_block *block, int learn,
+/* Rows [begin, end) of objects through a block; the GIL is held. As the loops of hashtable.h. */
+static inline int ohf_code_blocks(ohf_hashtable *hashtable, ohf_objects *objects, ohf_block *block, int learn,
                                   int64_t begin, int64_t end, int32_t *codes, int64_t *stopped)
 {
     ohf_texts texts;
@@ -225,29 +226,29 @@ static inline int ohf_code_blocks(ohf_dictionary *dictionary, ohf_objects *objec
         int failed;
         if (taken < 0)
             return (int)taken;
-        failed = (learn ? dictionary->engine->learn_texts[OHF_BEHIND] : dictionary->engine->look_up_texts[OHF_BEHIND])(
-            dictionary, &texts, 0, block->n, block->codes, &row);
+        failed = (learn ? hashtable->engine->learn_texts[OHF_BEHIND] : hashtable->engine->look_up_texts[OHF_BEHIND])(
+            hashtable, &texts, 0, block->n, block->codes, &row);
         if (failed) {
             *stopped = begin + block->rows[row];
             return failed;
         }
         ohf_spread_block(objects, block, codes + begin, taken);
         if (learn)
-            ohf_note(dictionary, taken, end - begin - taken);
+            ohf_note(hashtable, taken, end - begin - taken);
         begin += taken;
     }
     return 0;
 }
 
 /* The same, with a block of its own. */
-static inline int ohf_code_objects(ohf_dictionary *dictionary, ohf_objects *objects, int learn, int64_t begin,
+static inline int ohf_code_objects(ohf_hashtable *hashtable, ohf_objects *objects, int learn, int64_t begin,
                                    int64_t end, int32_t *codes, int64_t *stopped)
 {
     ohf_block *const block = ohf_take_workspace(sizeof *block);
     int failed;
     if (block == NULL)
         return OHF_NO_MEMORY;
-    failed = ohf_code_blocks(dictionary, objects, block, learn, begin, end, codes, stopped);
+    failed = ohf_code_blocks(hashtable, objects, block, learn, begin, end, codes, stopped);
     ohf_give_workspace(block, sizeof *block);
     return failed;
 }

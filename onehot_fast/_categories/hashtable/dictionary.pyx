@@ -19,7 +19,7 @@ from libc.string cimport memcpy
 from onehot_fast._arrow.abi cimport ArrowArray
 from onehot_fast._arrow.array cimport Array
 from onehot_fast._arrow.schema cimport offset_at
-from onehot_fast._categories.abi cimport *
+from onehot_fast._categories.hashtable.abi cimport *
 from onehot_fast._categories.strings cimport Strings, new_strings
 from onehot_fast._kernels.scan cimport integer_t
 from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
@@ -292,7 +292,7 @@ cdef class Dictionary:
     RuntimeError.
     """
 
-    cdef ohf_dictionary table
+    cdef ohf_hashtable table
     cdef int n_users        # the number of threads that look up values, or -1 while a thread adds values
     cdef readonly str kind
 
@@ -304,7 +304,7 @@ cdef class Dictionary:
             raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
         self.kind = kind
         memcpy(seed, <const char *> SEED, sizeof(seed))
-        if ohf_dictionary_open(
+        if ohf_hashtable_open(
             &self.table, ohf_engine_of(variant), self.kind in ("string", "binary"), seed, n_values,
         ):
             raise MemoryError("cannot allocate the hash table of a dictionary")
@@ -314,7 +314,7 @@ cdef class Dictionary:
                 raise ValueError("the values of a dictionary must be distinct and not missing")
 
     def __dealloc__(self):
-        ohf_dictionary_close(&self.table)
+        ohf_hashtable_close(&self.table)
 
     def __len__(self):
         """Return the number of distinct values."""
@@ -463,7 +463,7 @@ cdef class Dictionary:
             offsets = np.empty(self.table.n_codes + 1, np.int64)
             data = np.empty(self.table.n_short_bytes + self.table.n_long_bytes, np.uint8)
             with nogil:
-                ohf_dictionary_texts(
+                ohf_hashtable_texts(
                     &self.table, <int64_t *> cnp.PyArray_DATA(offsets), <uint8_t *> cnp.PyArray_DATA(data),
                 )
             return new_strings(offsets, data, self.kind == "string")

@@ -6,6 +6,8 @@
 #ifndef OHF_FORK_LOCK_H
 #define OHF_FORK_LOCK_H
 
+#include <Python.h>    /* defines Py_GIL_DISABLED */
+
 #if !defined(Py_GIL_DISABLED)
 
 static inline void ohf_lock(void) {}
@@ -17,9 +19,9 @@ static inline int ohf_lock_over_forks(void) { return 0; }
 
 static SRWLOCK ohf_module_lock = SRWLOCK_INIT;
 
-static __inline void ohf_lock(void) { AcquireSRWLockExclusive(&ohf_module_lock); }
-static __inline void ohf_unlock(void) { ReleaseSRWLockExclusive(&ohf_module_lock); }
-static __inline int ohf_lock_over_forks(void) { return 0; }
+static inline void ohf_lock(void) { AcquireSRWLockExclusive(&ohf_module_lock); }
+static inline void ohf_unlock(void) { ReleaseSRWLockExclusive(&ohf_module_lock); }
+static inline int ohf_lock_over_forks(void) { return 0; }
 
 #else
 #  include <pthread.h>

@@ -1,8 +1,8 @@
-"""Cython declarations of the hash table in dictionary.h and related headers."""
+"""Cython declarations of the hash table in hashtable.h and related headers."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-cdef extern from "dictionary.h":
+cdef extern from "_categories/hashtable/hashtable.h":
     enum:
         OHF_NO_MEMORY
         OHF_TOO_MANY
@@ -38,7 +38,7 @@ cdef extern from "dictionary.h":
         const uint8_t *bits
         int64_t bits_begin
 
-    ctypedef struct ohf_dictionary:
+    ctypedef struct ohf_hashtable:
         const ohf_engine *engine
         int64_t n_codes
         uint64_t *numbers
@@ -46,25 +46,25 @@ cdef extern from "dictionary.h":
         int64_t n_long_bytes
 
     const ohf_engine *ohf_engine_of(const char *name) noexcept nogil
-    int ohf_dictionary_open(
-        ohf_dictionary *, const ohf_engine *, int is_texts, const uint64_t *seed, int64_t expected,
+    int ohf_hashtable_open(
+        ohf_hashtable *, const ohf_engine *, int is_texts, const uint64_t *seed, int64_t expected,
     ) noexcept nogil
-    void ohf_dictionary_close(ohf_dictionary *) noexcept nogil
-    void ohf_dictionary_texts(const ohf_dictionary *, int64_t *offsets, uint8_t *data) noexcept nogil
+    void ohf_hashtable_close(ohf_hashtable *) noexcept nogil
+    void ohf_hashtable_texts(const ohf_hashtable *, int64_t *offsets, uint8_t *data) noexcept nogil
     int ohf_learn_texts(
-        ohf_dictionary *, const ohf_texts *, int64_t, int64_t, int32_t *, int64_t *,
+        ohf_hashtable *, const ohf_texts *, int64_t, int64_t, int32_t *, int64_t *,
     ) noexcept nogil
     int ohf_look_up_texts(
-        ohf_dictionary *, const ohf_texts *, int64_t, int64_t, int32_t *, int64_t *,
+        ohf_hashtable *, const ohf_texts *, int64_t, int64_t, int32_t *, int64_t *,
     ) noexcept nogil
     int ohf_learn_numbers(
-        ohf_dictionary *, const ohf_numbers *, int64_t, int64_t, int32_t *, int64_t *,
+        ohf_hashtable *, const ohf_numbers *, int64_t, int64_t, int32_t *, int64_t *,
     ) noexcept nogil
     int ohf_look_up_numbers(
-        ohf_dictionary *, const ohf_numbers *, int64_t, int64_t, int32_t *, int64_t *,
+        ohf_hashtable *, const ohf_numbers *, int64_t, int64_t, int32_t *, int64_t *,
     ) noexcept nogil
 
-cdef extern from "dictionary_objects.h":
+cdef extern from "_categories/hashtable/hashtable_objects.h":
     enum:
         OHF_MAX_MISSING
 
@@ -83,10 +83,10 @@ cdef extern from "dictionary_objects.h":
 
     void ohf_make_memo(ohf_objects *, int64_t n_rows) noexcept
     int ohf_code_objects(
-        ohf_dictionary *, ohf_objects *, bint learn, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
+        ohf_hashtable *, ohf_objects *, bint learn, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept
 
-cdef extern from "dictionary_packed.h":
+cdef extern from "_categories/hashtable/hashtable_packed.h":
     ctypedef struct ohf_packed:
         const char *rows
         Py_ssize_t stride
@@ -95,10 +95,10 @@ cdef extern from "dictionary_packed.h":
         int64_t missing_length
 
     int ohf_code_packed(
-        ohf_dictionary *, const ohf_packed *, bint learn, int64_t, int64_t, int32_t *, int64_t *,
+        ohf_hashtable *, const ohf_packed *, bint learn, int64_t, int64_t, int32_t *, int64_t *,
     ) noexcept nogil
 
-cdef extern from "dictionary_split.h":
+cdef extern from "_categories/hashtable/hashtable_split.h":
     ctypedef struct ohf_split:
         const uint8_t *separator
         size_t separator_bytes
@@ -107,5 +107,5 @@ cdef extern from "dictionary_split.h":
         int64_t n_codes
 
     int ohf_split_texts(
-        ohf_dictionary *, const ohf_texts *, int64_t, int64_t, ohf_split *, int64_t *ends, int64_t *,
+        ohf_hashtable *, const ohf_texts *, int64_t, int64_t, ohf_split *, int64_t *ends, int64_t *,
     ) noexcept nogil

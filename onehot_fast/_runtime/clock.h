@@ -15,7 +15,7 @@ static inline double ohf_seconds(void)
 #else
 #  include <windows.h>
 
-static __inline double ohf_seconds(void)
+static inline double ohf_seconds(void)
 {
     return 1e-3 * (double)GetTickCount64();
 }

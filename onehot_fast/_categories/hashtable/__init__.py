@@ -1,0 +1,1 @@
+"""The hash table from values to codes: its C code, and the class `Dictionary` over it."""

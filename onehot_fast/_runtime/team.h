@@ -1,0 +1,132 @@
+/* OpenMP, or stubs of its functions if the compiler does not support OpenMP. */
+#ifndef OHF_TEAM_H
+#define OHF_TEAM_H
+
+#ifdef _OPENMP
+#  include <omp.h>
+#  define OHF_OPENMP _OPENMP
+#else
+#  define OHF_OPENMP 0
+#  define omp_get_max_threads() 1
+#  define omp_get_thread_num() 0
+#  define omp_in_parallel() 0
+#endif
+
+/* GNU OpenMP keeps a team's threads waiting for the next region. A fork copies the team without its threads,
+ * and the child's next region would wait for them forever. The team is therefore released before each fork
+ * (30 us), so that the child can start a new one. If the runtime cannot release it, the child uses one
+ * thread. */
+static int ohf_team_seen = 0, ohf_child_alone = 0;
+
+/* Hints about the teams of all threads, read and written without a lock: a lost one costs only time. */
+#if defined(__GNUC__)
+#  define OHF_GET(value, hint) __atomic_load(&(hint), &(value), __ATOMIC_RELAXED)
+#  define OHF_PUT(hint, value) __atomic_store(&(hint), &(value), __ATOMIC_RELAXED)
+#else
+#  define OHF_GET(value, hint) ((value) = (hint))
+#  define OHF_PUT(hint, value) ((hint) = (value))
+#endif
+static double ohf_team_end = -1e9, ohf_serial_until = -1e9;
+static int ohf_team_workers = 0;
+
+static inline void ohf_note_team_start(void)
+{
+    int yes = 1;
+    OHF_PUT(ohf_team_seen, yes);
+}
+
+static inline void ohf_note_team_end(double now, int workers)
+{
+    OHF_PUT(ohf_team_end, now);
+    OHF_PUT(ohf_team_workers, workers);
+}
+
+static inline void ohf_note_stall(double until)
+{
+    OHF_PUT(ohf_serial_until, until);
+}
+
+static inline double ohf_last_team_end(void)
+{
+    double end;
+    OHF_GET(end, ohf_team_end);
+    return end;
+}
+
+static inline int ohf_last_team_workers(void)
+{
+    int workers;
+    OHF_GET(workers, ohf_team_workers);
+    return workers;
+}
+
+static inline double ohf_stalled_until(void)
+{
+    double until;
+    OHF_GET(until, ohf_serial_until);
+    return until;
+}
+
+#if defined(_OPENMP) && defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
+#  include <pthread.h>
+#  include <stdlib.h>
+#  pragma weak omp_pause_resource_all
+static __thread int ohf_team_paused = 0;   /* of the thread that forks */
+
+/* GNU OpenMP ends the process where the system refuses it a thread. So as many are started and ended before
+ * the first team of a size; the C library keeps their stacks for the team. */
+enum { OHF_MAX_PROBED = 1023 };
+static __thread int ohf_probed = 0;        /* threads beside this one */
+
+static void *ohf_wait(void *lock)
+{
+    pthread_mutex_lock((pthread_mutex_t *)lock);
+    pthread_mutex_unlock((pthread_mutex_t *)lock);
+    return NULL;
+}
+
+static int ohf_can_start(int n_threads)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t *threads;
+    int n = 0, most = n_threads < OHF_MAX_PROBED ? n_threads : OHF_MAX_PROBED;
+    if (n_threads <= ohf_probed)
+        return 1;
+    threads = malloc((size_t)most * sizeof *threads);
+    if (threads == NULL)
+        return 0;
+    pthread_mutex_lock(&lock);
+    while (n < most && pthread_create(&threads[n], NULL, ohf_wait, &lock) == 0)
+        n++;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+    if (n == most)
+        ohf_probed = n_threads;
+    return n == most;
+}
+
+static void ohf_before_fork(void)
+{
+    ohf_probed = 0;
+    ohf_team_paused = omp_pause_resource_all != NULL && omp_pause_resource_all(omp_pause_soft) == 0;
+}
+
+static void ohf_in_child(void)
+{
+    if (ohf_team_seen && !ohf_team_paused)
+        ohf_child_alone = 1;   /* no other thread is here to race with */
+    ohf_team_seen = 0;
+}
+
+static int ohf_watch_forks(void)
+{
+    return pthread_atfork(ohf_before_fork, NULL, ohf_in_child);
+}
+#else
+static int ohf_watch_forks(void) { return 0; }
+static int ohf_can_start(int n_threads) { return n_threads >= 0; }
+#endif
+
+#endif
