@@ -24,9 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_standard_error()
     missing = [name for name in ("click", "rich", "pyarrow") if find_spec(name) is None]
     if missing:
-        names = ", ".join(missing)
-        text = f"{names} must be installed; type pip install 'onehot-fast[cli]'"
-        _print(text)
+        _print(f"{', '.join(missing)} must be installed; type pip install 'onehot-fast[cli]'")
         return 1
     with raising_signals(is_last=arguments is None):
         try:

@@ -76,8 +76,10 @@ def as_text(cells: pa.Array) -> pa.Array:
         return cells.cast(pa.string())
     except pa.ArrowInvalid as error:
         row = _first_invalid(cells, lambda part: part.cast(pa.string()))
-        text = f"{cells[row].as_py()[:40]!r} is not UTF-8; pass --encoding, e.g. cp1252 or latin-1"
-        raise CellError(row, text) from error
+        raise CellError(
+            row,
+            f"{cells[row].as_py()[:40]!r} is not UTF-8; pass --encoding, e.g. cp1252 or latin-1",
+        ) from error
 
 
 def is_text(cells: pa.Array) -> bool:

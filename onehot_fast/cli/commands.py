@@ -149,9 +149,10 @@ def _names(text: str) -> list[str]:
     """Parse the value of --names, a line of CSV."""
     names = next(csv.reader([text]), [])
     repeated = [name for name, count in Counter(names).items() if count > 1]
-    if not names or repeated or "" in names:
-        wrong = repr(repeated[0]) + " twice" if repeated else "an empty name"
-        raise click.BadParameter(f"must be different names, e.g. a,b,c; got {wrong}")
+    if repeated:
+        raise click.BadParameter(f"must be different names, e.g. a,b,c; got {repeated[0]!r} twice")
+    if not names or "" in names:
+        raise click.BadParameter("must be different names, e.g. a,b,c; got an empty name")
     return names
 
 
@@ -161,9 +162,9 @@ def _encoding(text: str) -> str:
         name = codecs.lookup(text).name
         "".encode(name)
     except LookupError:
-        example = "e.g. utf-8, cp1252 or latin-1"
-        text = f"must be a text encoding of Python, {example}; got {text!r}"
-        raise click.BadParameter(text) from None
+        raise click.BadParameter(
+            f"must be a text encoding of Python, e.g. utf-8, cp1252 or latin-1; got {text!r}"
+        ) from None
     return "utf8" if name in ("utf-8", "utf-8-sig") else name
 
 
@@ -326,8 +327,10 @@ def encode(**options: Any) -> None:
     spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
     names = [flag(name) for name, values in typed.items() if values]
     if options["encoder_file"] is not None and names:
-        text = "cannot be combined with --encoder, because its file contains the options; omit"
-        raise click.UsageError(f"{names[0]} {text} --encoder to learn a new encoder")
+        raise click.UsageError(
+            f"{names[0]} cannot be combined with --encoder, because its file contains the options;"
+            " omit --encoder to learn a new encoder"
+        )
     run_encode(spec, _take([TARGET, *OUTPUT, QUIET], options), typed=typed, **options)
 
 
@@ -389,7 +392,9 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         path = error.ctx.command_path if error.ctx else "onehot-fast"
         text = error.format_message().rstrip(".")
         if "extra argument" in text and error.ctx and error.ctx.params.get("columns"):
-            text += "; type several columns with commas, e.g. -c A,B"
+            return Exit.USAGE, (
+                f"{text}; type several columns with commas, e.g. -c A,B; see {path} --help"
+            )
         return Exit.USAGE, f"{text}; see {path} --help"
     except CommandError as error:
         return error.code, str(error)

@@ -74,8 +74,11 @@ def convert(source: InputFiles, change: Change, output: Output) -> None:
             for i, reader in enumerate(source.readers):
                 path = folder / name_within(source, reader.place, output.form)
                 if path.exists():
-                    text = f"{output.path}: {reader.name} and another file would both become"
-                    raise CommandError(Exit.OUTPUT, f"{text} {path.name}; rename one of them")
+                    raise CommandError(
+                        Exit.OUTPUT,
+                        f"{output.path}: {reader.name} and another file would both become"
+                        f" {path.name}; rename one of them",
+                    )
 
                 def step_of_part(share: float, rows: int, i: int = i, before: int = n_rows) -> None:
                     step((i + share) / n_files, before + rows)
@@ -90,15 +93,23 @@ def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
     """Raise an error if a column of --partition-by cannot name folders."""
     for name in output.partition_by:
         if name in change.old:
-            text = f"--partition-by {name}: the column is encoded, so it cannot name folders;"
-            text += " choose another one, or pass -c to encode others"
-            raise CommandError(Exit.USAGE, text)
+            raise CommandError(
+                Exit.USAGE,
+                f"--partition-by {name}: the column is encoded, so it cannot name folders;"
+                " choose another one, or pass -c to encode others",
+            )
         if pa.types.is_nested(source.schema.field(name).type):
-            text = f"--partition-by {name}: the column must not contain lists or structs"
-            raise CommandError(Exit.COLUMN, f"{text}; choose another column")
+            raise CommandError(
+                Exit.COLUMN,
+                f"--partition-by {name}: the column must not contain lists or structs; choose"
+                " another column",
+            )
         if not name or name.startswith(("_", ".")):
-            text = f"--partition-by {name!r}: readers skip folders named '{name}=...'; rename the"
-            raise CommandError(Exit.USAGE, f"{text} column")
+            raise CommandError(
+                Exit.USAGE,
+                f"--partition-by {name!r}: readers skip folders named '{name}=...'; rename the"
+                " column",
+            )
 
 
 @contextmanager
@@ -226,9 +237,11 @@ class Files(Writer):
         for folder, rows in self._divided(batch) if self._keys else [(self._root, batch)]:
             partition = self._partitions.setdefault(folder, _Partition(folder))
             if len(self._partitions) > MAX_PARTITIONS:
-                text = f"the output would have more than {MAX_PARTITIONS:,} folders; choose a"
-                text = f"--partition-by {', '.join(self._keys)}: {text} column with fewer values"
-                raise CommandError(Exit.VALUE, text)
+                raise CommandError(
+                    Exit.VALUE,
+                    f"--partition-by {', '.join(self._keys)}: the output would have more than"
+                    f" {MAX_PARTITIONS:,} folders; choose a column with fewer values",
+                )
             partition.batches.append(rows)
             partition.n_bytes += rows.nbytes + 1
             self._n_bytes += rows.nbytes + 1
@@ -246,9 +259,11 @@ class Files(Writer):
                 column = pa.DictionaryArray.from_arrays(column.indices, texts)
             keys[name] = column = column.cast(pa.string())
             if pc.any(pc.equal(column, MISSING)).as_py():
-                text = f"--partition-by {name}: the column contains {MISSING}, which stands for a"
-                text += " missing value in folder names; replace this value"
-                raise CommandError(Exit.VALUE, text)
+                raise CommandError(
+                    Exit.VALUE,
+                    f"--partition-by {name}: the column contains {MISSING}, which stands for a"
+                    " missing value in folder names; replace this value",
+                )
         left = batch.drop_columns(self._keys)
         table = pa.table({**keys, ROW: np.arange(batch.num_rows)})
         groups = table.group_by(self._keys, use_threads=False).aggregate([(ROW, "list")])

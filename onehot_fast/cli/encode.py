@@ -91,8 +91,11 @@ def run_encode(
     features = reports.number_of(encoders.n_features, "feature")
     messages.tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
     if output.form.is_text and save_encoder is None and encoder_file is None:
-        text = f"{output.form.kind} files cannot store the encoder; pass --save-encoder FILE to"
-        messages.tell(f"{text} keep it for decode and for later files", output.is_quiet)
+        messages.tell(
+            f"{output.form.kind} files cannot store the encoder; pass --save-encoder FILE to keep"
+            " it for decode and for later files",
+            output.is_quiet,
+        )
 
 
 def note_reading(source: InputFiles, spec: Input, is_quiet: bool) -> None:
@@ -100,11 +103,11 @@ def note_reading(source: InputFiles, spec: Input, is_quiet: bool) -> None:
     for text in source.notes():
         messages.note(text, is_quiet)
     if spec.nulls and source.format.is_text:
-        text = (
+        messages.note(
             "--null adds to the empty field. Before, it replaced the usual marks (NA, null, ...),"
+            " and --null '' made the empty field a category, as --keep-empty does now",
+            is_quiet,
         )
-        text += " and --null '' made the empty field a category, as --keep-empty does now"
-        messages.note(text, is_quiet)
 
 
 def note_marks(source: InputFiles, columns: Collection[str], is_quiet: bool) -> None:
@@ -121,11 +124,17 @@ def _layout(chosen: str | None, output: Output) -> str:
         raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
     allowed = LAYOUTS.get(kind, [layout])
     if layout not in allowed:
-        text = f"--layout {layout} cannot be used with {kind} output; use --layout"
-        raise CommandError(Exit.USAGE, f"{text} {' or '.join(allowed)}")
+        raise CommandError(
+            Exit.USAGE,
+            f"--layout {layout} cannot be used with {kind} output; use --layout"
+            f" {' or '.join(allowed)}",
+        )
     if kind == "npz" and output.partition_by:
-        text = "--partition-by cannot be used with npz output, which contains only features"
-        raise CommandError(Exit.USAGE, f"{text}; choose another format")
+        raise CommandError(
+            Exit.USAGE,
+            "--partition-by cannot be used with npz output, which contains only features; choose"
+            " another format",
+        )
     return layout
 
 
@@ -157,8 +166,11 @@ def _loaded_encoders(source: InputFiles, path: str, named: Sequence[str]) -> Enc
     columns = tuple(encoders.columns)
     source.require(columns, Exit.SCHEMA)
     if named and set(chosen_columns(source, named)) != set(columns):
-        text = f"-c must name exactly the columns of the encoder: {', '.join(columns)}; omit -c to"
-        raise CommandError(Exit.SCHEMA, f"{path}: {text} encode them")
+        raise CommandError(
+            Exit.SCHEMA,
+            f"{path}: -c must name exactly the columns of the encoder: {', '.join(columns)}; omit"
+            " -c to encode them",
+        )
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
     kinds = {name: _fitted_kind(known[name].tolist()) for name in columns}
     kinds |= {one.name: pa.string() for one in encoders.labels if one.sep is not None}
@@ -231,8 +243,10 @@ def chosen_columns(source: InputFiles, named: Sequence[str], but: Sequence[str] 
     pairs = zip(table.names, table.encodable, strict=True)
     found = [str(name) for name, is_encodable in pairs if is_encodable and name not in but]
     if not found:
-        text = f"{source.name}: no column contains strings; pass -c to name the columns to encode"
-        raise CommandError(Exit.COLUMN, text)
+        raise CommandError(
+            Exit.COLUMN,
+            f"{source.name}: no column contains strings; pass -c to name the columns to encode",
+        )
     source.require(found)
     return found
 
@@ -282,9 +296,12 @@ def _check_lengths(source: InputFiles, rows: pa.RecordBatch) -> None:
         texts = texts.cast(PLAIN_TEXTS.get(texts.type, texts.type))
         size = pc.max(pc.binary_length(texts)).as_py() or 0
         if size > MAX_CATEGORY_BYTES:
-            text = f"{source.name}: column {name!r} has a value of {checks.human_size(size)}, but a"
-            text += f" category may have {checks.human_size(MAX_CATEGORY_BYTES)} at most; name the"
-            raise CommandError(Exit.COLUMN, f"{text} columns to encode with -c, without {name!r}")
+            raise CommandError(
+                Exit.COLUMN,
+                f"{source.name}: column {name!r} has a value of {checks.human_size(size)}, but a"
+                f" category may have {checks.human_size(MAX_CATEGORY_BYTES)} at most; name the"
+                f" columns to encode with -c, without {name!r}",
+            )
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
@@ -314,12 +331,17 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
     for column in schema.columns:
         n_outputs = column.n_outputs
         if reports.is_like_identifier(column, n_rows):
-            what = f"{reports.described(column, n_rows)}, and may be an identifier"
+            messages.note(
+                f"{source.name}: {reports.described(column, n_rows)}, and may be an identifier;"
+                " name the columns to encode with -c",
+                is_quiet,
+            )
         elif n_outputs > reports.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
-            what = f"column {column.name!r} has {n_outputs:,} of {schema.n_features:,} features"
-        else:
-            continue
-        messages.note(f"{source.name}: {what}; name the columns to encode with -c", is_quiet)
+            messages.note(
+                f"{source.name}: column {column.name!r} has {n_outputs:,} of"
+                f" {schema.n_features:,} features; name the columns to encode with -c",
+                is_quiet,
+            )
 
 
 def _note_identifiers(source: InputFiles, encoders: Encoders, layout: str, output: Output) -> None:
@@ -400,14 +422,19 @@ def _schema_after(
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
-        text = f"--layout {layout} cannot be used with columns of several labels per row ({names})"
-        raise CommandError(Exit.USAGE, f"{text}; use --layout columns")
+        raise CommandError(
+            Exit.USAGE,
+            f"--layout {layout} cannot be used with columns of several labels per row ({names});"
+            " use --layout columns",
+        )
     if layout in ("array", "tensor", "struct"):
         bare = [str(one.name) for one in encoders.schemas if not one.n_outputs]
         if bare:  # libraries cannot read lists of length 0 and structs without fields
-            text = f"--layout {layout} cannot hold column {bare[0]!r}, which has no features; use"
-            text = f"{source.name}: {text} --layout columns, or name the other columns with -c"
-            raise CommandError(Exit.COLUMN, text)
+            raise CommandError(
+                Exit.COLUMN,
+                f"{source.name}: --layout {layout} cannot hold column {bare[0]!r}, which has no"
+                " features; use --layout columns, or name the other columns with -c",
+            )
     form: Any = "columns" if layout == "csr" else layout
     empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
     after = encoders.with_labels(empty).schema
@@ -415,8 +442,9 @@ def _schema_after(
     new = features if form == "columns" else set(encoders.columns)
     for name, count in Counter(after.names).items():
         if count > 1 and name in new:
-            text = f"two columns of the output would be named {name!r}; pass --prefix to rename one"
-            raise ValueError(text)
+            raise ValueError(
+                f"two columns of the output would be named {name!r}; pass --prefix to rename one"
+            )
     return after, dict.fromkeys(name for name in after.names if name in new)
 
 
@@ -436,8 +464,9 @@ def _matrix_rows(
     try:
         from scipy import sparse
     except ImportError as error:
-        text = "npz output requires SciPy; type pip install scipy"
-        raise CommandError(Exit.FAILED, text) from error
+        raise CommandError(
+            Exit.FAILED, "npz output requires SciPy; type pip install scipy"
+        ) from error
     found = [name for column in encoders.schemas for name in column.names]
     positions = {name: i for i, name in enumerate(found)}
     order = [positions[name] for name in names]
@@ -470,8 +499,10 @@ def run_decode(
         output = resolved_output(source, spec, encoder_file, **options)
         note_reading(source, spec, output.is_quiet)
         if output.form.kind == "npz":
-            text = "npz files contain only features; choose another format for decoded columns"
-            raise CommandError(Exit.USAGE, text)
+            raise CommandError(
+                Exit.USAGE,
+                "npz files contain only features; choose another format for decoded columns",
+            )
         encoders = _find_encoders(source, encoder_file)
         layout = layout or _layout_of(source, encoders)
         old = _encoded_columns(source, encoders, layout)
@@ -503,8 +534,11 @@ def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
         return Encoders.load(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
-        text = f"{source.name} does not contain an encoder; pass --encoder FILE, with the file that"
-        raise CommandError(Exit.SCHEMA, f"{text} `encode --save-encoder FILE` wrote")
+        raise CommandError(
+            Exit.SCHEMA,
+            f"{source.name} does not contain an encoder; pass --encoder FILE, with the file that"
+            " `encode --save-encoder FILE` wrote",
+        )
     return Encoders.parse(text, source.name)
 
 

@@ -103,8 +103,11 @@ class LabelColumn:
         elif self.sep is None and has_lists(column.type):
             offsets, labels = flattened(column)
         else:
-            expected = "lists of single values" if self.sep is None else "strings"
-            raise TypeError(f"column {self.name!r} must contain {expected}, got {column.type}")
+            if self.sep is None:
+                raise TypeError(
+                    f"column {self.name!r} must contain lists of single values, got {column.type}"
+                )
+            raise TypeError(f"column {self.name!r} must contain strings, got {column.type}")
         is_null = column.is_null().to_numpy(zero_copy_only=False)
         if not is_null.any():
             return offsets, labels
@@ -248,8 +251,10 @@ class Encoders:
             TypeError,
             ValueError,
         ) as error:
-            message = f"{name} is not an encoder written by --save-encoder: {without_remedy(error)}"
-            raise CommandError(Exit.SCHEMA, message) from error
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{name} is not an encoder written by --save-encoder: {without_remedy(error)}",
+            ) from error
         return encoders
 
     def with_labels(self, batch: Any) -> Any:
@@ -295,8 +300,9 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     """Return a column of labels; the arguments are its entries in the JSON of a saved encoder."""
     made = Encoder.from_json(json.dumps(encoder))
     if list(made.columns or ()) != [column] or not isinstance(column, str):
-        text = f"the encoder of {column!r} must encode only this column, got {made.columns}"
-        raise ValueError(text)
+        raise ValueError(
+            f"the encoder of {column!r} must encode only this column, got {made.columns}"
+        )
     if not (sep is None or (isinstance(sep, str) and sep)):
         raise ValueError(f"sep must be null or a string with at least one character, got {sep!r}")
     return LabelColumn(column, sep, made)
@@ -357,8 +363,10 @@ def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str |
         return {n: found.get(n, typed) for n in kinds if n in found or is_text(kinds[n])}
     for name, sep in typed.items():
         if not is_text(kinds[name]):
-            text = f"--sep {name}={sep}: the column must contain strings, got {kinds[name]}"
-            raise CommandError(Exit.USAGE, text)
+            raise CommandError(
+                Exit.USAGE,
+                f"--sep {name}={sep}: the column must contain strings, got {kinds[name]}",
+            )
         found[name] = sep
     return found
 
@@ -372,8 +380,11 @@ def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
     chosen |= {k: v[name] for k, v in options.items() if isinstance(v, dict) and name in v}
     for option, value in chosen.items():
         if option == "drop" or (option, value) == ("handle_missing", "propagate"):
-            text = f"not supported for {name!r}, which has several labels per row"
-            raise CommandError(Exit.USAGE, f"{flag(option)} {value}: {text}")
+            raise CommandError(
+                Exit.USAGE,
+                f"{flag(option)} {value}: not supported for {name!r}, which has several labels per"
+                " row",
+            )
     return chosen
 
 
@@ -392,8 +403,9 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
             elif not parsed:
                 raise ValueError("the separator must not be empty")
         except (TypeError, ValueError) as error:
-            text = f"{typed}: {without_remedy(error)}{HINTS.get(option, '')}"
-            raise CommandError(Exit.USAGE, text) from error
+            raise CommandError(
+                Exit.USAGE, f"{typed}: {without_remedy(error)}{HINTS.get(option, '')}"
+            ) from error
         if column is None:
             common = [parsed]
         else:

@@ -72,15 +72,20 @@ def resolved_output(
         is_folder = _is_folder(path, is_many)
     if is_divided and not is_folder:
         option = "--partition-by" if partition_by else "--rows-per-file"
-        text = f"{path}: {option} writes a folder; end its name with a slash, e.g. -o parts/"
-        raise CommandError(Exit.USAGE, text)
+        raise CommandError(
+            Exit.USAGE,
+            f"{path}: {option} writes a folder; end its name with a slash, e.g. -o parts/",
+        )
     source.require(partition_by)
     if is_folder and not is_many and Path(path).is_dir():
         name = name_within(source, source.readers[0].place, wanted or source.format)
         path, is_folder = str(Path(path, name)), False
     if path != STANDARD and source.folder is not None and _is_within(path, source.folder):
-        text = f"{path} is within the input folder, where the next run would read it as input"
-        raise CommandError(Exit.OUTPUT, f"{text}; name another output")
+        raise CommandError(
+            Exit.OUTPUT,
+            f"{path} is within the input folder, where the next run would read it as input; name"
+            " another output",
+        )
     inputs = source.identities()
     encoder = None if encoder_file is None else place_of(encoder_file)
     if encoder is not None and encoder.kind == fs.FileType.File:
@@ -89,8 +94,11 @@ def resolved_output(
     has_format = path != STANDARD and not is_folder
     form = wanted or (format_of_name(path) if has_format else source.format)
     if form is None:
-        text = f"{path}: the name has no known extension; pass --output-format with one of"
-        raise CommandError(Exit.USAGE, f"{text} {', '.join(places.EXTENSIONS)}")
+        raise CommandError(
+            Exit.USAGE,
+            f"{path}: the name has no known extension; pass --output-format with one of"
+            f" {', '.join(places.EXTENSIONS)}",
+        )
     own_keys = list(source.keys) if is_folder and file_rows is None else []
     keys = partition_by or own_keys
     return Output(path, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings)
@@ -105,11 +113,14 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
 def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     """Raise an error if the encoder cannot be saved at `path`."""
     if path == STANDARD:
-        text = "--save-encoder cannot write to standard output (-); name a file"
-        raise CommandError(Exit.USAGE, text)
+        raise CommandError(
+            Exit.USAGE, "--save-encoder cannot write to standard output (-); name a file"
+        )
     if output.path != STANDARD and _is_within(path, place_of(output.path)):
-        text = f"{path} is the output or is within it; name another file for the encoder"
-        raise CommandError(Exit.USAGE, text)
+        raise CommandError(
+            Exit.USAGE,
+            f"{path} is the output or is within it; name another file for the encoder",
+        )
     _require_free(path, source.identities(), output.may_replace)
 
 
@@ -145,26 +156,32 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
         with suppress(OSError, ValueError):  # closed, or no file
             out = os.fstat(sys.stdout.fileno())
             if (out.st_dev, out.st_ino) in inputs and stat.S_ISREG(out.st_mode):
-                text = "standard output is the input file; name another output"
-                raise CommandError(Exit.OUTPUT, text)
+                raise CommandError(
+                    Exit.OUTPUT, "standard output is the input file; name another output"
+                )
         return
     place = place_of(path)
     with writing(path):  # the name may be too long
         kind = place.kind
     is_folder = kind == fs.FileType.Directory
     if place.local is not None and not place.local.parent.is_dir():
-        text = f"{path}: the folder {str(place.local.parent)!r} does not exist; create it first"
-        raise CommandError(Exit.OUTPUT, text)
+        raise CommandError(
+            Exit.OUTPUT,
+            f"{path}: the folder {str(place.local.parent)!r} does not exist; create it first",
+        )
     if not is_folder and kind != fs.FileType.File:
         return
     files = place.files()
     for file in files:
         if file.identity in inputs:
-            verb = "contains" if is_folder else "is"
-            raise CommandError(Exit.OUTPUT, f"{path} {verb} the input; name another output")
+            if is_folder:
+                raise CommandError(Exit.OUTPUT, f"{path} contains the input; name another output")
+            raise CommandError(Exit.OUTPUT, f"{path} is the input; name another output")
         if is_folder and may_replace and format_of_name(file.name) is None:
-            text = f"{path} contains {file.name}, which is not a data file; name another output"
-            raise CommandError(Exit.OUTPUT, text)
+            raise CommandError(
+                Exit.OUTPUT,
+                f"{path} contains {file.name}, which is not a data file; name another output",
+            )
     is_empty = not files and (place.local is None or not os.listdir(place.local))
     if not is_empty and not may_replace:
         raise CommandError(Exit.OUTPUT, f"{path} already exists; pass --overwrite to replace it")
@@ -239,8 +256,10 @@ def _opened(path: str, form: Format) -> io.FileIO:
     if path != STANDARD:
         return _Unbuffered(path, "wb")  # waits until a pipe is opened for reading
     if sys.stdout.isatty() and not form.is_text:
-        text = f"standard output is a terminal, which cannot show {form.kind}; name a file"
-        raise CommandError(Exit.USAGE, text)
+        raise CommandError(
+            Exit.USAGE,
+            f"standard output is a terminal, which cannot show {form.kind}; name a file",
+        )
     # A separate handle, because a compressed stream closes what it writes to.
     handle = os.dup(sys.stdout.fileno())
     if os.name == "posix":

@@ -159,14 +159,18 @@ def foreign(start: bytes, path: str) -> str | None:
             continue
         if b"[Content_Types].xml" in start or b"_rels/.rels" in start:
             what, how = "an Excel workbook", EXCEL
-        text = f"the file is {what}, not CSV"
+        doubt = "; if it is CSV, pass --input-format csv" if is_json else ""
         if how.startswith("import"):
-            text += f"; convert it to Parquet first, e.g. with {python_line(how, path)}"
-        elif how:
-            text += f"; unpack it first, e.g. with {how.format(path=shlex.quote(path))}"
-        else:
-            text += "; name another input"
-        return text + ("; if it is CSV, pass --input-format csv" if is_json else "")
+            return (
+                f"the file is {what}, not CSV; convert it to Parquet first, e.g. with"
+                f" {python_line(how, path)}{doubt}"
+            )
+        if how:
+            return (
+                f"the file is {what}, not CSV; unpack it first, e.g. with"
+                f" {how.format(path=shlex.quote(path))}{doubt}"
+            )
+        return f"the file is {what}, not CSV; name another input{doubt}"
     return None
 
 
@@ -263,8 +267,10 @@ def place_of(path: str) -> Place:
 
         system, key = url_to_fs(path)
     except (ImportError, ValueError) as error:
-        text = f"{path}: {one_line(error)}; install fsspec and the package for this store"
-        raise CommandError(Exit.FAILED, text) from error
+        raise CommandError(
+            Exit.FAILED,
+            f"{path}: {one_line(error)}; install fsspec and the package for this store",
+        ) from error
     if isinstance(system, LocalFileSystem):
         return Place(fs.LocalFileSystem(), key, key + "/" * path.endswith("/"))
     return Place(fs.PyFileSystem(fs.FSSpecHandler(system)), key.rstrip("/"), path)

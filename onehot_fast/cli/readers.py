@@ -272,8 +272,10 @@ class ParquetReader(Reader):
                 self.share: float = n_read / max(1, self.n_rows)
                 yield batch
             if n_read != self.metadata.num_rows:
-                text = f"the file contains {n_read:,} rows, but its footer says"
-                raise EOFError(f"{text} {self.metadata.num_rows:,}; write it again")
+                raise EOFError(
+                    f"the file contains {n_read:,} rows, but its footer says"
+                    f" {self.metadata.num_rows:,}; write it again"
+                )
 
     def _bits(self, columns: Names | None, coded: Names) -> dict[str, int]:
         """Return the columns to read as bitmaps, and their positions among the chunks of a group.
@@ -570,8 +572,10 @@ class StreamReader(MessageReader):
                 yield from sliced(batch, rows)
             file.read()  # checks the length or checksum at the end of a compressed file
             if not self._has_end and not self.spec.may_lack_end:
-                text = "the stream is truncated between batches, or was closed without its end"
-                raise EOFError(f"{text} marker; pass --no-end-marker to read the rows before it")
+                raise EOFError(
+                    "the stream is truncated between batches, or was closed without its end"
+                    " marker; pass --no-end-marker to read the rows before it"
+                )
 
 
 def unpacked(file: pa.NativeFile, form: Format) -> Any:

@@ -194,15 +194,22 @@ class InputFiles:
             if name not in names or (is_text and is_chosen):
                 continue
             for mark, count in found.most_common():
-                what = f"{self.name}: {mark!r} ({reports.number_of(count, 'row')}) of column"
-                if is_text:
-                    kind = "text" if mark else "a category, because it is quoted"
-                    how = f"{kind}; --null {shlex.quote(mark)} reads it as missing"
+                rows = reports.number_of(count, "row")
+                if is_text and mark:
+                    notes.append(
+                        f"{self.name}: {mark!r} ({rows}) of column {name!r} is text;"
+                        f" --null {shlex.quote(mark)} reads it as missing"
+                    )
+                elif is_text:
+                    notes.append(
+                        f"{self.name}: '' ({rows}) of column {name!r} is a category, because it is"
+                        " quoted; --null '' reads it as missing"
+                    )
                 elif mark:
-                    how = f"missing; --text-column {shlex.quote(name)} reads it as text"
-                else:
-                    continue
-                notes.append(f"{what} {name!r} is {how}")
+                    notes.append(
+                        f"{self.name}: {mark!r} ({rows}) of column {name!r} is missing;"
+                        f" --text-column {shlex.quote(name)} reads it as text"
+                    )
         return notes
 
     def identities(self) -> list[Any]:
@@ -221,8 +228,9 @@ class InputFiles:
                 hint = checks.did_you_mean(name, counts) or f" its columns are: {', '.join(counts)}"
                 raise CommandError(code, f"{self.name} has no column {name!r};{hint}")
             if counts[name] > 1:
-                text = f"{self.name} has {counts[name]} columns {name!r}; rename all but one"
-                raise CommandError(code, text)
+                raise CommandError(
+                    code, f"{self.name} has {counts[name]} columns {name!r}; rename all but one"
+                )
 
 
 @contextmanager
@@ -258,8 +266,9 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
     """Open a file; `spec`, the extension or the first bytes determine its format."""
     with reading(name):
         if place.kind == fs.FileType.Unknown:
-            text = f"{name} is not a regular file; type - to read standard input"
-            raise CommandError(Exit.INPUT, text)
+            raise CommandError(
+                Exit.INPUT, f"{name} is not a regular file; type - to read standard input"
+            )
         form = spec.input_format or format_of_name(place.name)
         if form is None or (spec.input_format is None and form in ARROW_FORMATS):
             with place.open() as file:
@@ -267,8 +276,9 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
             # Many programs give streams the extension of files.
             form = found if form is None or found in ARROW_FORMATS else form
         if form.kind == "npz":
-            text = f"{name}: npz files can only be written, not read; name another input"
-            raise CommandError(Exit.INPUT, text)
+            raise CommandError(
+                Exit.INPUT, f"{name}: npz files can only be written, not read; name another input"
+            )
         reader = READERS[form.kind](place, name, form, spec)
         list(reader.schema.names)  # raises an error if a name is not UTF-8
         return reader
@@ -285,8 +295,11 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
         and (spec.input_format or format_of_name(place.name)) is not None
     ]
     if not data:
-        text = f"{folder.address}: the folder contains no data file, e.g. .parquet or .csv; name"
-        raise CommandError(Exit.INPUT, f"{text} another input")
+        raise CommandError(
+            Exit.INPUT,
+            f"{folder.address}: the folder contains no data file, e.g. .parquet or .csv; name"
+            " another input",
+        )
     readers = [_open(place, place.address, spec) for place in data]
     first = readers[0]
     # Text files are read as the types of the first file, not as those of their first rows. If the
@@ -306,14 +319,20 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
             # Files other than text are converted while they are read.
             common = None if reader.format.is_text else _common(schema, reader.schema)
         if common is None:
-            text = f"{reader.name}: columns or types differ from those of {first.name}:"
-            raise CommandError(Exit.SCHEMA, f"{text} {_difference(first.schema, reader.schema)}")
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{reader.name}: columns or types differ from those of {first.name}:"
+                f" {_difference(first.schema, reader.schema)}",
+            )
         schema = common
         reader.keys = places.keys_of(reader.place.below(folder).parts[:-1])
         if list(reader.keys) != list(first.keys):
             one, two = ("/".join(each.keys) or "none" for each in (first, reader))
-            text = f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
-            raise CommandError(Exit.SCHEMA, f"{text} {first.name} have {one}; rename the folders")
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
+                f" {first.name} have {one}; rename the folders",
+            )
     own = [name for name in first.keys if name not in first.schema.names]
     keys = {name: places.key_type([reader.keys[name] for reader in readers]) for name in own}
     are_converted = len(readers) > 1 and not first.format.is_text

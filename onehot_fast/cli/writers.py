@@ -87,10 +87,9 @@ class Writer(ABC):
         for i, (found, expected) in enumerate(pairs):
             is_same = found is not None and expected is not None and found.name == expected.name
             if not is_same or not _is_alike(found.type, expected.type):
-                text = (
+                raise pa.ArrowInvalid(
                     f"column {i} of the rows is {found}, but column {i} of the file is {expected}"
                 )
-                raise pa.ArrowInvalid(text)
 
     def close(self) -> None:  # noqa: B027  a text file has no end of its own
         """Write the end of the file, but do not close the file object."""
@@ -165,8 +164,10 @@ def _require_parquet(schema: pa.Schema) -> None:
             try:
                 pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
             except pa.ArrowNotImplementedError as error:
-                text = f"column {field.name!r} has type {field.type}, which parquet cannot hold;"
-                raise pa.ArrowInvalid(f"{text} choose another format, e.g. .arrow") from error
+                raise pa.ArrowInvalid(
+                    f"column {field.name!r} has type {field.type}, which parquet cannot hold;"
+                    " choose another format, e.g. .arrow"
+                ) from error
         raise
 
 
@@ -326,8 +327,10 @@ class TextWriter(Writer):
             try:
                 column.cast(BYTES).cast(pa.large_string())
             except pa.ArrowInvalid as error:
-                text = f"column {field.name!r} contains bytes that are not UTF-8, which a text file"
-                raise pa.ArrowInvalid(f"{text} cannot hold; choose another format") from error
+                raise pa.ArrowInvalid(
+                    f"column {field.name!r} contains bytes that are not UTF-8, which a text file"
+                    " cannot hold; choose another format"
+                ) from error
 
     def _quoted(self, texts: pa.Array, is_string: bool = True) -> pa.Array:
         """Add quotation marks to texts that need them."""
@@ -366,8 +369,9 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
 def _require_text(schema: pa.Schema, form: Format) -> None:
     """Raise an error if a column cannot be written as text, or if there is no column."""
     if not len(schema):
-        text = f"there is no column to write, and {form.kind} requires one; choose another format"
-        raise pa.ArrowInvalid(text)
+        raise pa.ArrowInvalid(
+            f"there is no column to write, and {form.kind} requires one; choose another format"
+        )
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         try:
@@ -380,9 +384,10 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
                 alone = pa.table([pa.nulls(1, named.field(0).type)], named)
             text_format.write_csv(alone, pa.BufferOutputStream())
         except pa.ArrowException as error:
-            text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
-            text += " choose another format"
-            raise pa.ArrowInvalid(text) from error
+            raise pa.ArrowInvalid(
+                f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
+                " choose another format"
+            ) from error
 
 
 class MatrixWriter(Writer):
