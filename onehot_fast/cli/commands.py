@@ -8,8 +8,8 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, suppress
 from typing import Any, get_args
 
 import click
@@ -22,8 +22,8 @@ from onehot_fast.adapter import reports
 from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.inspection import run_inspect
-from onehot_fast.cli.messages import CommandError, Exit, one_line, printable, writing
-from onehot_fast.cli.places import EXTENSIONS, Format
+from onehot_fast.cli.messages import CommandError, Exit, one_line, printable, reading, writing
+from onehot_fast.cli.places import EXTENSIONS, Format, Place, place_of
 from onehot_fast.cli.readers import Input
 from onehot_fast.cli.source import open_source
 from onehot_fast.encoder import HandleUnknown
@@ -121,13 +121,34 @@ POSITIVE.name = COUNT.name = "integer"  # click would call it an "integer range"
 COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
 
 
+class PlaceType(click.Path):
+    """A path or an address, which becomes a `Place` here and nowhere else.
+
+    `errors` is the context manager for errors of the file system: `reading` or `writing`.
+    """
+
+    def __init__(
+        self, errors: Callable[[str], AbstractContextManager[None]], **settings: bool
+    ) -> None:
+        super().__init__(**settings)
+        self._errors = errors
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Place:
+        """Return the place of a path that the user typed."""
+        path = super().convert(value, param, ctx)
+        with self._errors(path):
+            return place_of(path)
+
+
 def _complete_column(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """Return the columns of the input that begin with `start`, for shell completion."""
     # click does not know the arguments while the value of an option is incomplete.
     with suppress(CommandError, ValueError, StopIteration):
         words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
         path = next(word for word in words if os.path.exists(word))
-        with open_source(Input(path)) as source:
+        with open_source(Input(place_of(path))) as source:
             return [name for name in source.schema.names if name.startswith(start)]
     return []
 
@@ -168,14 +189,15 @@ def _encoding(text: str) -> str:
     return "utf8" if name in ("utf-8", "utf-8-sig") else name
 
 
+ENCODER_FILE = PlaceType(reading, readable=False)
 # The parameters of options are named like the fields of `Input`, or like the parameters of
 # `resolved_output`, `run_encode`, `run_decode` and `run_inspect`. In a list of names, one without
 # dashes is the name of the parameter.
-TARGET = Option(["-o", "--output", "path"], required=True, type=click.Path(),
+TARGET = Option(["-o", "--output", "target"], required=True, type=PlaceType(writing),
                 help="A file, a folder, or - (standard output).")  # fmt: skip
 QUIET = Option(["-q", "--quiet", "is_quiet"], is_flag=True, help="Show no progress and no notes.")
 INPUT = (
-    click.Argument(["input_path"], metavar="IN", type=click.Path()),
+    click.Argument(["place"], metavar="IN", type=PlaceType(reading)),
     Option(["--input-format"], type=INPUT_FORMAT, callback=_format, metavar="FORMAT",
             help="Default: from the name of IN, or from its content."),
     Option(["--delimiter"], type=_delimiter, metavar="TEXT",
@@ -304,10 +326,10 @@ def inspect(**options: Any) -> None:
                 default=reports.MAX_DENSE_FEATURES, show_default=True,
                 help="The maximum number of features if the columns are chosen by default, without"
                 " -c."),
-        Option(["--encoder", "encoder_file"], metavar="FILE",
+        Option(["--encoder", "encoder_file"], metavar="FILE", type=ENCODER_FILE,
                 help="Use the encoder in a file, from --save-encoder or Encoder.to_json; default:"
                 " learn one from IN."),
-        Option(["--save-encoder"], metavar="FILE",
+        Option(["--save-encoder"], metavar="FILE", type=PlaceType(writing, readable=False),
                 help="Save the encoder to a file, for later files and for decode."),
         Option(["--layout"], type=click.Choice([*LAYOUTS, "csr"]),
                 help="The form of the features: one column for each feature (default), one column"
@@ -337,7 +359,7 @@ def encode(**options: Any) -> None:
 @commands.command(
     params=[
         TARGET,
-        Option(["--encoder", "encoder_file"], metavar="FILE",
+        Option(["--encoder", "encoder_file"], metavar="FILE", type=ENCODER_FILE,
                 help="The encoder that --save-encoder saved; default: the one in IN."),
         Option(["--layout"], type=click.Choice(LAYOUTS),
                 help="Default: detected from the types of the columns."),

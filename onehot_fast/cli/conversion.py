@@ -61,11 +61,11 @@ def convert(source: InputFiles, change: Change, output: Output) -> None:
 
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
-            opened = new_file(output.path, output.form, output.may_replace)
+            opened = new_file(output.place, output.form, output.may_replace)
             with opened as file, write(file, source) as writer:
                 _write(source, change, output, writer, step)
             return
-        with new_output(output.path, output.may_replace, is_folder=True) as folder:
+        with new_output(output.place, output.may_replace, is_folder=True) as folder:
             if output.partition_by or output.file_rows is not None:
                 with open_writer(Files, output, folder, begin) as writer:
                     _write(source, change, output, writer, step)
@@ -76,7 +76,7 @@ def convert(source: InputFiles, change: Change, output: Output) -> None:
                 if path.exists():
                     raise CommandError(
                         Exit.OUTPUT,
-                        f"{output.path}: {reader.name} and another file would both become"
+                        f"{output.place.address}: {reader.name} and another file would both become"
                         f" {path.name}; rename one of them",
                     )
 

@@ -21,8 +21,8 @@ from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import MAX_ROWS, ahead, convert, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, is_text, new_encoders
 from onehot_fast.cli.messages import CommandError, Exit, encoding, one_line
-from onehot_fast.cli.outputs import Output, new_output, place_for_encoder, resolved_output
-from onehot_fast.cli.places import Format
+from onehot_fast.cli.outputs import Output, check_encoder_place, new_output, resolved_output
+from onehot_fast.cli.places import Format, Place
 from onehot_fast.cli.readers import PLAIN_TEXTS, Input
 from onehot_fast.cli.source import InputFiles, open_source
 from onehot_fast.cli.writers import Change, can_hold
@@ -49,8 +49,8 @@ def run_encode(
     columns: Sequence[str],
     typed: dict[str, Sequence[str]],
     max_features: int,
-    encoder_file: str | None,
-    save_encoder: str | None,
+    encoder_file: Place | None,
+    save_encoder: Place | None,
     layout: str | None,
 ) -> None:
     """Encode columns of a file, with the encoder in `encoder_file` or a new one.
@@ -63,7 +63,7 @@ def run_encode(
         note_reading(source, spec, output.is_quiet)
         layout = _layout(layout, output)
         if save_encoder is not None:
-            place_for_encoder(save_encoder, source, output)
+            check_encoder_place(save_encoder, source, output)
         if encoder_file is not None:
             encoders = _loaded_encoders(source, encoder_file, columns)
         else:
@@ -89,7 +89,7 @@ def run_encode(
                 part.write_text(encoders.to_json(), encoding="utf-8")
     rows = reports.number_of(source.n_rows or 0, "row")
     features = reports.number_of(encoders.n_features, "feature")
-    messages.tell(f"{output.path}: wrote {rows}, {features}", output.is_quiet)
+    messages.tell(f"{output.place.address}: wrote {rows}, {features}", output.is_quiet)
     if output.form.is_text and save_encoder is None and encoder_file is None:
         messages.tell(
             f"{output.form.kind} files cannot store the encoder; pass --save-encoder FILE to keep"
@@ -160,16 +160,16 @@ def _learned_encoders(
     return encoders
 
 
-def _loaded_encoders(source: InputFiles, path: str, named: Sequence[str]) -> Encoders:
+def _loaded_encoders(source: InputFiles, place: Place, named: Sequence[str]) -> Encoders:
     """Load the encoders, and read columns of the source as strings if their categories are."""
-    encoders = Encoders.load(path)
+    encoders = Encoders.load(place)
     columns = tuple(encoders.columns)
     source.require(columns, Exit.SCHEMA)
     if named and set(chosen_columns(source, named)) != set(columns):
         raise CommandError(
             Exit.SCHEMA,
-            f"{path}: -c must name exactly the columns of the encoder: {', '.join(columns)}; omit"
-            " -c to encode them",
+            f"{place.address}: -c must name exactly the columns of the encoder:"
+            f" {', '.join(columns)}; omit -c to encode them",
         )
     known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
     kinds = {name: _fitted_kind(known[name].tolist()) for name in columns}
@@ -492,7 +492,7 @@ def _matrix_rows(
 
 
 def run_decode(
-    spec: Input, options: dict[str, Any], encoder_file: str | None, layout: str | None
+    spec: Input, options: dict[str, Any], encoder_file: Place | None, layout: str | None
 ) -> None:
     """Decode a file with the encoder in `encoder_file`, or else with the one in the file."""
     with open_source(spec) as source:
@@ -525,10 +525,10 @@ def run_decode(
         convert(source, change, output)
     rows = reports.number_of(source.n_rows or 0, "row")
     columns = reports.number_of(len(change.new), "decoded column")
-    messages.tell(f"{output.path}: wrote {rows}, {columns}", output.is_quiet)
+    messages.tell(f"{output.place.address}: wrote {rows}, {columns}", output.is_quiet)
 
 
-def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
+def _find_encoders(source: InputFiles, encoder_file: Place | None) -> Encoders:
     """Return the encoders in `encoder_file`, or those in the metadata of the source."""
     if encoder_file is not None:
         return Encoders.load(encoder_file)

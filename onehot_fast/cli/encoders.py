@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup, write
 from onehot_fast.cli.messages import CommandError, Exit, reading, without_remedy
-from onehot_fast.cli.places import place_of
+from onehot_fast.cli.places import Place
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import (
     cast_to,
@@ -232,10 +232,10 @@ class Encoders:
         return json.dumps(document, ensure_ascii=False, indent=1)
 
     @classmethod
-    def load(cls, path: str) -> Encoders:
+    def load(cls, place: Place) -> Encoders:
         """Read encoders from a file."""
-        with reading(path, Exit.SCHEMA), place_of(path).open() as file:
-            return cls.parse(bytes(file.read()), path)
+        with reading(place.address, Exit.SCHEMA), place.open() as file:
+            return cls.parse(bytes(file.read()), place.address)
 
     @classmethod
     def parse(cls, text: bytes, name: str) -> Encoders:

@@ -25,6 +25,8 @@ from pyarrow import fs
 
 from onehot_fast.cli.messages import CommandError, Exit, one_line
 
+# The path of standard input or output.
+STANDARD = "-"
 # Hive, Spark, pyarrow, DuckDB and polars write this for a missing value in the name of a folder.
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -87,9 +89,9 @@ def split_name(name: str) -> tuple[str, Format | None]:
     return name, None
 
 
-def format_of_name(path: str) -> Format | None:
-    """Return the format of the extension of a path; None if the extension is unknown."""
-    return split_name(Path(path).name)[1]
+def format_of_name(name: str) -> Format | None:
+    """Return the format of the extension of a file name; None if the extension is unknown."""
+    return split_name(name)[1]
 
 
 def format_of_content(start: bytes) -> Format:
@@ -206,7 +208,17 @@ class Place:
 
     system: fs.FileSystem
     path: str  # within the file system
-    address: str  # as the user typed it
+    address: str  # as the user typed it, but without file://
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether the user typed ``-``, standard input or standard output."""
+        return self.address == STANDARD
+
+    @property
+    def is_device(self) -> bool:
+        """Whether the place is a pipe or a device, which cannot be replaced."""
+        return self.local is not None and self.local.exists() and not self.local.is_file()
 
     @property
     def local(self) -> Path | None:
@@ -222,6 +234,11 @@ class Place:
     def name(self) -> str:
         """The last part of the path."""
         return Path(self.path).name
+
+    @property
+    def format(self) -> Format | None:
+        """The format of the extension; None if the extension is unknown."""
+        return format_of_name(self.name)
 
     @property
     def kind(self) -> fs.FileType:
@@ -240,6 +257,12 @@ class Place:
         """Open the file for reading at any position."""
         return self.system.open_input_file(self.raw)
 
+    def is_within(self, folder: Place) -> bool:
+        """Tell whether the place is `folder`, or is below it."""
+        if self.local is not None and folder.local is not None:
+            return Path(os.path.realpath(self.local)).is_relative_to(os.path.realpath(folder.local))
+        return self.system == folder.system and f"{self.path}/".startswith(f"{folder.path}/")
+
     def below(self, folder: Place) -> Path:
         """Return the path relative to a folder of the same file system."""
         return Path(os.path.relpath(self.path, folder.path))
@@ -249,18 +272,25 @@ class Place:
         if self.kind == fs.FileType.File:
             return [self]
         if self.local is not None:  # not through `pyarrow.fs`, which follows links to folders
-            paths = [str(path) for path in sorted(self.local.rglob("*")) if path.is_file()]
-            return [Place(self.system, path, path) for path in paths]
+            return [local_place(path) for path in sorted(self.local.rglob("*")) if path.is_file()]
         selector = fs.FileSelector(self.path, recursive=True, allow_not_found=True)
         found = [one.path for one in self.system.get_file_info(selector) if one.is_file]
         here = self.address.rstrip("/").removesuffix(self.path)
         return [Place(self.system, path, f"{here}{path}") for path in sorted(found)]
 
 
+def local_place(path: Path | str) -> Place:
+    """Return the place of a path on the local disk."""
+    return Place(fs.LocalFileSystem(), str(path), str(path))
+
+
 def place_of(path: str) -> Place:
-    """Return the place of a path or an address such as ``s3://bucket/flights.parquet``."""
+    """Return the place of a path or an address such as ``s3://bucket/flights.parquet``.
+
+    The command calls this once for each path that the user typed; see `commands.PlaceType`.
+    """
     if "://" not in path:
-        return Place(fs.LocalFileSystem(), path, path)
+        return local_place(path)
     try:
         from fsspec.core import url_to_fs
         from fsspec.implementations.local import LocalFileSystem

@@ -75,7 +75,7 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 class Input:
     """The input that the user named, and how it is read."""
 
-    input_path: str  # a file, a folder or "-"
+    place: Place  # a file, a folder or standard input
     input_format: Format | None = None  # None: the format of the name, or that of the content
     # For CSV:
     delimiter: str | None = None  # None: the delimiter of the format

@@ -19,7 +19,7 @@ from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import places
 from onehot_fast.cli.delimited import TextReader
 from onehot_fast.cli.messages import CommandError, Exit, reading
-from onehot_fast.cli.places import Format, Place, format_of_name, place_of
+from onehot_fast.cli.places import Format, Place, local_place
 from onehot_fast.cli.readers import (
     ArrowReader,
     Batches,
@@ -30,8 +30,6 @@ from onehot_fast.cli.readers import (
     StreamReader,
 )
 
-# Standard input or output.
-STANDARD = "-"
 STANDARD_INPUT = "standard input"  # its name in messages
 KEY_BYTES = 16
 # Types of the same values, which the first type of each row holds.
@@ -236,9 +234,9 @@ class InputFiles:
 @contextmanager
 def open_source(spec: Input) -> Iterator[InputFiles]:
     """Open a file, a folder or standard input; remove the temporary files after the block."""
-    name, path = spec.input_path, spec.input_path
+    place, name = spec.place, spec.place.address
     with ExitStack() as resources:
-        if path == STANDARD:
+        if place.is_standard:
             folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
             name, path = STANDARD_INPUT, os.path.join(folder, "stdin")
             if sys.stdin is None:
@@ -246,8 +244,8 @@ def open_source(spec: Input) -> Iterator[InputFiles]:
             with reading(name), open(path, "wb") as copy:  # because it cannot be read twice
                 while block := os.read(sys.stdin.fileno(), 1 << 20):
                     copy.write(block)
+            place = local_place(path)
         with reading(name):
-            place = place_of(path)
             kind = place.kind
         if kind == fs.FileType.NotFound:
             raise CommandError(Exit.INPUT, f"{name}: No such file or directory")
@@ -269,7 +267,7 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
             raise CommandError(
                 Exit.INPUT, f"{name} is not a regular file; type - to read standard input"
             )
-        form = spec.input_format or format_of_name(place.name)
+        form = spec.input_format or place.format
         if form is None or (spec.input_format is None and form in ARROW_FORMATS):
             with place.open() as file:
                 found = places.format_of_content(bytes(file.read(8)))
@@ -292,7 +290,7 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
         place
         for place in files
         if not any(part.startswith((".", "_")) for part in place.below(folder).parts)
-        and (spec.input_format or format_of_name(place.name)) is not None
+        and (spec.input_format or place.format) is not None
     ]
     if not data:
         raise CommandError(

@@ -20,10 +20,9 @@ import pyarrow.parquet as pq
 
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.parquet import GroupWriter
-from onehot_fast.cli.places import Format, place_of
+from onehot_fast.cli.places import Format
 from onehot_fast.cli.readers import PLAIN_TEXTS, Reader
 from onehot_fast.cli.signals import ends_process
-from onehot_fast.cli.source import STANDARD
 from onehot_fast.integrations.arrow import plain_type
 
 # The maximum number of files that are written at the same time.
@@ -403,7 +402,7 @@ class MatrixWriter(Writer):
         kind = change.after.field("data").type.value_type
         # pyarrow's `to_pandas_dtype` requires pandas.
         self._dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
-        local = None if output.path == STANDARD else place_of(output.path).local
+        local = None if output.place.is_standard else output.place.local
         folder = None if local is None else local.parent
         self._temporary = ExitStack()
         self._indices, self._data, self._ends = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections import Counter
 from pathlib import Path
 
 import command_files as files
@@ -264,6 +265,26 @@ def test_an_upload_that_fails(nth, refused, store, monkeypatch):
     refused(line, Exit.OUTPUT, os.strerror(5))
     assert n_put == nth + 1
     assert [*store.find("/out")] == []
+
+
+def test_each_address_is_parsed_once(small, done, store, monkeypatch):
+    """The first stop makes a `Place` of an address, and hands it to all others."""
+    store.put_file(str(small), "/in.parquet")
+    done("encode memory://in.parquet -c carrier -o memory://a.npz --save-encoder memory://e.json")
+    core = pytest.importorskip("fsspec.core")
+    parsed, parse = Counter(), core.url_to_fs
+
+    def counting(address, **options):
+        parsed[address] += 1
+        return parse(address, **options)
+
+    monkeypatch.setattr(core, "url_to_fs", counting)
+
+    line = "encode memory://in.parquet --encoder memory://e.json --overwrite"
+    for output in ("memory://a.npz", "memory://b.csv", "memory://c/"):
+        parsed.clear()
+        done(f"{line} -o {output}")
+        assert parsed == {"memory://in.parquet": 1, "memory://e.json": 1, output: 1}
 
 
 def test_the_local_disk_by_its_address(small, done, refused, store):

@@ -25,7 +25,8 @@ from onehot_fast.cli.readers import Input, ParquetReader
 
 def reader_of(path):
     """Return the reader of a file."""
-    return ParquetReader(place_of(path), path, Format("parquet"), Input(path))
+    place = place_of(path)
+    return ParquetReader(place, path, Format("parquet"), Input(place))
 
 
 def rich_table(n_rows=500):
