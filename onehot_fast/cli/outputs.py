@@ -20,10 +20,10 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli import places
+from onehot_fast.cli.formats import EXTENSIONS, Format, split_name
 from onehot_fast.cli.messages import CommandError, Exit, writing
-from onehot_fast.cli.places import Format, Place, local_place
-from onehot_fast.cli.readers import Input
+from onehot_fast.cli.places import Place, local_place, uploading
+from onehot_fast.cli.reader import Input
 from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import InputFiles
 
@@ -96,7 +96,7 @@ def resolved_output(
         raise CommandError(
             Exit.USAGE,
             f"{target.address}: the name has no known extension; pass --output-format with one of"
-            f" {', '.join(places.EXTENSIONS)}",
+            f" {', '.join(EXTENSIONS)}",
         )
     own_keys = list(source.keys) if is_folder and file_rows is None else []
     keys = partition_by or own_keys
@@ -108,7 +108,7 @@ def resolved_output(
 def name_within(source: InputFiles, place: Place, form: Format) -> Path:
     """Return the path of the output of one input file, relative to the output folder."""
     below = Path(place.name) if source.folder is None else place.below(source.folder)
-    return below.with_name(f"{places.split_name(below.name)[0]}{form.suffix}")
+    return below.with_name(f"{split_name(below.name)[0]}{form.suffix}")
 
 
 def check_encoder_place(place: Place, source: InputFiles, output: Output) -> None:
@@ -189,7 +189,7 @@ def _require_free(place: Place, inputs: Sequence[Any], may_replace: bool) -> Non
 def new_output(place: Place, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
     """Yield a local path to write to; the output appears at `place` only if the block succeeds."""
     local = place.local
-    made = replaced(local, may_replace, is_folder) if local else places.uploading(place, is_folder)
+    made = replaced(local, may_replace, is_folder) if local else uploading(place, is_folder)
     with writing(place.address), made as part:
         yield part
 

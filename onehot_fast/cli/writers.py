@@ -6,9 +6,8 @@ import itertools
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -18,12 +17,13 @@ import pyarrow.compute as pc
 import pyarrow.csv as text_format
 import pyarrow.parquet as pq
 
+from onehot_fast.cli.arrow_batches import PLAIN_TEXTS
+from onehot_fast.cli.formats import Format
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.parquet import GroupWriter
-from onehot_fast.cli.places import Format
-from onehot_fast.cli.readers import PLAIN_TEXTS, Reader
+from onehot_fast.cli.plan import Change
+from onehot_fast.cli.reader import Reader
 from onehot_fast.cli.signals import ends_process
-from onehot_fast.integrations.arrow import plain_type
 
 # The maximum number of files that are written at the same time.
 MAX_OPEN = 64
@@ -46,19 +46,6 @@ TEXT_ROWS = 1 << 13
 BYTES = pa.large_binary()
 BINARY_TYPES = pa.binary(), pa.large_binary(), pa.binary_view()
 STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *PLAIN_TEXTS)
-
-
-@dataclass(frozen=True)
-class Change:
-    """How the command changes the rows of the input: new columns replace old columns."""
-
-    after: pa.Schema  # the schema of the new rows
-    old: Collection[str]  # the columns that are replaced
-    new: dict[str, None]  # the columns that replace them, in order
-    apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
-    row_bytes: float  # about how many bytes a row of the new columns takes
-    is_loaded: bool = False  # whether --encoder was given
-    are_features: bool = False  # whether each new column is a feature, not a column of values
 
 
 class Writer(ABC):
@@ -188,40 +175,6 @@ def _is_boolean(kind: pa.DataType) -> bool:
     if pa.types.is_nested(kind) and not pa.types.is_union(kind):
         return all(_is_boolean(kind.field(i).type) for i in range(kind.num_fields))
     return bool(pa.types.is_boolean(kind))
-
-
-def can_hold(form: Format, values: pa.Array) -> bool:
-    """Tell whether a format can hold values, i.e. whether they can be written.
-
-    An Arrow file must also give the same type back; it has no dictionaries of extension types. A
-    Parquet file must give back the same values from a dictionary as without one: pyarrow reads a
-    dictionary of durations as integers, and one of times with a time zone as times in UTC.
-    """
-    if not len(values):
-        values = pa.nulls(1, values.type)
-    table, file = pa.table({"x": pa.chunked_array([values, values])}), pa.BufferOutputStream()
-    try:
-        if form.kind == "parquet":
-            kind = _type_in_parquet(table)
-            if not isinstance(values, pa.DictionaryArray):
-                return True
-            plain = _type_in_parquet(pa.table({"x": values.dictionary}))
-            return bool(plain_type(kind) == plain_type(plain))
-        if form.kind in ("csv", "tsv"):
-            text_format.write_csv(pa.table({"x": pa.array([], values.type)}), file)
-            return not isinstance(values, pa.DictionaryArray)
-        with pa.ipc.new_stream(file, table.schema) as writer:
-            writer.write_table(table)
-        return bool(pa.ipc.open_stream(file.getvalue()).read_all().schema == table.schema)
-    except (pa.ArrowException, OSError):
-        return False
-
-
-def _type_in_parquet(table: pa.Table) -> pa.DataType:
-    """Return the type that pyarrow reads after it wrote a table of one column to Parquet."""
-    file = pa.BufferOutputStream()
-    pq.write_table(table.unify_dictionaries(), file)
-    return pq.read_table(pa.BufferReader(file.getvalue())).schema.field(0).type
 
 
 class ArrowWriter(Writer):

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import examples
 
-from onehot_fast.cli import main, places
+from onehot_fast.cli import folder_keys, main
 
 dataset = pytest.importorskip("pyarrow.dataset")
 
@@ -114,7 +114,7 @@ def test_a_dictionary_of_views_names_folders(done):
     files.write(pa.table({"k": keys, "c": ["a", "b", "a"]}), Path("in.arrow"))
     done("encode in.arrow -c c --partition-by k -o out")
     found = {str(Path(path).parent) for path in paths_below("out")}
-    assert found == {"k=x", "k=y", f"k={places.MISSING}"}
+    assert found == {"k=x", "k=y", f"k={folder_keys.MISSING}"}
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows", "csv", "tsv.gz"])
@@ -122,7 +122,9 @@ def test_a_partitioned_folder_stays_one(suffix, table, done):
     """Its keys are columns that can be encoded, and are not written into files below them."""
     for year in (2013, 2014):
         for gate in ("A 1", None):
-            path = Path("in", f"year={year}", places.folder_name("gate", gate), f"part.{suffix}")
+            path = Path(
+                "in", f"year={year}", folder_keys.folder_name("gate", gate), f"part.{suffix}"
+            )
             path.parent.mkdir(parents=True)
             files.write(table.select(["id", "dest"]), path)
     done("encode in -o same")

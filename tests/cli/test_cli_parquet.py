@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from onehot_fast import Encoder
-from onehot_fast.cli.conversion import batch_rows
+from onehot_fast.cli.batches import batch_rows
+from onehot_fast.cli.formats import Format
 from onehot_fast.cli.parquet import CODECS, GroupWriter
 from onehot_fast.cli.parquet import footer as thrift
-from onehot_fast.cli.places import Format, place_of
-from onehot_fast.cli.readers import Input, ParquetReader
+from onehot_fast.cli.parquet_reader import ParquetReader
+from onehot_fast.cli.places import place_of
+from onehot_fast.cli.reader import Input
 
 
 def reader_of(path):

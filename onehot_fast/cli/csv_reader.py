@@ -17,9 +17,9 @@ import pyarrow.csv as csv
 
 from onehot_fast.adapter import reports
 from onehot_fast.cli import cells
+from onehot_fast.cli.foreign import foreign, python_line
 from onehot_fast.cli.messages import one_line
-from onehot_fast.cli.places import foreign, python_line
-from onehot_fast.cli.readers import Batches, Names, Reader, sliced, unpacked
+from onehot_fast.cli.reader import Batches, Names, Reader, sliced, unpacked
 
 # The size of the blocks that are parsed. A row must fit into a block, so larger rows need larger
 # blocks, up to pyarrow's limit.
