@@ -63,12 +63,14 @@ def _complete_column(context: click.Context, parameter: click.Parameter, start: 
     return []
 
 
-def _format(context: click.Context, parameter: click.Parameter, name: str | None) -> Format | None:
+def _parsed_format(
+    context: click.Context, parameter: click.Parameter, name: str | None
+) -> Format | None:
     """Return the format that --input-format or --output-format names."""
     return None if name is None else EXTENSIONS[name]
 
 
-def _delimiter(text: str) -> str:
+def _parsed_delimiter(text: str) -> str:
     """Parse the value of --delimiter, which must be one byte."""
     delimiter = {r"\t": "\t", "tab": "\t"}.get(text, text)
     if len(delimiter.encode()) != 1:
@@ -76,7 +78,7 @@ def _delimiter(text: str) -> str:
     return delimiter
 
 
-def _names(text: str) -> list[str]:
+def _parsed_names(text: str) -> list[str]:
     """Parse the value of --names, a line of CSV."""
     names = next(csv.reader([text]), [])
     repeated = [name for name, count in Counter(names).items() if count > 1]
@@ -87,7 +89,7 @@ def _names(text: str) -> list[str]:
     return names
 
 
-def _encoding(text: str) -> str:
+def _parsed_encoding(text: str) -> str:
     """Parse the value of --encoding, the name of an encoding."""
     try:
         name = codecs.lookup(text).name
@@ -101,19 +103,20 @@ def _encoding(text: str) -> str:
 
 ENCODER_FILE = PlaceType(reading, readable=False)
 # The parameters of options are named like the fields of `Input`, or like the parameters of
-# `resolved_output`, `run_encode`, `run_decode` and `run_inspect`. In a list of names, one without
-# dashes is the name of the parameter.
+# `resolved_destination`, `run_encode`, `run_decode` and `run_inspect`. In a list of names, one
+# without dashes is the name of the parameter.
 TARGET = Option(["-o", "--output", "target"], required=True, type=PlaceType(writing),
                 help="A file, a folder, or - (standard output).")  # fmt: skip
 QUIET = Option(["-q", "--quiet", "is_quiet"], is_flag=True, help="Show no progress and no notes.")
 INPUT = (
     click.Argument(["place"], metavar="IN", type=PlaceType(reading)),
-    Option(["--input-format"], type=INPUT_FORMAT, callback=_format, metavar="FORMAT",
+    Option(["--input-format"], type=INPUT_FORMAT, callback=_parsed_format, metavar="FORMAT",
             help="Default: from the name of IN, or from its content."),
-    Option(["--delimiter"], type=_delimiter, metavar="TEXT",
+    Option(["--delimiter"], type=_parsed_delimiter, metavar="TEXT",
             help="The delimiter of CSV, for reading and writing; default: a comma, or a tab for"
             " TSV."),
-    Option(["--encoding"], type=_encoding, metavar="TEXT", default="utf-8", show_default=True,
+    Option(["--encoding"], type=_parsed_encoding, metavar="TEXT", default="utf-8",
+            show_default=True,
             help="The encoding of a CSV input, e.g. cp1252 or utf-16; outputs are UTF-8."),
     Option(["--decimal"], type=click.Choice([".", ","]), default=".", show_default=True,
             help="The decimal point of numbers in a CSV input."),
@@ -130,7 +133,7 @@ INPUT = (
             " e.g. 007, are text anyway."),
     Option(["--no-header"], is_flag=True,
             help="The first row of a CSV input is data; the columns are column0, column1 etc."),
-    Option(["--names"], type=_names, metavar="A,B,...",
+    Option(["--names"], type=_parsed_names, metavar="A,B,...",
             help="The names of all columns of a CSV input whose first row is data."),
     Option(["--fill-rows"], is_flag=True,
             help="Fill the rows of a CSV input that have too few fields with missing values."),
@@ -141,7 +144,8 @@ OUTPUT = (
     Option(["--overwrite", "may_replace"], is_flag=True,
             help="Replace an existing file or folder of data files. The input is never"
             " overwritten."),
-    Option(["--output-format", "wanted"], type=OUTPUT_FORMAT, callback=_format, metavar="FORMAT",
+    Option(["--output-format", "wanted"], type=OUTPUT_FORMAT, callback=_parsed_format,
+            metavar="FORMAT",
             help="Default: from the name; for a folder or standard output, the format of IN."),
     Option(["--compression"], type=click.Choice(COMPRESSIONS),
             help="The codec within Parquet and Arrow files; default: in Parquet, zstd for new"

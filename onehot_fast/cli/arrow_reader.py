@@ -26,9 +26,9 @@ MIN_BATCH_ROWS = 256
 MAX_READ_BYTES = 64 << 20
 # The size of the footer's length and the magic at the end of an Arrow file; where its footer says
 # where the batches are listed; and the size of an entry in this list.
-TAIL_BYTES = 10
+ARROW_TAIL_BYTES = 10
 BATCHES_AT = 4 + 2 * 3
-BLOCK_BYTES = 24
+BATCH_ENTRY_BYTES = 24
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -115,9 +115,9 @@ def _batch_bytes(file: pa.NativeFile) -> list[int]:
     offset, the size of the metadata and the size of the data. pyarrow does not show them, and the
     messages before the footer need not begin with a schema.
     """
-    file.seek(file.size() - TAIL_BYTES)
+    file.seek(file.size() - ARROW_TAIL_BYTES)
     n_bytes = int.from_bytes(file.read(4), "little")
-    file.seek(file.size() - TAIL_BYTES - n_bytes)
+    file.seek(file.size() - ARROW_TAIL_BYTES - n_bytes)
     footer = bytes(file.read(n_bytes))
 
     def number(at: int, size: int = 4, signed: bool = False) -> int:
@@ -129,7 +129,7 @@ def _batch_bytes(file: pa.NativeFile) -> list[int]:
         return []
     at = table + number(fields + BATCHES_AT, 2)
     start = at + number(at)
-    blocks = range(start + 4, start + 4 + number(start) * BLOCK_BYTES, BLOCK_BYTES)
+    blocks = range(start + 4, start + 4 + number(start) * BATCH_ENTRY_BYTES, BATCH_ENTRY_BYTES)
     return [number(block + 16, 8) for block in blocks if block < n_bytes]
 
 

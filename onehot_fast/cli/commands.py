@@ -74,7 +74,7 @@ Examples; add the line to ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish:
   eval "$(onehot-fast completion zsh)"
   onehot-fast completion fish | source
 """
-CODES = "\n".join(f"  {code.value:<5}{code.meaning}" for code in Exit)
+EXIT_CODES = "\n".join(f"  {code.value:<5}{code.meaning}" for code in Exit)
 EPILOG = f"""\b
 Examples:
   onehot-fast inspect flights.parquet
@@ -113,7 +113,7 @@ marks.
 
 \b
 Exit codes; an error also prints one line on standard error:
-{CODES}
+{EXIT_CODES}
   130  interrupted (SIGINT); 143: terminated (SIGTERM)
 """
 

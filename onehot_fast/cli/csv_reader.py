@@ -200,7 +200,7 @@ class TextReader(Reader):
                 kinds[name] = pa.int64()
                 continue
             column = column.drop_null()
-            if not cells.is_text(column):
+            if not cells.are_utf8(column):
                 kinds[name] = pa.string()  # reading it raises an error with the row
                 continue
             texts = cells.as_text(column)
@@ -246,7 +246,7 @@ class TextReader(Reader):
         n_rows = 0
         with self._explained():
             for block in self._blocks(chosen):
-                converted = self._converted(block, coded, n_rows)
+                converted = self._typed_block(block, coded, n_rows)
                 n_rows += block.num_rows
                 # Convert before slicing: pyarrow 22 replaces strings in slices by other strings.
                 yield from sliced(converted, rows)
@@ -318,13 +318,13 @@ class TextReader(Reader):
             stream = FilledRows(stream, delimiter, len(self._names))
         return stream
 
-    def _converted(self, block: pa.RecordBatch, coded: Names, n_before: int) -> pa.RecordBatch:
+    def _typed_block(self, block: pa.RecordBatch, coded: Names, n_before: int) -> pa.RecordBatch:
         """Convert the columns of a block to their types; `n_before` rows were read before it."""
         columns = []
         for name, column in zip(block.schema.names, block.columns, strict=True):
             kind = self.schema.field(name).type
             try:
-                columns.append(self._converted_column(name, column, kind, name in coded))
+                columns.append(self._typed_column(name, column, kind, name in coded))
             except cells.CellError as error:
                 row = n_before + error.row + 1
                 if "--encoding" in str(error):
@@ -336,7 +336,7 @@ class TextReader(Reader):
                 ) from error
         return pa.record_batch(columns, block.schema.names)
 
-    def _converted_column(
+    def _typed_column(
         self, name: str, column: pa.Array, kind: pa.DataType, is_coded: bool
     ) -> pa.Array:
         """Convert a column to its type."""

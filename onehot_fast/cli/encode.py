@@ -14,7 +14,7 @@ from onehot_fast.cli.conversion import convert
 from onehot_fast.cli.learning import fitted_kind, found_encoders, learned_encoders, loaded_encoders
 from onehot_fast.cli.messages import CommandError, Exit
 from onehot_fast.cli.notes import note_marks, note_reading
-from onehot_fast.cli.outputs import check_encoder_place, new_output, resolved_output
+from onehot_fast.cli.outputs import check_encoder_place, new_output, resolved_destination
 from onehot_fast.cli.places import Place
 from onehot_fast.cli.plan import chosen_layout, decode_plan, encode_plan, encoded_columns, layout_of
 from onehot_fast.cli.reader import Input
@@ -37,42 +37,44 @@ def run_encode(
     `typed` are the options of a new encoder, as the user typed them.
     """
     with open_source(spec) as source:
-        output = resolved_output(source, spec, encoder_file, **options)
-        note_reading(source, spec, output.is_quiet)
-        layout = chosen_layout(layout, output)
+        destination = resolved_destination(source, spec, encoder_file, **options)
+        note_reading(source, spec, destination.is_quiet)
+        layout = chosen_layout(layout, destination)
         if save_encoder is not None:
-            check_encoder_place(save_encoder, source, output)
+            check_encoder_place(save_encoder, source, destination)
         if encoder_file is not None:
             encoders = loaded_encoders(source, encoder_file, columns)
         else:
             limit = math.inf if columns or layout == "dictionary" else max_features
-            encoders = learned_encoders(source, columns, typed, limit, output, layout)
+            encoders = learned_encoders(source, columns, typed, limit, destination, layout)
         if encoder_file is None:
-            note_marks(source, encoders.columns, output.is_quiet)
-        if output.form.is_text:
-            source.keep_text([*encoders.columns, *output.partition_by])
-        elif output.form.kind != "npz":
+            note_marks(source, encoders.columns, destination.is_quiet)
+        if destination.format.is_text:
+            source.keep_text([*encoders.columns, *destination.partition_by])
+        elif destination.format.kind != "npz":
             source.decide()
-        with messages.noting_warnings(source.name, output.is_quiet):
-            change = encode_plan(source, encoders, layout, output.form, encoder_file is not None)
-            convert(source, change, output)
+        with messages.noting_warnings(source.name, destination.is_quiet):
+            plan = encode_plan(
+                source, encoders, layout, destination.format, encoder_file is not None
+            )
+            convert(source, plan, destination)
             for encoder in encoders.each if encoder_file is None else ():
                 reports.check_rows_exist(encoder.schema)
                 reports.check_features_exist(encoder.schema)
         # The marks in new columns of features are those of the encoded columns.
         learned = encoders.columns if encoder_file is None else ()
-        note_marks(source, {*source.schema.names} - {*learned}, output.is_quiet)
+        note_marks(source, {*source.schema.names} - {*learned}, destination.is_quiet)
         if save_encoder is not None:
-            with new_output(save_encoder, output.may_replace) as part:
+            with new_output(save_encoder, destination.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")
     rows = reports.number_of(source.n_rows or 0, "row")
     features = reports.number_of(encoders.n_features, "feature")
-    messages.tell(f"{output.place.address}: wrote {rows}, {features}", output.is_quiet)
-    if output.form.is_text and save_encoder is None and encoder_file is None:
+    messages.tell(f"{destination.place.address}: wrote {rows}, {features}", destination.is_quiet)
+    if destination.format.is_text and save_encoder is None and encoder_file is None:
         messages.tell(
-            f"{output.form.kind} files cannot store the encoder; pass --save-encoder FILE to keep"
-            " it for decode and for later files",
-            output.is_quiet,
+            f"{destination.format.kind} files cannot store the encoder; pass --save-encoder FILE to"
+            " keep it for decode and for later files",
+            destination.is_quiet,
         )
 
 
@@ -81,9 +83,9 @@ def run_decode(
 ) -> None:
     """Decode a file with the encoder in `encoder_file`, or else with the one in the file."""
     with open_source(spec) as source:
-        output = resolved_output(source, spec, encoder_file, **options)
-        note_reading(source, spec, output.is_quiet)
-        if output.form.kind == "npz":
+        destination = resolved_destination(source, spec, encoder_file, **options)
+        note_reading(source, spec, destination.is_quiet)
+        if destination.format.kind == "npz":
             raise CommandError(
                 Exit.USAGE,
                 "npz files contain only features; choose another format for decoded columns",
@@ -102,12 +104,12 @@ def run_decode(
             known = {str(name): one for name, one in encoders.values.categories.items()}
             kinds = {name: fitted_kind(known[name].tolist()) for name in old.intersection(known)}
             source.set_types({name: kind for name, kind in kinds.items() if kind is not None})
-        if output.form.is_text:
-            source.keep_text([*old, *output.partition_by])
+        if destination.format.is_text:
+            source.keep_text([*old, *destination.partition_by])
         else:
             source.decide()
-        change = decode_plan(source, encoders, layout, old, output.form)
-        convert(source, change, output)
+        plan = decode_plan(source, encoders, layout, old, destination.format)
+        convert(source, plan, destination)
     rows = reports.number_of(source.n_rows or 0, "row")
-    columns = reports.number_of(len(change.new), "decoded column")
-    messages.tell(f"{output.place.address}: wrote {rows}, {columns}", output.is_quiet)
+    columns = reports.number_of(len(plan.new), "decoded column")
+    messages.tell(f"{destination.place.address}: wrote {rows}, {columns}", destination.is_quiet)

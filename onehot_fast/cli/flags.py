@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from onehot_fast.adapter import checks
 from onehot_fast.cli.encoders import Encoders
-from onehot_fast.cli.labels import LabelColumn, has_lists, is_text
+from onehot_fast.cli.labels import LabelColumn, has_lists, has_strings
 from onehot_fast.cli.messages import CommandError, Exit, without_remedy
 from onehot_fast.encoder import Encoder
 
@@ -39,7 +39,7 @@ def new_encoders(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Enc
     is used.
     """
     kinds = {name: schema.field(name).type for name in columns}
-    options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
+    options = {name: _parsed_option(columns, texts, name) for name, texts in typed.items() if texts}
     separators = _separators(kinds, options.pop("sep", {}))
     labels = [
         LabelColumn(name, sep, Encoder([name], **_options_of_labels(name, options)))
@@ -56,9 +56,9 @@ def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str |
     """Return the separator of each column of labels; None is the separator of lists."""
     found: dict[str, str | None] = {name: None for name in kinds if has_lists(kinds[name])}
     if isinstance(typed, str):
-        return {n: found.get(n, typed) for n in kinds if n in found or is_text(kinds[n])}
+        return {n: found.get(n, typed) for n in kinds if n in found or has_strings(kinds[n])}
     for name, sep in typed.items():
-        if not is_text(kinds[name]):
+        if not has_strings(kinds[name]):
             raise CommandError(
                 Exit.USAGE,
                 f"--sep {name}={sep}: the column must contain strings, got {kinds[name]}",
@@ -84,7 +84,7 @@ def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
+def _parsed_option(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     """Parse the values of an option; return one value, or a dict with a value for each column."""
     common: list[Any] = []
     special: dict[str, Any] = {}

@@ -21,13 +21,13 @@ def keys_of(folders: Iterable[str]) -> dict[str, str | None]:
 
 def folder_name(key: str, value: str | None) -> str:
     """Return the name of a folder, e.g. from%2Fto=XL%2E for the key "from/to" and value "XL."."""
-    text = MISSING if value is None else _encoded(value)
+    text = MISSING if value is None else _percent_encoded(value)
     if text[-1:] in (".", " "):  # Windows ignores these at the end
         text = f"{text[:-1]}%{ord(text[-1]):02X}"
-    return f"{_encoded(key)}={text}"
+    return f"{_percent_encoded(key)}={text}"
 
 
-def _encoded(text: str) -> str:
+def _percent_encoded(text: str) -> str:
     """Percent-encode the characters of a string, except those that every system accepts."""
     return "".join(c if c.isalnum() or c in " -_.,+" else quote(c, safe="") for c in text)
 

@@ -43,12 +43,12 @@ EXTENSIONS = {
     "csv": Format("csv"), "tsv": Format("tsv"),
     "npz": Format("npz"),
 }  # fmt: skip
-CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
+COMPRESSIONS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
 # These formats are read from front to back; the others are read from their end.
-for _kind, (_end, _codec) in itertools.product(("arrows", "csv", "tsv"), CODECS.items()):
+for _kind, (_end, _codec) in itertools.product(("arrows", "csv", "tsv"), COMPRESSIONS.items()):
     EXTENSIONS[f"{_kind}.{_end}"] = Format(_kind, _codec)
 # The first bytes of each format; a file that begins with other bytes is CSV.
-MAGIC = {
+FIRST_BYTES = {
     b"PAR1": Format("parquet"),
     b"ARROW1": Format("arrow"),
     b"\xff\xff\xff\xff": Format("arrows"),
@@ -78,7 +78,9 @@ def format_of_content(start: bytes) -> Format:
     """Return the format of a file that begins with the bytes `start`."""
     if _is_old_stream(start):
         return Format("arrows")
-    return next((form for magic, form in MAGIC.items() if start.startswith(magic)), Format("csv"))
+    return next(
+        (form for magic, form in FIRST_BYTES.items() if start.startswith(magic)), Format("csv")
+    )
 
 
 def _is_old_stream(start: bytes) -> bool:

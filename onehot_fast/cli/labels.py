@@ -39,7 +39,7 @@ def has_lists(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests) and not pa.types.is_nested(kind.value_type)
 
 
-def is_text(kind: pa.DataType) -> bool:
+def has_strings(kind: pa.DataType) -> bool:
     """Tell whether a column contains strings."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return kind in TEXTS
@@ -85,8 +85,8 @@ class LabelColumn:
         """Return the offsets of the rows, and all labels; a null row has null as its only label."""
         if isinstance(column, pa.ChunkedArray):  # the column has no rows
             column = column.combine_chunks()
-        if self.sep is not None and is_text(column.type):
-            offsets, labels = flattened(_split(column, self.sep))
+        if self.sep is not None and has_strings(column.type):
+            offsets, labels = flattened(_split_labels(column, self.sep))
             is_label = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
             before = np.concatenate([[0], np.cumsum(is_label, dtype=np.int64)])
             offsets, labels = before[offsets], labels.filter(pa.array(is_label))
@@ -156,10 +156,10 @@ def _lists(starts: pa.Array, elements: pa.Array, is_large: bool) -> pa.Array:
     return pa.LargeListArray.from_arrays(starts.cast(pa.int64()), elements)
 
 
-def _split(column: Any, sep: str) -> Any:
+def _split_labels(column: Any, sep: str) -> Any:
     """Split each string of a column into a list of labels."""
     if pa.types.is_dictionary(column.type):
-        return _split(column.dictionary, sep).take(column.indices)
+        return _split_labels(column.dictionary, sep).take(column.indices)
     if pa.types.is_string_view(column.type):  # which pyarrow cannot split
         column = column.cast(pa.large_string())
     return pc.split_pattern(column, sep)

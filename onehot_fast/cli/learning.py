@@ -18,10 +18,10 @@ from onehot_fast.cli.arrow_batches import PLAIN_TEXTS
 from onehot_fast.cli.batches import MAX_ROWS, ahead, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
 from onehot_fast.cli.flags import new_encoders
-from onehot_fast.cli.labels import has_lists, is_text
-from onehot_fast.cli.messages import CommandError, Exit, encoding
+from onehot_fast.cli.labels import has_lists, has_strings
+from onehot_fast.cli.messages import CommandError, Exit, encoding_input
 from onehot_fast.cli.notes import note_identifiers, note_suspects
-from onehot_fast.cli.outputs import Output
+from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.places import Place
 from onehot_fast.cli.source import InputFiles
 from onehot_fast.integrations.arrow import read_table
@@ -36,20 +36,20 @@ def learned_encoders(
     named: Sequence[str],
     typed: dict[str, Sequence[str]],
     limit: float,
-    output: Output,
+    destination: Destination,
     layout: str,
 ) -> Encoders:
     """Learn encoders from the source; raise an error for more than `limit` features."""
-    columns = chosen_columns(source, named, output.keys)
+    columns = chosen_columns(source, named, destination.keys)
     encoders = new_encoders(source.schema, columns, typed)
     # With these options, more rows can reduce the number of features.
     are_grouped = typed["min_frequency"] or typed["max_categories"]
     early_limit = math.inf if are_grouped else max(limit, reports.MAX_FEATURES)
-    learn(source, encoders, output.is_quiet, limit, early_limit)
+    learn(source, encoders, destination.is_quiet, limit, early_limit)
     if limit < math.inf:
-        note_suspects(source, encoders, output.is_quiet)
+        note_suspects(source, encoders, destination.is_quiet)
     elif layout in ("columns", "struct", "array", "tensor"):
-        note_identifiers(source, encoders, layout, output)
+        note_identifiers(source, encoders, layout, destination)
     return encoders
 
 
@@ -75,7 +75,7 @@ def loaded_encoders(source: InputFiles, place: Place, named: Sequence[str]) -> E
         }
     )
     source.decide(columns)
-    with encoding(source.name, Exit.SCHEMA):
+    with encoding_input(source.name, Exit.SCHEMA):
         encoders.with_labels(no_rows(source.schema))
     for name, categories in known.items():
         kind = source.schema.field(name).type
@@ -112,7 +112,7 @@ def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
 
     Types other than strings, numbers and Booleans are not checked.
     """
-    expected: Any = str if is_text(kind) else object
+    expected: Any = str if has_strings(kind) else object
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         expected = (bool, int, float, np.number)
@@ -158,7 +158,7 @@ def learn(
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
-    with messages.showing("learning", is_quiet) as step, encoding(source.name, Exit.COLUMN):
+    with messages.showing("learning", is_quiet) as step, encoding_input(source.name, Exit.COLUMN):
         # Learn without rows first: files may be empty, and the encoder stores all columns' names.
         encoders.learn(no_rows(source.schema), source.types)
         with closing(ahead(batches)) as parts:
@@ -181,7 +181,7 @@ def _check_lengths(source: InputFiles, rows: pa.RecordBatch) -> None:
         texts = column.dictionary if pa.types.is_dictionary(column.type) else column
         while has_lists(texts.type):
             texts = texts.flatten()
-        if not (is_text(texts.type) or _is_bytes(texts.type)):
+        if not (has_strings(texts.type) or _is_bytes(texts.type)):
             continue
         # Early versions of pyarrow have no `nbytes` of views.
         if texts.get_total_buffer_size() <= MAX_CATEGORY_BYTES:

@@ -106,7 +106,9 @@ def writing(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) -> Iterator[None]:
+def encoding_input(
+    name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False
+) -> Iterator[None]:
     """Raise CommandError for an error of the `with` block, which encodes the input `name`.
 
     `of_types` is the exit code for a TypeError. `is_loaded` tells whether --encoder was given.

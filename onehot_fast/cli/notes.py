@@ -7,7 +7,7 @@ from collections.abc import Collection
 from onehot_fast.adapter import checks, reports
 from onehot_fast.cli import messages
 from onehot_fast.cli.encoders import Encoders
-from onehot_fast.cli.outputs import Output
+from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.reader import Input
 from onehot_fast.cli.source import InputFiles
 
@@ -55,7 +55,9 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
             )
 
 
-def note_identifiers(source: InputFiles, encoders: Encoders, layout: str, output: Output) -> None:
+def note_identifiers(
+    source: InputFiles, encoders: Encoders, layout: str, destination: Destination
+) -> None:
     """Print a note for each named column that may be an identifier, with the size of its features.
 
     A result of this size takes long and may exceed the memory, so say it before it is written.
@@ -66,11 +68,11 @@ def note_identifiers(source: InputFiles, encoders: Encoders, layout: str, output
             continue
         bits = 1 if layout in ("columns", "struct") and column.options.dtype.kind == "b" else 8
         n_bytes = n_rows * column.n_outputs * column.options.dtype.itemsize * bits // 8
-        if output.form.is_text:
+        if destination.format.is_text:
             n_bytes = n_rows * column.n_outputs * TEXT_FEATURE_BYTES
         messages.note(
             f"{source.name}: {reports.described(column, n_rows)}, and may be an identifier; its"
             f" features take {checks.human_size(n_bytes)}; pass --max-categories or --min-frequency"
             " for fewer, or -o FILE.npz for a sparse matrix",
-            output.is_quiet,
+            destination.is_quiet,
         )

@@ -32,11 +32,11 @@ locks: Any = import_module("fcntl") if os.name == "posix" else None
 
 
 @dataclass(frozen=True)
-class Output:
+class Destination:
     """Where and how the rows are written."""
 
     place: Place  # a file, a folder or standard output
-    form: Format
+    format: Format
     is_folder: bool
     keys: Sequence[str]  # the columns that are in the names of folders, and not in the files
     partition_by: Sequence[str]  # the columns whose values name new folders
@@ -48,7 +48,7 @@ class Output:
     group_rows: int | None  # the rows of a row group of Parquet; None: the default
 
 
-def resolved_output(
+def resolved_destination(
     source: InputFiles,
     spec: Input,
     encoder_file: Place | None,
@@ -57,7 +57,7 @@ def resolved_output(
     partition_by: Sequence[str],
     file_rows: int | None,
     **settings: Any,
-) -> Output:
+) -> Destination:
     """Return the output that the user named; raise an error if it is the input or `encoder_file`.
 
     The parameters from `target` on are the options of the command. `wanted` is the format. If it is
@@ -100,7 +100,7 @@ def resolved_output(
         )
     own_keys = list(source.keys) if is_folder and file_rows is None else []
     keys = partition_by or own_keys
-    return Output(
+    return Destination(
         target, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings
     )
 
@@ -111,18 +111,18 @@ def name_within(source: InputFiles, place: Place, form: Format) -> Path:
     return below.with_name(f"{split_name(below.name)[0]}{form.suffix}")
 
 
-def check_encoder_place(place: Place, source: InputFiles, output: Output) -> None:
+def check_encoder_place(place: Place, source: InputFiles, destination: Destination) -> None:
     """Raise an error if the encoder cannot be saved at `place`."""
     if place.is_standard:
         raise CommandError(
             Exit.USAGE, "--save-encoder cannot write to standard output (-); name a file"
         )
-    if not output.place.is_standard and place.is_within(output.place):
+    if not destination.place.is_standard and place.is_within(destination.place):
         raise CommandError(
             Exit.USAGE,
             f"{place.address} is the output or is within it; name another file for the encoder",
         )
-    _require_free(place, source.identities(), output.may_replace)
+    _require_free(place, source.identities(), destination.may_replace)
 
 
 def _is_folder(place: Place, from_many: bool) -> bool:

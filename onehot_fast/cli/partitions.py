@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from onehot_fast.cli.folder_keys import MISSING, folder_name
 from onehot_fast.cli.messages import CommandError, Exit
-from onehot_fast.cli.outputs import Output
+from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.writers import MAX_OPEN, Writer
 
 Begin: TypeAlias = Callable[[Path], AbstractContextManager[Writer]]
@@ -49,10 +49,10 @@ class Files(Writer):
     memory until they are written.
     """
 
-    def __init__(self, output: Output, root: Path, begin: Begin) -> None:
-        self._keys, self._root, self._begin = list(output.partition_by), root, begin
-        self._suffix = output.form.suffix
-        self._rows = output.file_rows or sys.maxsize
+    def __init__(self, destination: Destination, root: Path, begin: Begin) -> None:
+        self._keys, self._root, self._begin = list(destination.partition_by), root, begin
+        self._suffix = destination.format.suffix
+        self._rows = destination.file_rows or sys.maxsize
         self._partitions: dict[Path, _Partition] = {}
         self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
         self._n_bytes = 0

@@ -15,8 +15,8 @@ from onehot_fast import Special
 from onehot_fast.cli.batches import matrix_batches, no_rows, without_dictionaries
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
 from onehot_fast.cli.formats import Format, can_hold
-from onehot_fast.cli.messages import CommandError, Exit, encoding, one_line
-from onehot_fast.cli.outputs import Output
+from onehot_fast.cli.messages import CommandError, Exit, encoding_input, one_line
+from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.source import InputFiles
 from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema
 
@@ -29,8 +29,8 @@ LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", 
 
 
 @dataclass(frozen=True)
-class Change:
-    """How the command changes the rows of the input: new columns replace old columns."""
+class Plan:
+    """How a subcommand changes the rows of the input: new columns replace old columns."""
 
     after: pa.Schema  # the schema of the new rows
     old: Collection[str]  # the columns that are replaced
@@ -41,9 +41,9 @@ class Change:
     are_features: bool = False  # whether each new column is a feature, not a column of values
 
 
-def chosen_layout(chosen: str | None, output: Output) -> str:
+def chosen_layout(chosen: str | None, destination: Destination) -> str:
     """Return the chosen layout, or else that of the format; raise an error if they conflict."""
-    kind = output.form.kind
+    kind = destination.format.kind
     layout = chosen or ("csr" if kind == "npz" else "columns")
     if layout == "csr" and kind != "npz":
         raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
@@ -54,7 +54,7 @@ def chosen_layout(chosen: str | None, output: Output) -> str:
             f"--layout {layout} cannot be used with {kind} output; use --layout"
             f" {' or '.join(allowed)}",
         )
-    if kind == "npz" and output.partition_by:
+    if kind == "npz" and destination.partition_by:
         raise CommandError(
             Exit.USAGE,
             "--partition-by cannot be used with npz output, which contains only features; choose"
@@ -65,9 +65,9 @@ def chosen_layout(chosen: str | None, output: Output) -> str:
 
 def encode_plan(
     source: InputFiles, encoders: Encoders, layout: Any, form: Format, is_loaded: bool
-) -> Change:
+) -> Plan:
     """Return how encoding changes the columns of a file."""
-    with encoding(source.name, Exit.USAGE):
+    with encoding_input(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
     if layout == "dictionary" and not form.is_text:
         fields = [_held_labels(field, form) if field.name in new else field for field in after]
@@ -87,7 +87,7 @@ def encode_plan(
     bits = 1 if layout in ("columns", "struct") else 8
     row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
     are_features = layout == "columns"
-    return Change(after, encoders.columns, new, apply, row_bytes, is_loaded, are_features)
+    return Plan(after, encoders.columns, new, apply, row_bytes, is_loaded, are_features)
 
 
 def _held_labels(field: pa.Field, form: Format) -> pa.Field:
@@ -168,7 +168,7 @@ def encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> set[
 
 def decode_plan(
     source: InputFiles, encoders: Encoders, layout: Any, old: set[str], form: Format
-) -> Change:
+) -> Plan:
     """Return how decoding changes the columns of a file.
 
     The decoded columns have the types that `encode` saw, as far as the output format has them.
@@ -191,4 +191,4 @@ def decode_plan(
     new = dict.fromkeys(name for name in after.names if name not in kept)
     metadata = {k: v for k, v in _kept_metadata(after).items() if k != ENCODER_KEY}
     row_bytes = TEXT_BYTES * len(new)
-    return Change(after.with_metadata(metadata or None), old, new, apply, row_bytes)
+    return Plan(after.with_metadata(metadata or None), old, new, apply, row_bytes)

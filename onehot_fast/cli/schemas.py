@@ -56,11 +56,11 @@ def as_common(batch: pa.RecordBatch, schema: pa.Schema, coded: Names) -> pa.Reco
         if one.name in coded and any(kind in alike for alike in ALIKE.values()):
             kind = pa.dictionary(pa.int32(), kind)
         fields.append(one.with_type(kind))
-        arrays.append(_converted(batch.column(names[one.name] if are_unique else i), kind))
+        arrays.append(_as_type(batch.column(names[one.name] if are_unique else i), kind))
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, schema.metadata))
 
 
-def _converted(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def _as_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return an array with the type `kind`, which holds its values."""
     if array.type == kind:
         return array

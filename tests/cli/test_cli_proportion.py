@@ -175,7 +175,7 @@ def test_features_of_text_are_not_converted_one_by_one(done, monkeypatch):
 
         return wrapper
 
-    for name in ("_converted", "kind_of", "counts_of", "without"):
+    for name in ("_parsed", "kind_of", "counts_of", "without"):
         monkeypatch.setattr(cells, name, counted(name, getattr(cells, name)))
     found = []
     for n_features in (2, 90):
