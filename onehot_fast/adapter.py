@@ -4,7 +4,7 @@ An integration reads the containers of its library as a `Table`. It returns resu
 of its library, which wrap memory that the module `write` has filled. The core does everything else.
 From the core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
 Most names in this module are types, whose methods do the work. The command-line tool also uses the
-modules `checks`, `lookup` and `reports`.
+modules `checks`, `lookup`, `options` and `reports`.
 
 Examples
 --------
@@ -63,7 +63,7 @@ from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema import lookup, reports
+from onehot_fast._schema import lookup, options, reports
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
@@ -81,9 +81,9 @@ __all__ = [
     "TableAccessor", "TableKeywords", "Values", "as_literal", "as_scalar", "cached_property",
     "check_choice", "check_options", "checks", "classes_of", "classes_of_bits", "code_column",
     "columns_only", "decoded_matrix", "every_value", "identities", "integration", "is_container",
-    "items_of", "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "part_of_table",
-    "possible_specials", "read_arrow", "read_table", "read_values", "reader_of", "reports",
-    "require", "shown", "with_article", "write",
+    "items_of", "lookup", "map_columns", "name_key", "name_keys", "number_dtype", "options",
+    "part_of_table", "possible_specials", "read_arrow", "read_table", "read_values", "reader_of",
+    "reports", "require", "shown", "with_article", "write",
 ]  # fmt: skip
 
 

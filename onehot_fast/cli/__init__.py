@@ -1,7 +1,8 @@
 """The command ``onehot-fast`` encodes files of any size in bounded memory.
 
 The modules, in the order in which a table passes through them: `commands` defines the subcommands,
-and `arguments` parses what the user typed, with the options of `Encoder` in `flags`. `places` are
+and `arguments` parses what the user typed, with the options of `Encoder` in `flags` and
+`typed_options`. `places` are
 files and folders, local or in an object store, and `formats` are what their names and first bytes
 mean (`foreign` recognizes what is none of them, `folder_keys` reads names such as year=2013).
 `source` opens the files of the input, which have one schema (`schemas`). A reader reads each file

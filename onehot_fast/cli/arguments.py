@@ -9,26 +9,23 @@ import shlex
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from typing import Any, get_args
+from typing import Any
 
 import click
 from click import Option
 
-from onehot_fast.cli.flags import flag
-from onehot_fast.cli.formats import EXTENSIONS, Format
+from onehot_fast.cli.flags import OPTIONS, SEP, flag, help_of
+from onehot_fast.cli.formats import EXTENSIONS, READABLE, Format
 from onehot_fast.cli.messages import CommandError, reading, writing
+from onehot_fast.cli.parquet import CODECS
 from onehot_fast.cli.places import Place, place_of
 from onehot_fast.cli.reader import Input
 from onehot_fast.cli.source import open_source
-from onehot_fast.encoder import HandleUnknown
 
-# The names of Python's `layout=` in `onehot_fast.integrations.arrow.encode`.
-LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
 OUTPUT_FORMAT = click.Choice([*EXTENSIONS], case_sensitive=False)
-INPUT_FORMAT = click.Choice([each for each in EXTENSIONS if each != "npz"], case_sensitive=False)
+INPUT_FORMAT = click.Choice([*READABLE], case_sensitive=False)
 POSITIVE, COUNT = click.IntRange(1), click.IntRange(0)
 POSITIVE.name = COUNT.name = "integer"  # click would call it an "integer range" in its errors
-COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
 
 
 class PlaceType(click.Path):
@@ -147,7 +144,7 @@ OUTPUT = (
     Option(["--output-format", "wanted"], type=OUTPUT_FORMAT, callback=_parsed_format,
             metavar="FORMAT",
             help="Default: from the name; for a folder or standard output, the format of IN."),
-    Option(["--compression"], type=click.Choice(COMPRESSIONS),
+    Option(["--compression"], type=click.Choice([*CODECS]),
             help="The codec within Parquet and Arrow files; default: in Parquet, zstd for new"
             " columns and Snappy for others; in Arrow, the codec of IN."),
     Option(["--row-group-size", "group_rows"], type=POSITIVE, metavar="N",
@@ -162,25 +159,8 @@ OUTPUT = (
 COLUMN = Option(["-c", "--column", "columns"], multiple=True, shell_complete=_complete_column,
                 help="A column to encode, or several as A,B; repeatable. Default: all columns of"
                 " strings.")  # fmt: skip
-# The value of each option of the encoder, and its help.
-ENCODER_OPTIONS = {
-    "drop": ("RULE",
-        "The feature to drop: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
-    "handle_unknown": ("RULE",
-        f"How to handle unknown categories: {', '.join(get_args(HandleUnknown))}; default: error."),
-    "handle_missing": ("RULE",
-        "How to handle nulls: ignore (default), indicator, error or propagate."),
-    "min_frequency": ("N",
-        "Rarer categories share one feature; a number of rows (10) or a fraction of them (0.01)."),
-    "max_categories": ("N",
-        "The maximum number of features of a column; the rarest categories share one."),
-    "dtype": ("DTYPE", "The type of the features, e.g. uint8 or float32; default: bool."),
-    "prefix": ("TEXT", "The prefix of the names of features; default: the name of the column."),
-    "prefix_sep": ("TEXT", "The separator of prefix and category; default: _"),
-    "sep": ("TEXT", "The separator of the labels in a string; each label becomes a feature. Lists"
-        " need no separator."),
-}  # fmt: skip
 ENCODER = [
-    Option([flag(name), name], multiple=True, metavar=f"[COLUMN=]{metavar}", help=text)
-    for name, (metavar, text) in ENCODER_OPTIONS.items()
-]
+    Option([flag(name), name], multiple=True, metavar=f"[COLUMN=]{help_of(name).metavar}",
+           help=help_of(name).text)
+    for name in (*OPTIONS, SEP)
+]  # fmt: skip

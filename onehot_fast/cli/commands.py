@@ -20,7 +20,6 @@ from onehot_fast.cli.arguments import (
     ENCODER,
     ENCODER_FILE,
     INPUT,
-    LAYOUTS,
     OUTPUT,
     POSITIVE,
     QUIET,
@@ -29,6 +28,7 @@ from onehot_fast.cli.arguments import (
 )
 from onehot_fast.cli.encode import run_decode, run_encode
 from onehot_fast.cli.flags import flag
+from onehot_fast.cli.formats import EXTENSIONS, READABLE, layouts_of
 from onehot_fast.cli.inspection import run_inspect
 from onehot_fast.cli.messages import CommandError, Exit, one_line, printable, writing
 from onehot_fast.cli.reader import Input
@@ -177,7 +177,7 @@ def inspect(**options: Any) -> None:
                 " learn one from IN."),
         Option(["--save-encoder"], metavar="FILE", type=PlaceType(writing, readable=False),
                 help="Save the encoder to a file, for later files and for decode."),
-        Option(["--layout"], type=click.Choice([*LAYOUTS, "csr"]),
+        Option(["--layout"], type=click.Choice(layouts_of(EXTENSIONS.values())),
                 help="The form of the features: one column for each feature (default), one column"
                 " for each encoded column, or a SciPy matrix (csr; default for .npz)."),
         *OUTPUT,
@@ -207,7 +207,7 @@ def encode(**options: Any) -> None:
         TARGET,
         Option(["--encoder", "encoder_file"], metavar="FILE", type=ENCODER_FILE,
                 help="The encoder that --save-encoder saved; default: the one in IN."),
-        Option(["--layout"], type=click.Choice(LAYOUTS),
+        Option(["--layout"], type=click.Choice(layouts_of(READABLE.values())),
                 help="Default: detected from the types of the columns."),
         *OUTPUT,
         *INPUT,

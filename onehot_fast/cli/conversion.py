@@ -126,7 +126,7 @@ def _copy_rows(
     Three threads read, encode and write at the same time.
     """
     rows, n_rows = batch_rows(source.row_bytes, plan.row_bytes), source.n_rows
-    reads = plan.old if destination.format.kind == "npz" else None
+    reads = plan.old if destination.format.has_only_features else None
     coded = {*plan.old, *destination.partition_by}
     if destination.format.kind == "parquet":
         coded |= set.intersection(*(set(reader.repeated) for reader in source.readers))

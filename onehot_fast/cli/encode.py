@@ -51,7 +51,7 @@ def run_encode(
             note_marks(source, encoders.columns, destination.is_quiet)
         if destination.format.is_text:
             source.keep_text([*encoders.columns, *destination.partition_by])
-        elif destination.format.kind != "npz":
+        elif not destination.format.has_only_features:
             source.decide()
         with messages.noting_warnings(source.name, destination.is_quiet):
             plan = encode_plan(
@@ -85,7 +85,7 @@ def run_decode(
     with open_source(spec) as source:
         destination = resolved_destination(source, spec, encoder_file, **options)
         note_reading(source, spec, destination.is_quiet)
-        if destination.format.kind == "npz":
+        if destination.format.has_only_features:
             raise CommandError(
                 Exit.USAGE,
                 "npz files contain only features; choose another format for decoded columns",

@@ -2,32 +2,75 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.csv as text_format
 import pyarrow.parquet as pq
 
-from onehot_fast.integrations.arrow import plain_type
+from onehot_fast.integrations.arrow import LAYOUTS, plain_type
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the files of a format are called, and what they can contain."""
+
+    extensions: Sequence[str]  # outputs get the first one
+    layouts: Sequence[str] = LAYOUTS  # of the features; the first one is the default
+    delimiter: str | None = None  # between the fields of a text file
+    is_sequential: bool = False  # read from front to back, so that the whole may be compressed
+    is_readable: bool = True
+    has_only_features: bool = False  # and no other columns
+
+
+# Text files have no nested columns.
+TEXT_LAYOUTS = ("columns", "dictionary")
+# The formats that the command reads and writes, and nothing else lists them: `source.READERS` and
+# `writers.WRITERS` have a class for each.
+KINDS = {
+    "parquet": Kind(("parquet", "pq", "parq")),
+    "arrow": Kind(("arrow", "feather", "ipc")),
+    "arrows": Kind(("arrows",), is_sequential=True),
+    "csv": Kind(("csv",), TEXT_LAYOUTS, delimiter=",", is_sequential=True),
+    "tsv": Kind(("tsv",), TEXT_LAYOUTS, delimiter="\t", is_sequential=True),
+    "npz": Kind(("npz",), ("csr",), is_readable=False, has_only_features=True),
+}
+# The compression around a file, for each extension that follows that of the format.
+COMPRESSIONS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
 
 
 @dataclass(frozen=True)
 class Format:
     """A file format, and the compression around it."""
 
-    kind: str
+    kind: str  # a key of `KINDS`
     compression: str | None = None
 
     @property
     def delimiter(self) -> str:
         """The delimiter of a text file."""
-        return "\t" if self.kind == "tsv" else ","
+        return KINDS[self.kind].delimiter or ","
 
     @property
     def is_text(self) -> bool:
         """Whether values are written as text."""
-        return self.kind in ("csv", "tsv")
+        return KINDS[self.kind].delimiter is not None
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the command reads the format."""
+        return KINDS[self.kind].is_readable
+
+    @property
+    def has_only_features(self) -> bool:
+        """Whether a file contains the features and no other columns."""
+        return KINDS[self.kind].has_only_features
+
+    @property
+    def layouts(self) -> Sequence[str]:
+        """The layouts of features that a file can contain; the first one is the default."""
+        return KINDS[self.kind].layouts
 
     @property
     def suffix(self) -> str:
@@ -35,18 +78,16 @@ class Format:
         return "." + next(name for name, form in EXTENSIONS.items() if form == self)
 
 
-# The format of each extension; outputs get the first extension of their format.
-EXTENSIONS = {
-    "parquet": Format("parquet"), "pq": Format("parquet"), "parq": Format("parquet"),
-    "arrow": Format("arrow"), "feather": Format("arrow"), "ipc": Format("arrow"),
-    "arrows": Format("arrows"),
-    "csv": Format("csv"), "tsv": Format("tsv"),
-    "npz": Format("npz"),
-}  # fmt: skip
-COMPRESSIONS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
-# These formats are read from front to back; the others are read from their end.
-for _kind, (_end, _codec) in itertools.product(("arrows", "csv", "tsv"), COMPRESSIONS.items()):
-    EXTENSIONS[f"{_kind}.{_end}"] = Format(_kind, _codec)
+# The format of each extension.
+EXTENSIONS = {name: Format(kind) for kind, one in KINDS.items() for name in one.extensions}
+EXTENSIONS |= {
+    f"{name}.{end}": Format(kind, compression)
+    for kind, one in KINDS.items()
+    if one.is_sequential
+    for name in one.extensions
+    for end, compression in COMPRESSIONS.items()
+}
+READABLE = {name: form for name, form in EXTENSIONS.items() if form.is_readable}
 # The first bytes of each format; a file that begins with other bytes is CSV.
 FIRST_BYTES = {
     b"PAR1": Format("parquet"),
@@ -57,6 +98,11 @@ FIRST_BYTES = {
     b"\x28\xb5\x2f\xfd": Format("csv", "zstd"),
     b"\x04\x22\x4d\x18": Format("csv", "lz4"),
 }
+
+
+def layouts_of(formats: Iterable[Format]) -> list[str]:
+    """Return the layouts that any of these formats can contain."""
+    return [*dict.fromkeys(layout for form in formats for layout in form.layouts)]
 
 
 def split_name(name: str) -> tuple[str, Format | None]:
@@ -110,7 +156,7 @@ def can_hold(form: Format, values: pa.Array) -> bool:
                 return True
             plain = _type_in_parquet(pa.table({"x": values.dictionary}))
             return bool(plain_type(kind) == plain_type(plain))
-        if form.kind in ("csv", "tsv"):
+        if form.is_text:
             text_format.write_csv(pa.table({"x": pa.array([], values.type)}), file)
             return not isinstance(values, pa.DictionaryArray)
         with pa.ipc.new_stream(file, table.schema) as writer:

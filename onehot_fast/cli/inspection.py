@@ -21,13 +21,13 @@ from onehot_fast.adapter import ColumnSchema, checks, reports
 from onehot_fast.cli.arrow_batches import PLAIN_TEXTS
 from onehot_fast.cli.batches import ahead, batch_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
-from onehot_fast.cli.flags import new_encoders
 from onehot_fast.cli.labels import has_lists
 from onehot_fast.cli.learning import chosen_columns, learn
 from onehot_fast.cli.messages import CommandError, encoding_input, printable, reading, showing
 from onehot_fast.cli.notes import note_marks, note_reading, note_suspects
 from onehot_fast.cli.reader import Input
 from onehot_fast.cli.source import InputFiles, open_source
+from onehot_fast.cli.typed_options import new_encoders
 
 BAR_WIDTH, LABEL_WIDTH = 24, 40
 

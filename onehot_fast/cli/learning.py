@@ -17,13 +17,13 @@ from onehot_fast.cli import messages
 from onehot_fast.cli.arrow_batches import PLAIN_TEXTS
 from onehot_fast.cli.batches import MAX_ROWS, ahead, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
-from onehot_fast.cli.flags import new_encoders
 from onehot_fast.cli.labels import has_lists, has_strings
 from onehot_fast.cli.messages import CommandError, Exit, encoding_input
 from onehot_fast.cli.notes import note_identifiers, note_suspects
 from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.places import Place
 from onehot_fast.cli.source import InputFiles
+from onehot_fast.cli.typed_options import new_encoders
 from onehot_fast.integrations.arrow import read_table
 
 # A longer category is refused: it would become the name of a feature, and writing it to Parquet

@@ -24,8 +24,6 @@ from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema
 TEXT_BYTES = 40
 # Spark stores the columns of a frame here, and believes them rather than the columns of the file.
 SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
-# The layouts that these formats can contain.
-LAYOUTS = {"npz": ["csr"], "csv": ["columns", "dictionary"], "tsv": ["columns", "dictionary"]}
 
 
 @dataclass(frozen=True)
@@ -43,18 +41,17 @@ class Plan:
 
 def chosen_layout(chosen: str | None, destination: Destination) -> str:
     """Return the chosen layout, or else that of the format; raise an error if they conflict."""
-    kind = destination.format.kind
-    layout = chosen or ("csr" if kind == "npz" else "columns")
-    if layout == "csr" and kind != "npz":
+    form = destination.format
+    layout = chosen or form.layouts[0]
+    if layout == "csr" and layout not in form.layouts:
         raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
-    allowed = LAYOUTS.get(kind, [layout])
-    if layout not in allowed:
+    if layout not in form.layouts:
         raise CommandError(
             Exit.USAGE,
-            f"--layout {layout} cannot be used with {kind} output; use --layout"
-            f" {' or '.join(allowed)}",
+            f"--layout {layout} cannot be used with {form.kind} output; use --layout"
+            f" {' or '.join(form.layouts)}",
         )
-    if kind == "npz" and destination.partition_by:
+    if form.has_only_features and destination.partition_by:
         raise CommandError(
             Exit.USAGE,
             "--partition-by cannot be used with npz output, which contains only features; choose"

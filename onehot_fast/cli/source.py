@@ -264,9 +264,10 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
                 found = format_of_content(bytes(file.read(8)))
             # Many programs give streams the extension of files.
             form = found if form is None or found in ARROW_FORMATS else form
-        if form.kind == "npz":
+        if not form.is_readable:
             raise CommandError(
-                Exit.INPUT, f"{name}: npz files can only be written, not read; name another input"
+                Exit.INPUT,
+                f"{name}: {form.kind} files can only be written, not read; name another input",
             )
         reader = READERS[form.kind](place, name, form, spec)
         list(reader.schema.names)  # raises an error if a name is not UTF-8
