@@ -4,7 +4,7 @@ An integration reads the containers of its library as a `Table`. It returns resu
 of its library, which wrap memory that the module `write` has filled. The core does everything else.
 From the core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
 Most names in this module are types, whose methods do the work. Checks of a schema are in
-the module `guards`.
+the module `guards`, and the table of the options is in `options`.
 
 Examples
 --------
@@ -76,6 +76,7 @@ from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
+from onehot_fast._schema import options
 from onehot_fast._schema.coded_column import CodedColumn, lut_of, lut_of_order
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
@@ -141,6 +142,7 @@ __all__ = [
     "name_keys",
     "number_dtype",
     "number_of",
+    "options",
     "part_of_table",
     "possible_specials",
     "read_arrow",

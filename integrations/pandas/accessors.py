@@ -165,7 +165,8 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
     if not is_special and (level_of >= 0).all():
         taken: pd.Index[Any] = levels.take(level_of)
         return taken
-    return pd.Index(schema.shown_labels, tupleize_cols=False)
+    labels: pd.Index[Any] = pd.Index(schema.shown_labels, tupleize_cols=False)
+    return labels
 
 
 @pd.api.extensions.register_dataframe_accessor("onehot")

@@ -38,7 +38,7 @@ KINDS = (
 SPACED = (pa.int64(), pa.date32(), pa.time32("s"), pa.float64())
 # Patterns of digits that are not numbers: postal codes, telephone numbers, and integers that a
 # float cannot represent.
-CODES = {
+CODE_PATTERNS = {
     pa.int64(): r"^\s*-?0[0-9]",
     pa.float64(): r"^\s*(-?0[0-9]|\+[0-9]{7,}\s*$|-?[0-9]{19,}\s*$)",
 }
@@ -76,11 +76,13 @@ def as_text(cells: pa.Array) -> pa.Array:
         return cells.cast(pa.string())
     except pa.ArrowInvalid as error:
         row = _first_invalid(cells, lambda part: part.cast(pa.string()))
-        text = f"{cells[row].as_py()[:40]!r} is not UTF-8; pass --encoding, e.g. cp1252 or latin-1"
-        raise CellError(row, text) from error
+        raise CellError(
+            row,
+            f"{cells[row].as_py()[:40]!r} is not UTF-8; pass --encoding, e.g. cp1252 or latin-1",
+        ) from error
 
 
-def is_text(cells: pa.Array) -> bool:
+def are_utf8(cells: pa.Array) -> bool:
     """Tell whether all cells are UTF-8."""
     try:
         cells.cast(pa.string())
@@ -124,7 +126,7 @@ def kind_of(texts: pa.Array, decimal: str) -> pa.DataType:
     """Return the first type that all strings have; they contain no mark of a missing value."""
     for kind in KINDS:
         try:
-            _converted(texts, kind, decimal)
+            _parsed(texts, kind, decimal)
         except pa.ArrowInvalid:
             continue
         return pa.string() if _has_codes(texts, kind, decimal) else kind
@@ -142,7 +144,7 @@ def typed(
     has_marks = marks is not MARKS or bool(found)
     if not has_marks:
         try:
-            values = _converted(texts, kind, decimal)
+            values = _parsed(texts, kind, decimal)
             # Marks such as "nan" are numbers, too.
             has_marks = pa.types.is_floating(kind) and pc.any(pc.is_nan(values)).as_py()
         except pa.ArrowInvalid:
@@ -151,18 +153,18 @@ def typed(
         found.update(counts_of(texts, marks))
         texts = without(texts, marks)
         try:
-            values = _converted(texts, kind, decimal)
+            values = _parsed(texts, kind, decimal)
         except pa.ArrowInvalid as error:
-            row = _first_invalid(texts, lambda part: _converted(part, kind, decimal))
+            row = _first_invalid(texts, lambda part: _parsed(part, kind, decimal))
             raise CellError(row, f"{texts[row].as_py()[:80]!r}") from error
     if _has_codes(texts, kind, decimal):
-        is_code = pc.match_substring_regex(_with_point(texts, kind, decimal), CODES[kind])
+        is_code = pc.match_substring_regex(_with_point(texts, kind, decimal), CODE_PATTERNS[kind])
         row = pc.index(is_code, True).as_py()
         raise CellError(row, f"{texts[row].as_py()[:80]!r}")
     return values
 
 
-def _converted(texts: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
+def _parsed(texts: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
     """Convert strings to a type, as pyarrow reads them in a CSV file; raise ArrowInvalid."""
     if pa.types.is_boolean(kind):
         is_true = pc.is_in(texts, pa.array(TRUE))
@@ -217,14 +219,14 @@ def _with_point(texts: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
 
 def _has_codes(texts: pa.Array, kind: pa.DataType, decimal: str) -> bool:
     """Tell whether digits in a column of numbers are no numbers, such as 007."""
-    if kind not in CODES or (pc.max(pc.binary_length(texts)).as_py() or 0) < 2:
+    if kind not in CODE_PATTERNS or (pc.max(pc.binary_length(texts)).as_py() or 0) < 2:
         return False
     texts = _with_point(texts, kind, decimal)
     # A regular expression is slow, so select the few strings that can be codes first.
     suspects = [pc.starts_with(texts, start) for start in ("0", "-", "+", " ", "\t")]
     suspects.append(pc.greater(pc.binary_length(texts), LONG_DIGITS))
     suspect = texts.filter(reduce(pc.or_, suspects))
-    return bool(pc.any(pc.match_substring_regex(suspect, CODES[kind])).as_py())
+    return bool(pc.any(pc.match_substring_regex(suspect, CODE_PATTERNS[kind])).as_py())
 
 
 def _first_invalid(cells: pa.Array, convert: Callable[[pa.Array], Any]) -> int:

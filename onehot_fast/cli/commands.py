@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import os
-import shlex
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from typing import Any, get_args
+from typing import Any
 
 import click
 import pyarrow as pa
@@ -19,14 +14,24 @@ from click.shell_completion import shell_complete
 
 import onehot_fast
 from onehot_fast.adapter import guards
+from onehot_fast.cli.arguments import (
+    COLUMN,
+    COUNT,
+    ENCODER,
+    ENCODER_FILE,
+    INPUT,
+    OUTPUT,
+    POSITIVE,
+    QUIET,
+    TARGET,
+    PlaceType,
+)
 from onehot_fast.cli.encode import run_decode, run_encode
-from onehot_fast.cli.encoders import flag
+from onehot_fast.cli.flags import flag
+from onehot_fast.cli.formats import EXTENSIONS, READABLE, layouts_of
 from onehot_fast.cli.inspection import run_inspect
 from onehot_fast.cli.messages import CommandError, Exit, one_line, printable, writing
-from onehot_fast.cli.places import EXTENSIONS, Format
-from onehot_fast.cli.readers import Input
-from onehot_fast.cli.source import open_source
-from onehot_fast.encoder import HandleUnknown
+from onehot_fast.cli.reader import Input
 
 # The environment variable with which a shell asks for completions.
 COMPLETE = "_ONEHOT_FAST_COMPLETE"
@@ -69,7 +74,7 @@ Examples; add the line to ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish:
   eval "$(onehot-fast completion zsh)"
   onehot-fast completion fish | source
 """
-CODES = "\n".join(f"  {code.value:<5}{code.meaning}" for code in Exit)
+EXIT_CODES = "\n".join(f"  {code.value:<5}{code.meaning}" for code in Exit)
 EPILOG = f"""\b
 Examples:
   onehot-fast inspect flights.parquet
@@ -108,145 +113,9 @@ marks.
 
 \b
 Exit codes; an error also prints one line on standard error:
-{CODES}
+{EXIT_CODES}
   130  interrupted (SIGINT); 143: terminated (SIGTERM)
 """
-
-# The names of Python's `layout=` in `onehot_fast.integrations.arrow.encode`.
-LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
-OUTPUT_FORMAT = click.Choice([*EXTENSIONS], case_sensitive=False)
-INPUT_FORMAT = click.Choice([each for each in EXTENSIONS if each != "npz"], case_sensitive=False)
-POSITIVE, COUNT = click.IntRange(1), click.IntRange(0)
-POSITIVE.name = COUNT.name = "integer"  # click would call it an "integer range" in its errors
-COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
-
-
-def _complete_column(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
-    """Return the columns of the input that begin with `start`, for shell completion."""
-    # click does not know the arguments while the value of an option is incomplete.
-    with suppress(CommandError, ValueError, StopIteration):
-        words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
-        path = next(word for word in words if os.path.exists(word))
-        with open_source(Input(path)) as source:
-            return [name for name in source.schema.names if name.startswith(start)]
-    return []
-
-
-def _format(context: click.Context, parameter: click.Parameter, name: str | None) -> Format | None:
-    """Return the format that --input-format or --output-format names."""
-    return None if name is None else EXTENSIONS[name]
-
-
-def _delimiter(text: str) -> str:
-    """Parse the value of --delimiter, which must be one byte."""
-    delimiter = {r"\t": "\t", "tab": "\t"}.get(text, text)
-    if len(delimiter.encode()) != 1:
-        raise click.BadParameter(f"must be one byte, got {text!r}; type a tab as '\\t'")
-    return delimiter
-
-
-def _names(text: str) -> list[str]:
-    """Parse the value of --names, a line of CSV."""
-    names = next(csv.reader([text]), [])
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if not names or repeated or "" in names:
-        wrong = repr(repeated[0]) + " twice" if repeated else "an empty name"
-        raise click.BadParameter(f"must be different names, e.g. a,b,c; got {wrong}")
-    return names
-
-
-def _encoding(text: str) -> str:
-    """Parse the value of --encoding, the name of an encoding."""
-    try:
-        name = codecs.lookup(text).name
-        "".encode(name)
-    except LookupError:
-        example = "e.g. utf-8, cp1252 or latin-1"
-        text = f"must be a text encoding of Python, {example}; got {text!r}"
-        raise click.BadParameter(text) from None
-    return "utf8" if name in ("utf-8", "utf-8-sig") else name
-
-
-# The parameters of options are named like the fields of `Input`, or like the parameters of
-# `resolved_output`, `run_encode`, `run_decode` and `run_inspect`. In a list of names, one without
-# dashes is the name of the parameter.
-TARGET = Option(["-o", "--output", "path"], required=True, type=click.Path(),
-                help="A file, a folder, or - (standard output).")  # fmt: skip
-QUIET = Option(["-q", "--quiet", "is_quiet"], is_flag=True, help="Show no progress and no notes.")
-INPUT = (
-    click.Argument(["input_path"], metavar="IN", type=click.Path()),
-    Option(["--input-format"], type=INPUT_FORMAT, callback=_format, metavar="FORMAT",
-            help="Default: from the name of IN, or from its content."),
-    Option(["--delimiter"], type=_delimiter, metavar="TEXT",
-            help="The delimiter of CSV, for reading and writing; default: a comma, or a tab for"
-            " TSV."),
-    Option(["--encoding"], type=_encoding, metavar="TEXT", default="utf-8", show_default=True,
-            help="The encoding of a CSV input, e.g. cp1252 or utf-16; outputs are UTF-8."),
-    Option(["--decimal"], type=click.Choice([".", ","]), default=".", show_default=True,
-            help="The decimal point of numbers in a CSV input."),
-    Option(["--null", "nulls"], metavar="TEXT", multiple=True,
-            help="A string that marks a missing value in CSV, besides the empty field; '' is the"
-            " quoted empty field; repeatable."),
-    Option(["--keep-empty"], is_flag=True,
-            help="Read the empty, unquoted field of a CSV column of text as a string, not as"
-            " missing."),
-    Option(["--text", "is_text"], is_flag=True,
-            help="Read all columns of a CSV input as text, also marks such as NA."),
-    Option(["--text-column", "text_columns"], metavar="COLUMN", multiple=True,
-            help="Read a column of a CSV input as text; repeatable. Columns with leading zeros,"
-            " e.g. 007, are text anyway."),
-    Option(["--no-header"], is_flag=True,
-            help="The first row of a CSV input is data; the columns are column0, column1 etc."),
-    Option(["--names"], type=_names, metavar="A,B,...",
-            help="The names of all columns of a CSV input whose first row is data."),
-    Option(["--fill-rows"], is_flag=True,
-            help="Fill the rows of a CSV input that have too few fields with missing values."),
-    Option(["--no-end-marker", "may_lack_end"], is_flag=True,
-            help="Read an Arrow stream without an end marker, which may be truncated."),
-)  # fmt: skip
-OUTPUT = (
-    Option(["--overwrite", "may_replace"], is_flag=True,
-            help="Replace an existing file or folder of data files. The input is never"
-            " overwritten."),
-    Option(["--output-format", "wanted"], type=OUTPUT_FORMAT, callback=_format, metavar="FORMAT",
-            help="Default: from the name; for a folder or standard output, the format of IN."),
-    Option(["--compression"], type=click.Choice(COMPRESSIONS),
-            help="The codec within Parquet and Arrow files; default: in Parquet, zstd for new"
-            " columns and Snappy for others; in Arrow, the codec of IN."),
-    Option(["--row-group-size", "group_rows"], type=POSITIVE, metavar="N",
-            help="The number of rows of a Parquet row group; default: as many as fit into 64 MiB,"
-            " at most 1,048,576."),
-    Option(["--rows-per-file", "file_rows"], type=POSITIVE, metavar="N",
-            help="Write a folder of files with this number of rows, named part-000000 etc."),
-    Option(["--partition-by"], metavar="COLUMN", shell_complete=_complete_column, multiple=True,
-            help="Write a folder COLUMN=VALUE for each value; repeatable. The files do not contain"
-            " the column."),
-)  # fmt: skip
-COLUMN = Option(["-c", "--column", "columns"], multiple=True, shell_complete=_complete_column,
-                help="A column to encode, or several as A,B; repeatable. Default: all columns of"
-                " strings.")  # fmt: skip
-# The value of each option of the encoder, and its help.
-ENCODER_OPTIONS = {
-    "drop": ("RULE",
-        "The feature to drop: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
-    "handle_unknown": ("RULE",
-        f"How to handle unknown categories: {', '.join(get_args(HandleUnknown))}; default: error."),
-    "handle_missing": ("RULE",
-        "How to handle nulls: ignore (default), indicator, error or propagate."),
-    "min_frequency": ("N",
-        "Rarer categories share one feature; a number of rows (10) or a fraction of them (0.01)."),
-    "max_categories": ("N",
-        "The maximum number of features of a column; the rarest categories share one."),
-    "dtype": ("DTYPE", "The type of the features, e.g. uint8 or float32; default: bool."),
-    "prefix": ("TEXT", "The prefix of the names of features; default: the name of the column."),
-    "prefix_sep": ("TEXT", "The separator of prefix and category; default: _"),
-    "sep": ("TEXT", "The separator of the labels in a string; each label becomes a feature. Lists"
-        " need no separator."),
-}  # fmt: skip
-ENCODER = [
-    Option([flag(name), name], multiple=True, metavar=f"[COLUMN=]{metavar}", help=text)
-    for name, (metavar, text) in ENCODER_OPTIONS.items()
-]
 
 
 @click.group(
@@ -303,12 +172,12 @@ def inspect(**options: Any) -> None:
                 default=guards.MAX_DENSE_FEATURES, show_default=True,
                 help="The maximum number of features if the columns are chosen by default, without"
                 " -c."),
-        Option(["--encoder", "encoder_file"], metavar="FILE",
+        Option(["--encoder", "encoder_file"], metavar="FILE", type=ENCODER_FILE,
                 help="Use the encoder in a file, from --save-encoder or Encoder.to_json; default:"
                 " learn one from IN."),
-        Option(["--save-encoder"], metavar="FILE",
+        Option(["--save-encoder"], metavar="FILE", type=PlaceType(writing, readable=False),
                 help="Save the encoder to a file, for later files and for decode."),
-        Option(["--layout"], type=click.Choice([*LAYOUTS, "csr"]),
+        Option(["--layout"], type=click.Choice(layouts_of(EXTENSIONS.values())),
                 help="The form of the features: one column for each feature (default), one column"
                 " for each encoded column, or a SciPy matrix (csr; default for .npz)."),
         *OUTPUT,
@@ -326,17 +195,19 @@ def encode(**options: Any) -> None:
     spec, typed = Input(**_take(INPUT, options)), _take(ENCODER, options)
     names = [flag(name) for name, values in typed.items() if values]
     if options["encoder_file"] is not None and names:
-        text = "cannot be combined with --encoder, because its file contains the options; omit"
-        raise click.UsageError(f"{names[0]} {text} --encoder to learn a new encoder")
+        raise click.UsageError(
+            f"{names[0]} cannot be combined with --encoder, because its file contains the options;"
+            " omit --encoder to learn a new encoder"
+        )
     run_encode(spec, _take([TARGET, *OUTPUT, QUIET], options), typed=typed, **options)
 
 
 @commands.command(
     params=[
         TARGET,
-        Option(["--encoder", "encoder_file"], metavar="FILE",
+        Option(["--encoder", "encoder_file"], metavar="FILE", type=ENCODER_FILE,
                 help="The encoder that --save-encoder saved; default: the one in IN."),
-        Option(["--layout"], type=click.Choice(LAYOUTS),
+        Option(["--layout"], type=click.Choice(layouts_of(READABLE.values())),
                 help="Default: detected from the types of the columns."),
         *OUTPUT,
         *INPUT,
@@ -389,7 +260,9 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         path = error.ctx.command_path if error.ctx else "onehot-fast"
         text = error.format_message().rstrip(".")
         if "extra argument" in text and error.ctx and error.ctx.params.get("columns"):
-            text += "; type several columns with commas, e.g. -c A,B"
+            return Exit.USAGE, (
+                f"{text}; type several columns with commas, e.g. -c A,B; see {path} --help"
+            )
         return Exit.USAGE, f"{text}; see {path} --help"
     except CommandError as error:
         return error.code, str(error)

@@ -18,18 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast.adapter import ColumnSchema, human_size, number_of
-from onehot_fast.cli.conversion import ahead, batch_rows
-from onehot_fast.cli.encode import (
-    chosen_columns,
-    learn,
-    note_marks,
-    note_reading,
-    note_suspects,
-)
-from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders
-from onehot_fast.cli.messages import CommandError, encoding, printable, reading, showing
-from onehot_fast.cli.readers import PLAIN_TEXTS, Input
+from onehot_fast.cli.arrow_batches import PLAIN_TEXTS
+from onehot_fast.cli.batches import ahead, batch_rows
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
+from onehot_fast.cli.labels import has_lists
+from onehot_fast.cli.learning import chosen_columns, learn
+from onehot_fast.cli.messages import CommandError, encoding_input, printable, reading, showing
+from onehot_fast.cli.notes import note_marks, note_reading, note_suspects
+from onehot_fast.cli.reader import Input
 from onehot_fast.cli.source import InputFiles, open_source
+from onehot_fast.cli.typed_options import new_encoders
 
 BAR_WIDTH, LABEL_WIDTH = 24, 40
 
@@ -110,8 +108,8 @@ def run_inspect(
         ]
         encoders = new_encoders(source.schema, shown, typed)
         learn(source, encoders, is_quiet)
-    with encoding(source.name):  # categories may not be UTF-8
-        encoded = _encoding(encoders, n_rows, top) if shown else None
+    with encoding_input(source.name):  # categories may not be UTF-8
+        encoded = _encoding_entry(encoders, n_rows, top) if shown else None
     report = {
         "file": source.name,
         "format": source.format.kind,
@@ -119,13 +117,13 @@ def run_inspect(
         "rows": n_rows,
         "bytes": sum(reader.n_bytes for reader in source.readers),
         "limit": limit,
-        "columns": [_column(field, one, field.name in chosen) for field, one in pairs],
+        "columns": [_column_entry(field, one, field.name in chosen) for field, one in pairs],
         "encoding": encoded,
         "made_from": _made_from(source),
     }
     if not columns:
         note_suspects(source, encoders, is_quiet)
-    text = json.dumps(report, indent=1) if as_json else _as_text(report)
+    text = json.dumps(report, indent=1) if as_json else _report_text(report)
     if not as_json and "NO_COLOR" not in os.environ:
         text = re.sub("█+", lambda bar: click.style(bar[0], fg="cyan"), text)
     click.echo(text)
@@ -149,7 +147,7 @@ def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[Co
 # --- the report, as values that JSON supports
 
 
-def _column(field: pa.Field, facts: ColumnFacts, is_encoded: bool) -> dict[str, Any]:
+def _column_entry(field: pa.Field, facts: ColumnFacts, is_encoded: bool) -> dict[str, Any]:
     """Return the entry of a column in the report."""
     return {
         "name": field.name,
@@ -162,7 +160,7 @@ def _column(field: pa.Field, facts: ColumnFacts, is_encoded: bool) -> dict[str, 
     }
 
 
-def _encoding(encoders: Encoders, n_rows: int, top: int) -> dict[str, Any]:
+def _encoding_entry(encoders: Encoders, n_rows: int, top: int) -> dict[str, Any]:
     """Return the entry of the encoded columns in the report."""
     return {
         "columns": encoders.columns,
@@ -182,7 +180,7 @@ def _frequencies(column: ColumnSchema, n_rows: int, top: int) -> dict[str, Any]:
         "features": column.n_features,
         "top": [
             {
-                "category": _plain(category),
+                "category": _as_json(category),
                 "count": int(count),
                 "share": int(count) / max(1, n_rows),
                 "infrequent": bool(is_rare),
@@ -196,7 +194,7 @@ def _frequencies(column: ColumnSchema, n_rows: int, top: int) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Convert a category to a value that JSON supports, or else to a string."""
     # NumPy would convert nanoseconds to an integer.
     if isinstance(value, np.generic) and value.dtype not in ("M8[ns]", "m8[ns]"):
@@ -215,7 +213,7 @@ def _made_from(source: InputFiles) -> dict[str, Any]:
 # --- the report as text
 
 
-def _as_text(report: dict[str, Any]) -> str:
+def _report_text(report: dict[str, Any]) -> str:
     """Return the report as text."""
     rows = number_of(report["rows"], "row")
     columns = number_of(len(report["columns"]), "column")

@@ -13,6 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from onehot_fast.cli.flags import OPTIONS, flag
+
 # Takes the share of the work that is done, and the number of rows.
 Step = Callable[[float, int], None]
 
@@ -61,10 +63,9 @@ def _as_typed(error: BaseException, is_loaded: bool) -> str:
     given. If so, a remedy such as ``use --handle-unknown ignore`` requires a new encoder, and the
     message says how to learn it.
     """
-    names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
     line = re.sub(
-        rf"\b({names})=('?)(\w*)\2",
-        lambda match: f"--{match[1].replace('_', '-')} {match[3]}".rstrip(),
+        rf"\b({'|'.join(OPTIONS)})=('?)(\w*)\2",
+        lambda match: f"{flag(match[1])} {match[3]}".rstrip(),
         one_line(error),
     )
     again = "; learn the encoder again with --save-encoder FILE --handle-"
@@ -106,7 +107,9 @@ def writing(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def encoding(name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False) -> Iterator[None]:
+def encoding_input(
+    name: str, of_types: Exit = Exit.VALUE, is_loaded: bool = False
+) -> Iterator[None]:
     """Raise CommandError for an error of the `with` block, which encodes the input `name`.
 
     `of_types` is the exit code for a TypeError. `is_loaded` tells whether --encoder was given.

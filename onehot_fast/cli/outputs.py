@@ -20,23 +20,23 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli import places
+from onehot_fast.cli.formats import EXTENSIONS, Format, split_name
 from onehot_fast.cli.messages import CommandError, Exit, writing
-from onehot_fast.cli.places import Format, Place, format_of_name, place_of
-from onehot_fast.cli.readers import Input
+from onehot_fast.cli.places import Place, local_place, uploading
+from onehot_fast.cli.reader import Input
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, InputFiles
+from onehot_fast.cli.source import InputFiles
 
 # Windows has no such locks: temporary files of killed runs are not removed.
 locks: Any = import_module("fcntl") if os.name == "posix" else None
 
 
 @dataclass(frozen=True)
-class Output:
+class Destination:
     """Where and how the rows are written."""
 
-    path: str  # a file, a folder or "-"
-    form: Format
+    place: Place  # a file, a folder or standard output
+    format: Format
     is_folder: bool
     keys: Sequence[str]  # the columns that are in the names of folders, and not in the files
     partition_by: Sequence[str]  # the columns whose values name new folders
@@ -48,152 +48,165 @@ class Output:
     group_rows: int | None  # the rows of a row group of Parquet; None: the default
 
 
-def resolved_output(
+def resolved_destination(
     source: InputFiles,
     spec: Input,
-    encoder_file: str | None,
-    path: str,
+    encoder_file: Place | None,
+    target: Place,
     wanted: Format | None,
     partition_by: Sequence[str],
     file_rows: int | None,
     **settings: Any,
-) -> Output:
+) -> Destination:
     """Return the output that the user named; raise an error if it is the input or `encoder_file`.
 
-    The parameters from `path` on are the options of the command. `wanted` is the format. If it is
+    The parameters from `target` on are the options of the command. `wanted` is the format. If it is
     None, the extension of an output file determines the format; standard output and the files in
     a folder have the format of the source.
     """
-    path = place_of(path).address  # without file://
     partition_by = tuple(dict.fromkeys(partition_by))
     is_divided = file_rows is not None or bool(partition_by)
     is_many = source.folder is not None or is_divided
-    with writing(path):  # the name may be too long
-        is_folder = _is_folder(path, is_many)
+    with writing(target.address):  # the name may be too long
+        is_folder = _is_folder(target, is_many)
     if is_divided and not is_folder:
         option = "--partition-by" if partition_by else "--rows-per-file"
-        text = f"{path}: {option} writes a folder; end its name with a slash, e.g. -o parts/"
-        raise CommandError(Exit.USAGE, text)
+        raise CommandError(
+            Exit.USAGE,
+            f"{target.address}: {option} writes a folder; end its name with a slash, e.g."
+            " -o parts/",
+        )
     source.require(partition_by)
-    if is_folder and not is_many and Path(path).is_dir():
+    if is_folder and not is_many and target.local is not None and target.local.is_dir():
         name = name_within(source, source.readers[0].place, wanted or source.format)
-        path, is_folder = str(Path(path, name)), False
-    if path != STANDARD and source.folder is not None and _is_within(path, source.folder):
-        text = f"{path} is within the input folder, where the next run would read it as input"
-        raise CommandError(Exit.OUTPUT, f"{text}; name another output")
+        target, is_folder = local_place(target.local / name), False
+    if not target.is_standard and source.folder is not None and target.is_within(source.folder):
+        raise CommandError(
+            Exit.OUTPUT,
+            f"{target.address} is within the input folder, where the next run would read it as"
+            " input; name another output",
+        )
     inputs = source.identities()
-    encoder = None if encoder_file is None else place_of(encoder_file)
-    if encoder is not None and encoder.kind == fs.FileType.File:
-        inputs.append(encoder.identity)
-    _require_free(path, inputs, settings["may_replace"])
-    has_format = path != STANDARD and not is_folder
-    form = wanted or (format_of_name(path) if has_format else source.format)
+    if encoder_file is not None and encoder_file.kind == fs.FileType.File:
+        inputs.append(encoder_file.identity)
+    _require_free(target, inputs, settings["may_replace"])
+    has_format = not target.is_standard and not is_folder
+    form = wanted or (target.format if has_format else source.format)
     if form is None:
-        text = f"{path}: the name has no known extension; pass --output-format with one of"
-        raise CommandError(Exit.USAGE, f"{text} {', '.join(places.EXTENSIONS)}")
+        raise CommandError(
+            Exit.USAGE,
+            f"{target.address}: the name has no known extension; pass --output-format with one of"
+            f" {', '.join(EXTENSIONS)}",
+        )
     own_keys = list(source.keys) if is_folder and file_rows is None else []
     keys = partition_by or own_keys
-    return Output(path, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings)
+    return Destination(
+        target, form, is_folder, keys, partition_by, file_rows, spec.delimiter, **settings
+    )
 
 
 def name_within(source: InputFiles, place: Place, form: Format) -> Path:
     """Return the path of the output of one input file, relative to the output folder."""
     below = Path(place.name) if source.folder is None else place.below(source.folder)
-    return below.with_name(f"{places.split_name(below.name)[0]}{form.suffix}")
+    return below.with_name(f"{split_name(below.name)[0]}{form.suffix}")
 
 
-def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
-    """Raise an error if the encoder cannot be saved at `path`."""
-    if path == STANDARD:
-        text = "--save-encoder cannot write to standard output (-); name a file"
-        raise CommandError(Exit.USAGE, text)
-    if output.path != STANDARD and _is_within(path, place_of(output.path)):
-        text = f"{path} is the output or is within it; name another file for the encoder"
-        raise CommandError(Exit.USAGE, text)
-    _require_free(path, source.identities(), output.may_replace)
+def check_encoder_place(place: Place, source: InputFiles, destination: Destination) -> None:
+    """Raise an error if the encoder cannot be saved at `place`."""
+    if place.is_standard:
+        raise CommandError(
+            Exit.USAGE, "--save-encoder cannot write to standard output (-); name a file"
+        )
+    if not destination.place.is_standard and place.is_within(destination.place):
+        raise CommandError(
+            Exit.USAGE,
+            f"{place.address} is the output or is within it; name another file for the encoder",
+        )
+    _require_free(place, source.identities(), destination.may_replace)
 
 
-def _is_folder(path: str, from_many: bool) -> bool:
-    """Tell whether `path` means a folder.
+def _is_folder(place: Place, from_many: bool) -> bool:
+    """Tell whether `place` means a folder.
 
     If `from_many`, the output can be several files, and a new name without a known extension also
     means a folder.
     """
-    if path == STANDARD:
+    if place.is_standard:
         return False
-    kind = place_of(path).kind
-    if path.endswith(("/", os.sep)) or kind == fs.FileType.Directory:
+    kind = place.kind
+    if place.address.endswith(("/", os.sep)) or kind == fs.FileType.Directory:
         return True
-    return from_many and kind == fs.FileType.NotFound and format_of_name(path) is None
+    return from_many and kind == fs.FileType.NotFound and place.format is None
 
 
-def _is_within(path: str, folder: Place) -> bool:
-    """Tell whether `path` is `folder`, or a path below `folder`."""
-    place = place_of(path)
-    if place.local is not None and folder.local is not None:
-        return Path(os.path.realpath(place.local)).is_relative_to(os.path.realpath(folder.local))
-    return place.system == folder.system and f"{place.path}/".startswith(f"{folder.path}/")
-
-
-def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
+def _require_free(place: Place, inputs: Sequence[Any], may_replace: bool) -> None:
     """Raise an error if an output is an input, may not be replaced, or has no parent folder.
 
     A folder is replaced as a whole, and only if all files in it are data files. `inputs` are
     values of `Place.identity`.
     """
-    if path == STANDARD:
+    if place.is_standard:
         with suppress(OSError, ValueError):  # closed, or no file
             out = os.fstat(sys.stdout.fileno())
             if (out.st_dev, out.st_ino) in inputs and stat.S_ISREG(out.st_mode):
-                text = "standard output is the input file; name another output"
-                raise CommandError(Exit.OUTPUT, text)
+                raise CommandError(
+                    Exit.OUTPUT, "standard output is the input file; name another output"
+                )
         return
-    place = place_of(path)
-    with writing(path):  # the name may be too long
+    with writing(place.address):  # the name may be too long
         kind = place.kind
     is_folder = kind == fs.FileType.Directory
     if place.local is not None and not place.local.parent.is_dir():
-        text = f"{path}: the folder {str(place.local.parent)!r} does not exist; create it first"
-        raise CommandError(Exit.OUTPUT, text)
+        raise CommandError(
+            Exit.OUTPUT,
+            f"{place.address}: the folder {str(place.local.parent)!r} does not exist; create it"
+            " first",
+        )
     if not is_folder and kind != fs.FileType.File:
         return
     files = place.files()
     for file in files:
         if file.identity in inputs:
-            verb = "contains" if is_folder else "is"
-            raise CommandError(Exit.OUTPUT, f"{path} {verb} the input; name another output")
-        if is_folder and may_replace and format_of_name(file.name) is None:
-            text = f"{path} contains {file.name}, which is not a data file; name another output"
-            raise CommandError(Exit.OUTPUT, text)
+            if is_folder:
+                raise CommandError(
+                    Exit.OUTPUT, f"{place.address} contains the input; name another output"
+                )
+            raise CommandError(Exit.OUTPUT, f"{place.address} is the input; name another output")
+        if is_folder and may_replace and file.format is None:
+            raise CommandError(
+                Exit.OUTPUT,
+                f"{place.address} contains {file.name}, which is not a data file; name another"
+                " output",
+            )
     is_empty = not files and (place.local is None or not os.listdir(place.local))
     if not is_empty and not may_replace:
-        raise CommandError(Exit.OUTPUT, f"{path} already exists; pass --overwrite to replace it")
+        raise CommandError(
+            Exit.OUTPUT, f"{place.address} already exists; pass --overwrite to replace it"
+        )
 
 
 @contextmanager
-def new_output(path: str, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
-    """Yield a local path to write to; the output appears at `path` only if the block succeeds."""
-    place = place_of(path)
+def new_output(place: Place, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
+    """Yield a local path to write to; the output appears at `place` only if the block succeeds."""
     local = place.local
-    made = replaced(local, may_replace, is_folder) if local else places.uploading(place, is_folder)
-    with writing(path), made as part:
+    made = replaced(local, may_replace, is_folder) if local else uploading(place, is_folder)
+    with writing(place.address), made as part:
         yield part
 
 
 @contextmanager
-def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.NativeFile]:
-    """Yield an open file to write to; a file appears at `path` only if the block succeeds."""
-    is_device = os.path.exists(path) and not os.path.isfile(path)  # or a pipe
-    if path == STANDARD or is_device:
+def new_file(place: Place, form: Format, may_replace: bool = False) -> Iterator[pa.NativeFile]:
+    """Yield an open file to write to; a file appears at `place` only if the block succeeds."""
+    if place.is_standard or place.is_device:
         with (
-            writing("standard output" if path == STANDARD else path),
-            _opened(path, form) as out,
+            writing("standard output" if place.is_standard else place.address),
+            _opened(place, form) as out,
             pa.PythonFile(out, "w") as raw,
             _packed(raw, form) as file,
         ):
             yield file
         return
-    with new_output(path, may_replace) as part, written(part, form) as file:
+    with new_output(place, may_replace) as part, written(part, form) as file:
         yield file
 
 
@@ -234,13 +247,15 @@ class _Unbuffered(io.FileIO):
         return n_done
 
 
-def _opened(path: str, form: Format) -> io.FileIO:
+def _opened(place: Place, form: Format) -> io.FileIO:
     """Open standard output, a pipe or a device."""
-    if path != STANDARD:
-        return _Unbuffered(path, "wb")  # waits until a pipe is opened for reading
+    if not place.is_standard:
+        return _Unbuffered(place.path, "wb")  # waits until a pipe is opened for reading
     if sys.stdout.isatty() and not form.is_text:
-        text = f"standard output is a terminal, which cannot show {form.kind}; name a file"
-        raise CommandError(Exit.USAGE, text)
+        raise CommandError(
+            Exit.USAGE,
+            f"standard output is a terminal, which cannot show {form.kind}; name a file",
+        )
     # A separate handle, because a compressed stream closes what it writes to.
     handle = os.dup(sys.stdout.fileno())
     if os.name == "posix":

@@ -16,29 +16,18 @@ import pyarrow as pa
 from pyarrow import fs
 
 from onehot_fast.adapter import did_you_mean, number_of
-from onehot_fast.cli import places
-from onehot_fast.cli.delimited import TextReader
+from onehot_fast.cli.arrow_reader import ArrowReader, StreamReader
+from onehot_fast.cli.csv_reader import TextReader
+from onehot_fast.cli.folder_keys import key_type, keys_of
+from onehot_fast.cli.formats import Format, format_of_content
 from onehot_fast.cli.messages import CommandError, Exit, reading
-from onehot_fast.cli.places import Format, Place, format_of_name, place_of
-from onehot_fast.cli.readers import (
-    ArrowReader,
-    Batches,
-    Input,
-    Names,
-    ParquetReader,
-    Reader,
-    StreamReader,
-)
+from onehot_fast.cli.parquet_reader import ParquetReader
+from onehot_fast.cli.places import Place, local_place
+from onehot_fast.cli.reader import Batches, Input, Names, Reader
+from onehot_fast.cli.schemas import as_common, common_schema, difference
 
-# Standard input or output.
-STANDARD = "-"
 STANDARD_INPUT = "standard input"  # its name in messages
 KEY_BYTES = 16
-# Types of the same values, which the first type of each row holds.
-ALIKE = {
-    pa.large_string(): (pa.string(), pa.large_string(), pa.string_view()),
-    pa.large_binary(): (pa.binary(), pa.large_binary(), pa.binary_view()),
-}
 # Formats with the same messages, which a program reads by their content.
 ARROW_FORMATS = Format("arrow"), Format("arrows")
 READERS: dict[str, type[Reader]] = {
@@ -124,7 +113,7 @@ class InputFiles:
             n_rows, batch = batch.num_rows, batch.select([]) if extra else batch
             if self.common is not None and not extra:
                 are_coded = any(each.format.kind == "parquet" for each in self.readers)
-                batch = _as_common(batch, self.common, coded if are_coded else ())
+                batch = as_common(batch, self.common, coded if are_coded else ())
             for name in keys:
                 key = pa.scalar(reader.keys[name], pa.string()).cast(self.keys[name])
                 column = pa.repeat(key, n_rows)
@@ -194,15 +183,22 @@ class InputFiles:
             if name not in names or (is_text and is_chosen):
                 continue
             for mark, count in found.most_common():
-                what = f"{self.name}: {mark!r} ({number_of(count, 'row')}) of column"
-                if is_text:
-                    kind = "text" if mark else "a category, because it is quoted"
-                    how = f"{kind}; --null {shlex.quote(mark)} reads it as missing"
+                rows = number_of(count, "row")
+                if is_text and mark:
+                    notes.append(
+                        f"{self.name}: {mark!r} ({rows}) of column {name!r} is text;"
+                        f" --null {shlex.quote(mark)} reads it as missing"
+                    )
+                elif is_text:
+                    notes.append(
+                        f"{self.name}: '' ({rows}) of column {name!r} is a category, because it is"
+                        " quoted; --null '' reads it as missing"
+                    )
                 elif mark:
-                    how = f"missing; --text-column {shlex.quote(name)} reads it as text"
-                else:
-                    continue
-                notes.append(f"{what} {name!r} is {how}")
+                    notes.append(
+                        f"{self.name}: {mark!r} ({rows}) of column {name!r} is missing;"
+                        f" --text-column {shlex.quote(name)} reads it as text"
+                    )
         return notes
 
     def identities(self) -> list[Any]:
@@ -221,16 +217,17 @@ class InputFiles:
                 hint = did_you_mean(name, counts) or f" its columns are: {', '.join(counts)}"
                 raise CommandError(code, f"{self.name} has no column {name!r};{hint}")
             if counts[name] > 1:
-                text = f"{self.name} has {counts[name]} columns {name!r}; rename all but one"
-                raise CommandError(code, text)
+                raise CommandError(
+                    code, f"{self.name} has {counts[name]} columns {name!r}; rename all but one"
+                )
 
 
 @contextmanager
 def open_source(spec: Input) -> Iterator[InputFiles]:
     """Open a file, a folder or standard input; remove the temporary files after the block."""
-    name, path = spec.input_path, spec.input_path
+    place, name = spec.place, spec.place.address
     with ExitStack() as resources:
-        if path == STANDARD:
+        if place.is_standard:
             folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
             name, path = STANDARD_INPUT, os.path.join(folder, "stdin")
             if sys.stdin is None:
@@ -238,8 +235,8 @@ def open_source(spec: Input) -> Iterator[InputFiles]:
             with reading(name), open(path, "wb") as copy:  # because it cannot be read twice
                 while block := os.read(sys.stdin.fileno(), 1 << 20):
                     copy.write(block)
+            place = local_place(path)
         with reading(name):
-            place = place_of(path)
             kind = place.kind
         if kind == fs.FileType.NotFound:
             raise CommandError(Exit.INPUT, f"{name}: No such file or directory")
@@ -258,17 +255,20 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
     """Open a file; `spec`, the extension or the first bytes determine its format."""
     with reading(name):
         if place.kind == fs.FileType.Unknown:
-            text = f"{name} is not a regular file; type - to read standard input"
-            raise CommandError(Exit.INPUT, text)
-        form = spec.input_format or format_of_name(place.name)
+            raise CommandError(
+                Exit.INPUT, f"{name} is not a regular file; type - to read standard input"
+            )
+        form = spec.input_format or place.format
         if form is None or (spec.input_format is None and form in ARROW_FORMATS):
             with place.open() as file:
-                found = places.format_of_content(bytes(file.read(8)))
+                found = format_of_content(bytes(file.read(8)))
             # Many programs give streams the extension of files.
             form = found if form is None or found in ARROW_FORMATS else form
-        if form.kind == "npz":
-            text = f"{name}: npz files can only be written, not read; name another input"
-            raise CommandError(Exit.INPUT, text)
+        if not form.is_readable:
+            raise CommandError(
+                Exit.INPUT,
+                f"{name}: {form.kind} files can only be written, not read; name another input",
+            )
         reader = READERS[form.kind](place, name, form, spec)
         list(reader.schema.names)  # raises an error if a name is not UTF-8
         return reader
@@ -282,11 +282,14 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
         place
         for place in files
         if not any(part.startswith((".", "_")) for part in place.below(folder).parts)
-        and (spec.input_format or format_of_name(place.name)) is not None
+        and (spec.input_format or place.format) is not None
     ]
     if not data:
-        text = f"{folder.address}: the folder contains no data file, e.g. .parquet or .csv; name"
-        raise CommandError(Exit.INPUT, f"{text} another input")
+        raise CommandError(
+            Exit.INPUT,
+            f"{folder.address}: the folder contains no data file, e.g. .parquet or .csv; name"
+            " another input",
+        )
     readers = [_open(place, place.address, spec) for place in data]
     first = readers[0]
     # Text files are read as the types of the first file, not as those of their first rows. If the
@@ -304,84 +307,23 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
         schema = common = first.schema if schema is None else schema
         if not reader.schema.equals(schema):
             # Files other than text are converted while they are read.
-            common = None if reader.format.is_text else _common(schema, reader.schema)
+            common = None if reader.format.is_text else common_schema(schema, reader.schema)
         if common is None:
-            text = f"{reader.name}: columns or types differ from those of {first.name}:"
-            raise CommandError(Exit.SCHEMA, f"{text} {_difference(first.schema, reader.schema)}")
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{reader.name}: columns or types differ from those of {first.name}:"
+                f" {difference(first.schema, reader.schema)}",
+            )
         schema = common
-        reader.keys = places.keys_of(reader.place.below(folder).parts[:-1])
+        reader.keys = keys_of(reader.place.below(folder).parts[:-1])
         if list(reader.keys) != list(first.keys):
             one, two = ("/".join(each.keys) or "none" for each in (first, reader))
-            text = f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
-            raise CommandError(Exit.SCHEMA, f"{text} {first.name} have {one}; rename the folders")
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
+                f" {first.name} have {one}; rename the folders",
+            )
     own = [name for name in first.keys if name not in first.schema.names]
-    keys = {name: places.key_type([reader.keys[name] for reader in readers]) for name in own}
+    keys = {name: key_type([reader.keys[name] for reader in readers]) for name in own}
     are_converted = len(readers) > 1 and not first.format.is_text
     return InputFiles(folder.address, readers, folder, keys, schema if are_converted else None)
-
-
-def _common(one: pa.Schema, two: pa.Schema) -> pa.Schema | None:
-    """Return `one` with types that hold the values of both schemas; None if there are none.
-
-    The columns may be in another order. Strings may be stored in a dictionary in one file only, and
-    may have 32-bit or 64-bit offsets.
-    """
-    if one.names != two.names:
-        if len({*one.names}) < len(one) or sorted(one.names) != sorted(two.names):
-            return None
-        two = pa.schema([two.field(name) for name in one.names])
-    fields = []
-    for left, right in zip(one, two, strict=True):
-        kind = left.type
-        if kind != right.type:
-            kinds = {_value_type(left.type), _value_type(right.type)}
-            found = [wide for wide, alike in ALIKE.items() if kinds.issubset(alike)]
-            if len(kinds) > 1 and not found:
-                return None
-            kind = kinds.pop() if len(kinds) == 1 else found[0]
-        fields.append(left.with_type(kind).with_nullable(left.nullable or right.nullable))
-    return pa.schema(fields, one.metadata)
-
-
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the values of a dictionary, or else the type itself."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _as_common(batch: pa.RecordBatch, schema: pa.Schema, coded: Names) -> pa.RecordBatch:
-    """Return the columns of a batch in the order and types of `schema`.
-
-    Columns of strings in `coded` become dictionaries, like those that most files yield.
-    """
-    fields, arrays = [], []
-    names = {name: i for i, name in enumerate(batch.schema.names)}
-    are_unique = len(names) == batch.num_columns
-    chosen = [one for one in schema if one.name in names]
-    for i, one in enumerate(chosen):
-        kind = one.type
-        if one.name in coded and any(kind in alike for alike in ALIKE.values()):
-            kind = pa.dictionary(pa.int32(), kind)
-        fields.append(one.with_type(kind))
-        arrays.append(_converted(batch.column(names[one.name] if are_unique else i), kind))
-    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, schema.metadata))
-
-
-def _converted(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return an array with the type `kind`, which holds its values."""
-    if array.type == kind:
-        return array
-    if not pa.types.is_dictionary(kind):
-        values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-        return values.cast(kind)
-    if not pa.types.is_dictionary(array.type):
-        array = array.cast(kind.value_type).dictionary_encode()
-    codes, values = array.indices.cast(kind.index_type), array.dictionary.cast(kind.value_type)
-    return pa.DictionaryArray.from_arrays(codes, values, ordered=kind.ordered)
-
-
-def _difference(one: pa.Schema, two: pa.Schema) -> str:
-    """Return the first difference between two schemas."""
-    for left, right in zip(one, two, strict=False):
-        if left != right:
-            return f"{right.name} ({right.type}) instead of {left.name} ({left.type})"
-    return f"{number_of(len(two), 'column')} instead of {len(one)}"

@@ -6,9 +6,8 @@ import itertools
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -18,13 +17,13 @@ import pyarrow.compute as pc
 import pyarrow.csv as text_format
 import pyarrow.parquet as pq
 
-from onehot_fast.cli.outputs import Output
+from onehot_fast.cli.arrow_batches import PLAIN_TEXTS
+from onehot_fast.cli.formats import Format
+from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.parquet import GroupWriter
-from onehot_fast.cli.places import Format, place_of
-from onehot_fast.cli.readers import PLAIN_TEXTS, Reader
+from onehot_fast.cli.plan import Plan
+from onehot_fast.cli.reader import Reader
 from onehot_fast.cli.signals import ends_process
-from onehot_fast.cli.source import STANDARD
-from onehot_fast.integrations.arrow import plain_type
 
 # The maximum number of files that are written at the same time.
 MAX_OPEN = 64
@@ -47,19 +46,6 @@ TEXT_ROWS = 1 << 13
 BYTES = pa.large_binary()
 BINARY_TYPES = pa.binary(), pa.large_binary(), pa.binary_view()
 STRINGS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), *PLAIN_TEXTS)
-
-
-@dataclass(frozen=True)
-class Change:
-    """How the command changes the rows of the input: new columns replace old columns."""
-
-    after: pa.Schema  # the schema of the new rows
-    old: Collection[str]  # the columns that are replaced
-    new: dict[str, None]  # the columns that replace them, in order
-    apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
-    row_bytes: float  # about how many bytes a row of the new columns takes
-    is_loaded: bool = False  # whether --encoder was given
-    are_features: bool = False  # whether each new column is a feature, not a column of values
 
 
 class Writer(ABC):
@@ -87,10 +73,9 @@ class Writer(ABC):
         for i, (found, expected) in enumerate(pairs):
             is_same = found is not None and expected is not None and found.name == expected.name
             if not is_same or not _is_alike(found.type, expected.type):
-                text = (
+                raise pa.ArrowInvalid(
                     f"column {i} of the rows is {found}, but column {i} of the file is {expected}"
                 )
-                raise pa.ArrowInvalid(text)
 
     def close(self) -> None:  # noqa: B027  a text file has no end of its own
         """Write the end of the file, but do not close the file object."""
@@ -110,16 +95,16 @@ def _is_alike(kind: pa.DataType, expected: pa.DataType) -> bool:
 class ParquetWriter(Writer):
     """A Parquet file, written row group by row group."""
 
-    def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
-        _require_parquet(change.after)
-        described = _leaves(change.after, change.new)
+    def __init__(self, file: Any, plan: Plan, destination: Destination, source: Reader) -> None:
+        _require_parquet(plan.after)
+        described = _leaves(plan.after, plan.new)
         coded = [path for path in described if path not in source.plain]
         options: dict[str, Any] = {"use_dictionary": coded, "write_statistics": described}
-        codecs = output.compression or NEW_CODEC, output.compression or KEPT_CODEC
-        n_files = MAX_OPEN if output.partition_by else 1
-        self._schema = change.after
-        self._writer = GroupWriter(file, change.after, change.new, *codecs, n_files, **options)
-        group_rows = output.group_rows or GROUP_ROWS
+        codecs = destination.compression or NEW_CODEC, destination.compression or KEPT_CODEC
+        n_files = MAX_OPEN if destination.partition_by else 1
+        self._schema = plan.after
+        self._writer = GroupWriter(file, plan.after, plan.new, *codecs, n_files, **options)
+        group_rows = destination.group_rows or GROUP_ROWS
         self._max_rows = min(group_rows, MAX_GROUP_ROWS)
         self._max_bytes = GROUP_BYTES // n_files
         self._waiting: list[pa.RecordBatch] = []
@@ -165,8 +150,10 @@ def _require_parquet(schema: pa.Schema) -> None:
             try:
                 pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
             except pa.ArrowNotImplementedError as error:
-                text = f"column {field.name!r} has type {field.type}, which parquet cannot hold;"
-                raise pa.ArrowInvalid(f"{text} choose another format, e.g. .arrow") from error
+                raise pa.ArrowInvalid(
+                    f"column {field.name!r} has type {field.type}, which parquet cannot hold;"
+                    " choose another format, e.g. .arrow"
+                ) from error
         raise
 
 
@@ -190,52 +177,18 @@ def _is_boolean(kind: pa.DataType) -> bool:
     return bool(pa.types.is_boolean(kind))
 
 
-def can_hold(form: Format, values: pa.Array) -> bool:
-    """Tell whether a format can hold values, i.e. whether they can be written.
-
-    An Arrow file must also give the same type back; it has no dictionaries of extension types. A
-    Parquet file must give back the same values from a dictionary as without one: pyarrow reads a
-    dictionary of durations as integers, and one of times with a time zone as times in UTC.
-    """
-    if not len(values):
-        values = pa.nulls(1, values.type)
-    table, file = pa.table({"x": pa.chunked_array([values, values])}), pa.BufferOutputStream()
-    try:
-        if form.kind == "parquet":
-            kind = _type_in_parquet(table)
-            if not isinstance(values, pa.DictionaryArray):
-                return True
-            plain = _type_in_parquet(pa.table({"x": values.dictionary}))
-            return bool(plain_type(kind) == plain_type(plain))
-        if form.kind in ("csv", "tsv"):
-            text_format.write_csv(pa.table({"x": pa.array([], values.type)}), file)
-            return not isinstance(values, pa.DictionaryArray)
-        with pa.ipc.new_stream(file, table.schema) as writer:
-            writer.write_table(table)
-        return bool(pa.ipc.open_stream(file.getvalue()).read_all().schema == table.schema)
-    except (pa.ArrowException, OSError):
-        return False
-
-
-def _type_in_parquet(table: pa.Table) -> pa.DataType:
-    """Return the type that pyarrow reads after it wrote a table of one column to Parquet."""
-    file = pa.BufferOutputStream()
-    pq.write_table(table.unify_dictionaries(), file)
-    return pq.read_table(pa.BufferReader(file.getvalue())).schema.field(0).type
-
-
 class ArrowWriter(Writer):
     """An Arrow IPC file or stream."""
 
-    def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
-        is_file = output.form.kind == "arrow"
-        codec = output.compression or source.compression
+    def __init__(self, file: Any, plan: Plan, destination: Destination, source: Reader) -> None:
+        is_file = destination.format.kind == "arrow"
+        codec = destination.compression or source.compression
         codec = codec if codec in ("lz4", "zstd") else None  # Parquet has others
         settings = pa.ipc.IpcWriteOptions(compression=codec, emit_dictionary_deltas=is_file)
         make = pa.ipc.new_file if is_file else pa.ipc.new_stream
-        self._schema = change.after
-        self._writer = make(file, change.after, options=settings)
-        coded = [i for i, field in enumerate(change.after) if pa.types.is_dictionary(field.type)]
+        self._schema = plan.after
+        self._writer = make(file, plan.after, options=settings)
+        coded = [i for i, field in enumerate(plan.after) if pa.types.is_dictionary(field.type)]
         # A file has one dictionary for each column, which can only grow.
         self._dictionaries: dict[int, Any] = dict.fromkeys(coded) if is_file else {}
 
@@ -277,16 +230,16 @@ class TextWriter(Writer):
     choose for each value, and writes 2002.0 as 2002, which readers take for an integer.
     """
 
-    def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
-        form = output.form
-        _require_text(change.after, form)
-        of_csv = output.delimiter if form.kind == "csv" else None
+    def __init__(self, file: Any, plan: Plan, destination: Destination, source: Reader) -> None:
+        form = destination.format
+        _require_text_types(plan.after, form)
+        of_csv = destination.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
-        self._schema, self._is_text = change.after, source.format.is_text
-        self._features = set(change.new) if change.are_features else set()
+        self._schema, self._is_text = plan.after, source.format.is_text
+        self._features = set(plan.new) if plan.are_features else set()
         # The kept numbers of a CSV file are unchanged text, so new ones get the same comma.
         self._decimal = source.spec.decimal if self._is_text else "."
-        self._write([self._quoted(pa.array([name], BYTES)) for name in change.after.names])
+        self._write_rows([self._quoted(pa.array([name], BYTES)) for name in plan.after.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
@@ -294,10 +247,10 @@ class TextWriter(Writer):
         # The texts of many rows would take much memory.
         for start in range(0, batch.num_rows, TEXT_ROWS):
             pairs = zip(self._schema, batch.slice(start, TEXT_ROWS).columns, strict=True)
-            self._write([self._as_text(field, column) for field, column in pairs])
+            self._write_rows([self._fields(field, column) for field, column in pairs])
         self.n_rows += batch.num_rows
 
-    def _as_text(self, field: pa.Field, column: pa.Array) -> pa.Array:
+    def _fields(self, field: pa.Field, column: pa.Array) -> pa.Array:
         """Return the fields of a column, as they are written."""
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
@@ -305,7 +258,7 @@ class TextWriter(Writer):
         if pa.types.is_boolean(kind) and is_feature:
             return pc.if_else(column, pa.scalar(b"1", BYTES), pa.scalar(b"0", BYTES))
         if not self._is_text:
-            self._require_text(field, column)
+            self._require_utf8(field, column)
         if kind in STRINGS:
             return self._quoted(column.cast(BYTES))
         texts = column.cast(pa.string())
@@ -317,7 +270,7 @@ class TextWriter(Writer):
         return self._quoted(texts.cast(BYTES), is_string=False)
 
     @staticmethod
-    def _require_text(field: pa.Field, column: pa.Array) -> None:
+    def _require_utf8(field: pa.Field, column: pa.Array) -> None:
         """Raise an error if a column contains bytes that are not text."""
         if isinstance(column, pa.ExtensionArray):
             column = column.storage
@@ -326,8 +279,10 @@ class TextWriter(Writer):
             try:
                 column.cast(BYTES).cast(pa.large_string())
             except pa.ArrowInvalid as error:
-                text = f"column {field.name!r} contains bytes that are not UTF-8, which a text file"
-                raise pa.ArrowInvalid(f"{text} cannot hold; choose another format") from error
+                raise pa.ArrowInvalid(
+                    f"column {field.name!r} contains bytes that are not UTF-8, which a text file"
+                    " cannot hold; choose another format"
+                ) from error
 
     def _quoted(self, texts: pa.Array, is_string: bool = True) -> pa.Array:
         """Add quotation marks to texts that need them."""
@@ -344,7 +299,7 @@ class TextWriter(Writer):
         empty = pa.scalar(b"", BYTES)
         return pc.if_else(needs, pc.binary_join_element_wise(mark, doubled, mark, empty), texts)
 
-    def _write(self, columns: list[pa.Array]) -> None:
+    def _write_rows(self, columns: list[pa.Array]) -> None:
         """Write rows of fields."""
         # In a file of one column, readers would skip the line of a missing value.
         empty = pa.scalar(b'""' if len(columns) == 1 else b"", BYTES)
@@ -358,31 +313,33 @@ class TextWriter(Writer):
         self._file.write(lines.buffers()[2].slice(offsets[0], offsets[-1] - offsets[0]))
 
 
-def _without_views(kind: pa.DataType) -> pa.DataType:
+def _without_text_views(kind: pa.DataType) -> pa.DataType:
     """Return a type that pyarrow can write as text; some types have no hash, so none is a key."""
     return next((plain for view, plain in PLAIN_TEXTS.items() if kind == view), kind)
 
 
-def _require_text(schema: pa.Schema, form: Format) -> None:
+def _require_text_types(schema: pa.Schema, form: Format) -> None:
     """Raise an error if a column cannot be written as text, or if there is no column."""
     if not len(schema):
-        text = f"there is no column to write, and {form.kind} requires one; choose another format"
-        raise pa.ArrowInvalid(text)
+        raise pa.ArrowInvalid(
+            f"there is no column to write, and {form.kind} requires one; choose another format"
+        )
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         try:
             # Of no rows, pyarrow also writes types that it does not cast to text. Nested types it
             # never writes, and to make a null of a union of no types ends the process.
             stored = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-            named = pa.schema([("x", _without_views(kind))])
+            named = pa.schema([("x", _without_text_views(kind))])
             alone = pa.Table.from_batches([], named)
             if not pa.types.is_nested(stored):
                 alone = pa.table([pa.nulls(1, named.field(0).type)], named)
             text_format.write_csv(alone, pa.BufferOutputStream())
         except pa.ArrowException as error:
-            text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
-            text += " choose another format"
-            raise pa.ArrowInvalid(text) from error
+            raise pa.ArrowInvalid(
+                f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
+                " choose another format"
+            ) from error
 
 
 class MatrixWriter(Writer):
@@ -393,12 +350,12 @@ class MatrixWriter(Writer):
     grow with the number of rows. The temporary files are in the folder of a local output.
     """
 
-    def __init__(self, file: Any, change: Change, output: Output, source: Reader) -> None:
-        self._file, self._schema, self._names = file, change.after, list(change.new)
-        kind = change.after.field("data").type.value_type
+    def __init__(self, file: Any, plan: Plan, destination: Destination, source: Reader) -> None:
+        self._file, self._schema, self._names = file, plan.after, list(plan.new)
+        kind = plan.after.field("data").type.value_type
         # pyarrow's `to_pandas_dtype` requires pandas.
         self._dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
-        local = None if output.path == STANDARD else place_of(output.path).local
+        local = None if destination.place.is_standard else destination.place.local
         folder = None if local is None else local.parent
         self._temporary = ExitStack()
         self._indices, self._data, self._ends = [

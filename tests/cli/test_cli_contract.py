@@ -136,7 +136,7 @@ def test_the_input_changes(code, name):
     change = f"os.remove:{name}" if code == Exit.INPUT else f"os.truncate:{name}:{n_bytes}"
     # In a process of its own: writers that earlier tests broke may be destroyed at any time, and
     # Arrow reports a file that it cannot close on standard error.
-    place, line = "after onehot_fast.cli.encode.learn", f"encode {name} -c carrier,dest -o"
+    place, line = "after onehot_fast.cli.learning.learn", f"encode {name} -c carrier,dest -o"
     ended, error = signalling.run(place, change, *line.split(), "out.parquet")
 
     assert (ended, error.count("\n")) == (code, 1), error
@@ -154,7 +154,7 @@ def test_a_large_batch_is_truncated():
     assert file.stats.num_record_batches == 1
 
     # Truncated between the check and the copy, it would still be a signal: see docs/files.md.
-    place = "before onehot_fast.cli.readers.ArrowReader._require_size"
+    place = "before onehot_fast.cli.arrow_reader.ArrowReader._require_size"
     line = "encode in.arrow -c size -o out.parquet"
     code, error = signalling.run(place, "os.truncate:in.arrow:1000", *line.split())
     assert (code, error.count("\n")) == (Exit.CORRUPT, 1), error

@@ -20,7 +20,7 @@ from command_files import Exit, pa, parquet
 from command_files import csv as arrow_csv
 
 from onehot_fast.cli import cells
-from onehot_fast.cli.delimited import FilledRows, unique_names
+from onehot_fast.cli.csv_reader import FilledRows, unique_names
 from onehot_fast.cli.writers import Writer
 
 pandas = pytest.importorskip("pandas")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections import Counter
 from pathlib import Path
 
 import command_files as files
@@ -13,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import examples
 
-from onehot_fast.cli import main, places
+from onehot_fast.cli import folder_keys, main
 
 dataset = pytest.importorskip("pyarrow.dataset")
 
@@ -113,7 +114,7 @@ def test_a_dictionary_of_views_names_folders(done):
     files.write(pa.table({"k": keys, "c": ["a", "b", "a"]}), Path("in.arrow"))
     done("encode in.arrow -c c --partition-by k -o out")
     found = {str(Path(path).parent) for path in paths_below("out")}
-    assert found == {"k=x", "k=y", f"k={places.MISSING}"}
+    assert found == {"k=x", "k=y", f"k={folder_keys.MISSING}"}
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows", "csv", "tsv.gz"])
@@ -121,7 +122,9 @@ def test_a_partitioned_folder_stays_one(suffix, table, done):
     """Its keys are columns that can be encoded, and are not written into files below them."""
     for year in (2013, 2014):
         for gate in ("A 1", None):
-            path = Path("in", f"year={year}", places.folder_name("gate", gate), f"part.{suffix}")
+            path = Path(
+                "in", f"year={year}", folder_keys.folder_name("gate", gate), f"part.{suffix}"
+            )
             path.parent.mkdir(parents=True)
             files.write(table.select(["id", "dest"]), path)
     done("encode in -o same")
@@ -264,6 +267,26 @@ def test_an_upload_that_fails(nth, refused, store, monkeypatch):
     refused(line, Exit.OUTPUT, os.strerror(5))
     assert n_put == nth + 1
     assert [*store.find("/out")] == []
+
+
+def test_each_address_is_parsed_once(small, done, store, monkeypatch):
+    """The first stop makes a `Place` of an address, and hands it to all others."""
+    store.put_file(str(small), "/in.parquet")
+    done("encode memory://in.parquet -c carrier -o memory://a.npz --save-encoder memory://e.json")
+    core = pytest.importorskip("fsspec.core")
+    parsed, parse = Counter(), core.url_to_fs
+
+    def counting(address, **options):
+        parsed[address] += 1
+        return parse(address, **options)
+
+    monkeypatch.setattr(core, "url_to_fs", counting)
+
+    line = "encode memory://in.parquet --encoder memory://e.json --overwrite"
+    for output in ("memory://a.npz", "memory://b.csv", "memory://c/"):
+        parsed.clear()
+        done(f"{line} -o {output}")
+        assert parsed == {"memory://in.parquet": 1, "memory://e.json": 1, output: 1}
 
 
 def test_the_local_disk_by_its_address(small, done, refused, store):

@@ -16,16 +16,19 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from onehot_fast import Encoder
-from onehot_fast.cli.conversion import batch_rows
+from onehot_fast.cli.batches import batch_rows
+from onehot_fast.cli.formats import Format
 from onehot_fast.cli.parquet import CODECS, GroupWriter
 from onehot_fast.cli.parquet import footer as thrift
-from onehot_fast.cli.places import Format, place_of
-from onehot_fast.cli.readers import Input, ParquetReader
+from onehot_fast.cli.parquet_reader import ParquetReader
+from onehot_fast.cli.places import place_of
+from onehot_fast.cli.reader import Input
 
 
 def reader_of(path):
     """Return the reader of a file."""
-    return ParquetReader(place_of(path), path, Format("parquet"), Input(path))
+    place = place_of(path)
+    return ParquetReader(place, path, Format("parquet"), Input(place))
 
 
 def rich_table(n_rows=500):

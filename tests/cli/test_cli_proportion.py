@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 from command_files import Exit, pa
 
-from onehot_fast.cli import cells, encode, readers
+from onehot_fast.cli import cells, encode, encoders, learning, notes, parquet_reader
 from onehot_fast.cli.parquet import CODECS, are_bits, footer_in, groups_of, read_bits
 from onehot_fast.cli.parquet import footer as thrift
 from onehot_fast.cli.parquet import writer as writing
@@ -57,10 +57,10 @@ def test_there_and_back(layout, group_rows, are_bits_read, done, monkeypatch):
     options = f"-c size --layout {layout} --row-group-size {group_rows}"
     done(f"encode in.parquet {options} -o middle.parquet")
     n_read = []
-    read = readers.read_bits
-    monkeypatch.setattr(readers, "read_bits", lambda *a: n_read.append(1) or read(*a))
+    read = parquet_reader.read_bits
+    monkeypatch.setattr(parquet_reader, "read_bits", lambda *a: n_read.append(1) or read(*a))
     if not are_bits_read:
-        monkeypatch.setattr(readers, "MAX_BITS_BYTES", -1)
+        monkeypatch.setattr(parquet_reader, "MAX_BITS_BYTES", -1)
     done("decode middle.parquet -o out.parquet")
 
     assert parquet.read_table("out.parquet").to_pydict() == table.to_pydict()
@@ -77,7 +77,7 @@ def test_only_features(done):
     )
 
 
-@pytest.mark.parametrize("kind", readers.TEXT_TYPES, ids=str)
+@pytest.mark.parametrize("kind", parquet_reader.TEXT_TYPES, ids=str)
 @pytest.mark.parametrize("layout", ["columns", "struct", "dictionary"])
 def test_decoded_strings_are_written_as_codes(kind, layout, done, monkeypatch):
     """The writer gets codes of strings, and the file has strings of the type that was encoded."""
@@ -175,7 +175,7 @@ def test_features_of_text_are_not_converted_one_by_one(done, monkeypatch):
 
         return wrapper
 
-    for name in ("_converted", "kind_of", "counts_of", "without"):
+    for name in ("_parsed", "kind_of", "counts_of", "without"):
         monkeypatch.setattr(cells, name, counted(name, getattr(cells, name)))
     found = []
     for n_features in (2, 90):
@@ -207,13 +207,13 @@ def test_groups_of_the_input_are_merged(done, monkeypatch):
     """Small row groups are read as few batches, which cost time for each feature."""
     parquet.write_table(table_of(5000), "in.parquet", row_group_size=50)
     sizes = []
-    learn = encode.Encoders.learn
+    learn = encoders.Encoders.learn
 
-    def learning(encoders, rows, types):
+    def counting(encoder, rows, types):
         sizes.append(rows.num_rows)
-        learn(encoders, rows, types)
+        learn(encoder, rows, types)
 
-    monkeypatch.setattr(encode.Encoders, "learn", learning)
+    monkeypatch.setattr(encoders.Encoders, "learn", counting)
     done("encode in.parquet -c size -o out.parquet")
     assert sizes == [0, 5000]
     result = parquet.read_table("out.parquet")
@@ -225,7 +225,7 @@ def test_groups_of_the_input_are_merged(done, monkeypatch):
 @pytest.mark.parametrize("kind", ["text", "lists", "dictionary"])
 def test_a_long_category_is_refused_before_writing(name, kind, refused, done, monkeypatch):
     """The message names the column and the remedy, which works; a shorter one is a category."""
-    monkeypatch.setattr(encode, "MAX_CATEGORY_BYTES", 100)
+    monkeypatch.setattr(learning, "MAX_CATEGORY_BYTES", 100)
     texts = pa.array(["x" * 101, "y"])
     if kind != "text" and name == "in.csv":
         pytest.skip("CSV has no such type")
@@ -243,14 +243,14 @@ def test_a_long_category_is_refused_before_writing(name, kind, refused, done, mo
     refused(f"encode {name} -c k,size -o out.csv", Exit.COLUMN, "column 'k' has a value of 101")
     assert not Path("out.csv").exists()
     done(f"encode {name} -c size -o out.parquet")
-    monkeypatch.setattr(encode, "MAX_CATEGORY_BYTES", 101)
+    monkeypatch.setattr(learning, "MAX_CATEGORY_BYTES", 101)
     done(f"encode {name} -c k,size -o all.parquet")
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow", "/"])
 def test_an_identifier_is_noted_before_it_is_written(suffix, done, monkeypatch):
     """The size is that of the features in the output: in text, two bytes for each."""
-    monkeypatch.setattr(encode, "MAX_KEYS", 500)
+    monkeypatch.setattr(notes, "MAX_KEYS", 500)
     n_rows = 1000
     parquet.write_table(pa.table({"key": [f"k{row}" for row in range(n_rows)]}), "in.parquet")
     seen = []

@@ -29,9 +29,9 @@ INTERRUPTED = 128 + signal.SIGINT, b"", "onehot-fast: interrupted\n"
 PLACES = [
     "before click.Context.invoke",
     "before onehot_fast.cli.source._open",
-    "before onehot_fast.cli.readers.ParquetReader.batches",
+    "before onehot_fast.cli.parquet_reader.ParquetReader.batches",
     "before onehot_fast.encoder.Encoder.partial_fit",
-    "after onehot_fast.cli.encode._check_features",
+    "after onehot_fast.cli.learning._check_features",
     "before onehot_fast.cli.conversion.batch_rows",
     "after onehot_fast.cli.outputs._locked",
     "after onehot_fast.cli.{sink}.__init__",
@@ -165,7 +165,7 @@ def test_a_second_signal_later(small):
 
 
 BLOCKED = {
-    "reading": ("onehot_fast.cli.readers.ParquetReader", "batches"),
+    "reading": ("onehot_fast.cli.parquet_reader.ParquetReader", "batches"),
     "encoding": ("onehot_fast.cli.encoders.Encoders", "with_labels"),
     "compressing": ("onehot_fast.cli.parquet.writer.GroupWriter", "_bits"),
     "writing with pyarrow": ("onehot_fast.cli.parquet.writer.GroupWriter", "_plain"),

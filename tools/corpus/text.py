@@ -12,7 +12,7 @@ import pyarrow.feather as feather  # noqa: TID253
 import pyarrow.parquet as parquet  # noqa: TID253
 
 from corpus.command import Verdict, converted, is_crash, run, with_remedies
-from onehot_fast.cli.delimited import unique_names
+from onehot_fast.cli.csv_reader import unique_names
 
 LAYOUTS = {
     "csv": ["columns", "dictionary"],

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa  # noqa: TID253
 import pyarrow.parquet as parquet  # noqa: TID253
 
-from onehot_fast.cli.places import Format, format_of_content, format_of_name
+from onehot_fast.cli.formats import Format, format_of_content, format_of_name
 
 
 def format_of(path: Path) -> Format:

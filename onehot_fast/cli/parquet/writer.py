@@ -135,7 +135,7 @@ class GroupWriter:
         out = pa.BufferOutputStream()
         options = {**self._options, "compression": codec, "store_schema": False}
         pq.write_table(rows, out, rows.num_rows, **options)
-        content, footer = _split(out.getvalue())
+        content, footer = _content_and_footer(out.getvalue())
         return content, chunks_of(footer, rows.num_rows)
 
     def _bits(self, rows: pa.Table, codec: str) -> _Piece:
@@ -163,7 +163,7 @@ class GroupWriter:
         self._threads.shutdown()
         out = pa.BufferOutputStream()
         pq.ParquetWriter(out, self._schema, **self._options).close()
-        footer = footer_with(_split(out.getvalue())[1], self._groups)
+        footer = footer_with(_content_and_footer(out.getvalue())[1], self._groups)
         self._write(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
     def abandon(self, wait: bool = True) -> None:
@@ -184,7 +184,7 @@ def footer_in(file: pa.NativeFile) -> bytes:
     return bytes(file.read(n_bytes))
 
 
-def _split(file: pa.Buffer) -> tuple[pa.Buffer, bytes]:
+def _content_and_footer(file: pa.Buffer) -> tuple[pa.Buffer, bytes]:
     """Return the content of a file between the magic and the footer, and the footer."""
     end = file.size - TAIL_BYTES
     start = end - int.from_bytes(file[end : end + 4].to_pybytes(), "little")

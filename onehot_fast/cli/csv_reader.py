@@ -17,9 +17,9 @@ import pyarrow.csv as csv
 
 from onehot_fast.adapter import number_of
 from onehot_fast.cli import cells
+from onehot_fast.cli.foreign import foreign, python_line
 from onehot_fast.cli.messages import one_line
-from onehot_fast.cli.places import foreign, python_line
-from onehot_fast.cli.readers import Batches, Names, Reader, sliced, unpacked
+from onehot_fast.cli.reader import Batches, Names, Reader, sliced, unpacked
 
 # The size of the blocks that are parsed. A row must fit into a block, so larger rows need larger
 # blocks, up to pyarrow's limit.
@@ -63,8 +63,10 @@ class TextReader(Reader):
             typed = [""] * len(typed)
         names = spec.names if spec.names is not None else unique_names(typed)
         if spec.names is not None and len(names) != len(typed):
-            text = f"--names has {number_of(len(names), 'name')}, but the first row has"
-            raise ValueError(f"{text} {number_of(len(typed), 'field')}; name each field")
+            raise ValueError(
+                f"--names has {number_of(len(names), 'name')}, but the first row has"
+                f" {number_of(len(typed), 'field')}; name each field"
+            )
         self._names: list[str] | None = list(names)
         with self._explained():
             self._set_kinds(self._infer())
@@ -100,13 +102,12 @@ class TextReader(Reader):
         own = self.format.delimiter
         likely = max(DELIMITERS, key=lambda letter: (unquoted.count(letter), letter == own))
         if likely != own:
-            remedy = f"--delimiter {likely!r}"
-            has_comma = re.compile(DECIMAL_COMMA.format(re.escape(likely))).search
-            if self.spec.decimal == "." and likely != "," and has_comma("\n".join(others)):
-                remedy += " --decimal ,"
+            find_comma = re.compile(DECIMAL_COMMA.format(re.escape(likely))).search
+            has_comma = self.spec.decimal == "." and likely != "," and find_comma("\n".join(others))
             raise ValueError(
                 f"the fields of the first line seem to be delimited by {likely!r}, not {own!r};"
-                f" pass {remedy} (or --delimiter {own!r} to keep {own!r})"
+                f" pass --delimiter {likely!r}{' --decimal ,' if has_comma else ''}"
+                f" (or --delimiter {own!r} to keep {own!r})"
             )
 
     def _read_names(self) -> list[str]:
@@ -140,8 +141,11 @@ class TextReader(Reader):
                 return False
         text = content.decode("utf8", "replace").removeprefix("\ufeff").strip("\r\n")
         if not text:
-            what = "names of the columns" if self.spec.has_header else "first row"
-            raise ValueError(f"the file is empty; a CSV file begins with the {what}")
+            if self.spec.has_header:
+                raise ValueError(
+                    "the file is empty; a CSV file begins with the names of the columns"
+                )
+            raise ValueError("the file is empty; a CSV file begins with the first row")
         self._content = content + b"\n"
         return True
 
@@ -196,7 +200,7 @@ class TextReader(Reader):
                 kinds[name] = pa.int64()
                 continue
             column = column.drop_null()
-            if not cells.is_text(column):
+            if not cells.are_utf8(column):
                 kinds[name] = pa.string()  # reading it raises an error with the row
                 continue
             texts = cells.as_text(column)
@@ -242,7 +246,7 @@ class TextReader(Reader):
         n_rows = 0
         with self._explained():
             for block in self._blocks(chosen):
-                converted = self._converted(block, coded, n_rows)
+                converted = self._typed_block(block, coded, n_rows)
                 n_rows += block.num_rows
                 # Convert before slicing: pyarrow 22 replaces strings in slices by other strings.
                 yield from sliced(converted, rows)
@@ -314,25 +318,25 @@ class TextReader(Reader):
             stream = FilledRows(stream, delimiter, len(self._names))
         return stream
 
-    def _converted(self, block: pa.RecordBatch, coded: Names, n_before: int) -> pa.RecordBatch:
+    def _typed_block(self, block: pa.RecordBatch, coded: Names, n_before: int) -> pa.RecordBatch:
         """Convert the columns of a block to their types; `n_before` rows were read before it."""
         columns = []
         for name, column in zip(block.schema.names, block.columns, strict=True):
             kind = self.schema.field(name).type
             try:
-                columns.append(self._converted_column(name, column, kind, name in coded))
+                columns.append(self._typed_column(name, column, kind, name in coded))
             except cells.CellError as error:
-                row = f"column {name!r}, row {n_before + error.row + 1:,}: {error}"
+                row = n_before + error.row + 1
                 if "--encoding" in str(error):
-                    raise ValueError(row) from error
-                what = cells.described(kind)
+                    raise ValueError(f"column {name!r}, row {row:,}: {error}") from error
                 raise ValueError(
-                    f"{row} is not one of the {what} that the column has before;"
+                    f"column {name!r}, row {row:,}: {error} is not one of the"
+                    f" {cells.described(kind)} that the column has before;"
                     f" pass --text-column {name!r} to read it as text"
                 ) from error
         return pa.record_batch(columns, block.schema.names)
 
-    def _converted_column(
+    def _typed_column(
         self, name: str, column: pa.Array, kind: pa.DataType, is_coded: bool
     ) -> pa.Array:
         """Convert a column to its type."""
@@ -374,12 +378,10 @@ class TextReader(Reader):
         except (pa.ArrowInvalid, UnicodeError) as error:
             text = one_line(error)
             if isinstance(error, UnicodeError) or "UTF8" in text:
-                hint = "pass --encoding if the file is not UTF-8, e.g. cp1252 or latin-1"
-            elif isinstance(error, pa.ArrowInvalid):
-                text, hint = self._remedy(text)
-            else:
-                raise
-            raise ValueError(f"{text}; {hint}") from error
+                raise ValueError(
+                    f"{text}; pass --encoding if the file is not UTF-8, e.g. cp1252 or latin-1"
+                ) from error
+            raise ValueError(self._with_remedy(text)) from error
 
     def _is_decodable(self) -> bool:
         """Tell whether the encoding of the file is right, as far as a decoder can tell."""
@@ -394,30 +396,47 @@ class TextReader(Reader):
             return False
         return True
 
-    def _remedy(self, text: str) -> tuple[str, str]:
-        """Return the message of an error of pyarrow's parser, and what to type instead."""
-        encoding = self.spec.encoding if self._is_decodable() else "latin-1"
-        has_header = str(self.spec.has_header).lower()
-        options = f"header={has_header}, all_varchar=true, null_padding=true, strict_mode=false"
-        options += ", parallel=false"
-        convert, path, end = "import duckdb", "{path}", ""
-        if encoding != "utf8":
-            # DuckDB reads few encodings, and not every byte of Latin-1.
-            text_of = f"pyarrow.input_stream({{path}}).read().decode({encoding!r})"
-            convert += f", pyarrow, tempfile; f = tempfile.NamedTemporaryFile(); f.write({text_of}"
-            convert, path, end = f"{convert}.encode()); f.flush()", "f.name", "; f.close()"
-        query = f"duckdb.sql('from read_csv(?, {options})', params=[{path}])"
-        convert = python_line(f"{convert}; {query}.write_parquet({{new}}){end}", self._path)
-        hint = f"convert it to Parquet first, e.g. with {convert}"
+    def _with_remedy(self, text: str) -> str:
+        """Return the message `text` of an error of pyarrow's parser, and what to type instead."""
+        line = self._converting_line()
         fields = OTHER_FIELDS.search(text)
         if fields and int(fields[2]) < int(fields[1]):
-            hint = f"pass --fill-rows to fill short rows with missing values, or {hint}"
-        elif NO_ROW in text:
-            text = "the file has no complete row; a quotation mark may not be closed"
-        elif ROW_TOO_LARGE in text:
-            text = f"a row has more than {MAX_BLOCK_BYTES >> 20} MiB; a quotation mark may not be"
-            text = f"{text} closed"
-        return text, hint
+            return (
+                f"{text}; pass --fill-rows to fill short rows with missing values, or convert it to"
+                f" Parquet first, e.g. with {line}"
+            )
+        if NO_ROW in text:
+            return (
+                "the file has no complete row; a quotation mark may not be closed; convert it to"
+                f" Parquet first, e.g. with {line}"
+            )
+        if ROW_TOO_LARGE in text:
+            return (
+                f"a row has more than {MAX_BLOCK_BYTES >> 20} MiB; a quotation mark may not be"
+                f" closed; convert it to Parquet first, e.g. with {line}"
+            )
+        return f"{text}; convert it to Parquet first, e.g. with {line}"
+
+    def _converting_line(self) -> str:
+        """Return a shell command with which DuckDB converts the file to Parquet."""
+        encoding = self.spec.encoding if self._is_decodable() else "latin-1"
+        has_header = str(self.spec.has_header).lower()
+        read_csv = (
+            f"from read_csv(?, header={has_header}, all_varchar=true, null_padding=true,"
+            " strict_mode=false, parallel=false)"
+        )
+        if encoding == "utf8":
+            code = (
+                f"import duckdb; duckdb.sql('{read_csv}', params=[{{path}}]).write_parquet({{new}})"
+            )
+        else:  # DuckDB reads few encodings, and not every byte of Latin-1.
+            code = (
+                "import duckdb, pyarrow, tempfile; f = tempfile.NamedTemporaryFile();"
+                f" f.write(pyarrow.input_stream({{path}}).read().decode({encoding!r}).encode());"
+                f" f.flush(); duckdb.sql('{read_csv}', params=[f.name]).write_parquet({{new}});"
+                " f.close()"
+            )
+        return python_line(code, self._path)
 
 
 def _without_rows(block: pa.RecordBatch, n_rows: int) -> pa.RecordBatch:

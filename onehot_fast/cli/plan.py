@@ -1,0 +1,191 @@
+"""The plan of a run: which columns of a file are replaced, by which columns, in which layout."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from onehot_fast import Special
+from onehot_fast.cli.batches import matrix_batches, no_rows, without_dictionaries
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
+from onehot_fast.cli.formats import Format, can_hold
+from onehot_fast.cli.messages import CommandError, Exit, encoding_input, one_line
+from onehot_fast.cli.outputs import Destination
+from onehot_fast.cli.source import InputFiles
+from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema
+
+# The estimated size of a decoded string and its code.
+TEXT_BYTES = 40
+# Spark stores the columns of a frame here, and believes them rather than the columns of the file.
+SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a subcommand changes the rows of the input: new columns replace old columns."""
+
+    after: pa.Schema  # the schema of the new rows
+    old: Collection[str]  # the columns that are replaced
+    new: dict[str, None]  # the columns that replace them, in order
+    apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
+    row_bytes: float  # about how many bytes a row of the new columns takes
+    is_loaded: bool = False  # whether --encoder was given
+    are_features: bool = False  # whether each new column is a feature, not a column of values
+
+
+def chosen_layout(chosen: str | None, destination: Destination) -> str:
+    """Return the chosen layout, or else that of the format; raise an error if they conflict."""
+    form = destination.format
+    layout = chosen or form.layouts[0]
+    if layout == "csr" and layout not in form.layouts:
+        raise CommandError(Exit.USAGE, "--layout csr requires npz output, e.g. -o out.npz")
+    if layout not in form.layouts:
+        raise CommandError(
+            Exit.USAGE,
+            f"--layout {layout} cannot be used with {form.kind} output; use --layout"
+            f" {' or '.join(form.layouts)}",
+        )
+    if form.has_only_features and destination.partition_by:
+        raise CommandError(
+            Exit.USAGE,
+            "--partition-by cannot be used with npz output, which contains only features; choose"
+            " another format",
+        )
+    return layout
+
+
+def encode_plan(
+    source: InputFiles, encoders: Encoders, layout: Any, form: Format, is_loaded: bool
+) -> Plan:
+    """Return how encoding changes the columns of a file."""
+    with encoding_input(source.name, Exit.USAGE):
+        after, new = _schema_after(source, encoders, layout)
+    if layout == "dictionary" and not form.is_text:
+        fields = [_held_labels(field, form) if field.name in new else field for field in after]
+        after = pa.schema(fields, after.metadata)
+    encoder = {ENCODER_KEY: encoders.to_json().encode()}
+    after = after.with_metadata({**_kept_metadata(after), **encoder})
+    if layout == "csr":
+        after = _matrix_schema(encoders, encoder)
+
+    def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+        if layout == "csr":
+            return matrix_batches(batches, encoders, new, after)
+        encoded = map(encoders.with_labels, encode(batches, encoders.values, layout=layout))
+        return (without_dictionaries(batch, after) for batch in encoded)
+
+    # Booleans take one bit only in these layouts.
+    bits = 1 if layout in ("columns", "struct") else 8
+    row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
+    are_features = layout == "columns"
+    return Plan(after, encoders.columns, new, apply, row_bytes, is_loaded, are_features)
+
+
+def _held_labels(field: pa.Field, form: Format) -> pa.Field:
+    """Return the field of a column of labels, without the dictionary that a format cannot hold."""
+    has_dictionary = pa.types.is_dictionary(field.type)
+    if not has_dictionary or can_hold(form, pa.nulls(1, field.type)):
+        return field
+    return field.with_type(field.type.value_type)
+
+
+def _kept_metadata(schema: pa.Schema) -> dict[bytes, bytes]:
+    """Return the metadata of the input that are true for the output, too."""
+    return {k: v for k, v in (schema.metadata or {}).items() if k != SPARK_SCHEMA}
+
+
+def _schema_after(
+    source: InputFiles, encoders: Encoders, layout: Any
+) -> tuple[pa.Schema, dict[str, None]]:
+    """Return the schema of the output, and the names of its new columns."""
+    if encoders.labels and layout not in ("columns", "csr"):
+        names = ", ".join(column.name for column in encoders.labels)
+        raise CommandError(
+            Exit.USAGE,
+            f"--layout {layout} cannot be used with columns of several labels per row ({names});"
+            " use --layout columns",
+        )
+    if layout in ("array", "tensor", "struct"):
+        bare = [str(one.name) for one in encoders.schemas if not one.n_features]
+        if bare:  # libraries cannot read lists of length 0 and structs without fields
+            raise CommandError(
+                Exit.COLUMN,
+                f"{source.name}: --layout {layout} cannot hold column {bare[0]!r}, which has no"
+                " features; use --layout columns, or name the other columns with -c",
+            )
+    form: Any = "columns" if layout == "csr" else layout
+    empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
+    after = encoders.with_labels(empty).schema
+    features = {name for column in encoders.schemas for name in column.names}
+    new = features if form == "columns" else set(encoders.columns)
+    for name, count in Counter(after.names).items():
+        if count > 1 and name in new:
+            raise ValueError(
+                f"two columns of the output would be named {name!r}; pass --prefix to rename one"
+            )
+    return after, dict.fromkeys(name for name in after.names if name in new)
+
+
+def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
+    """Return the schema of a matrix: each row lists the columns and values of its nonzeros."""
+    dtype = np.result_type(np.bool_, *(column.options.dtype for column in encoders.schemas))
+    if dtype.kind not in "biuf" or dtype == np.float16:
+        raise CommandError(Exit.USAGE, f"--dtype {dtype}: not supported by SciPy; use float32")
+    kind = pa.from_numpy_dtype(dtype)
+    return pa.schema({"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}, metadata)
+
+
+def layout_of(source: InputFiles, encoders: Encoders) -> str:
+    """Detect the layout of an encoded file from the types of the columns."""
+    names = [str(name) for name in encoders.values.columns or ()]
+    if not names or not set(names).issubset(source.schema.names):
+        return "columns"
+    kind = source.schema.field(names[0]).type
+    if pa.types.is_struct(kind):
+        return "struct"
+    if isinstance(kind, pa.FixedShapeTensorType):
+        return "tensor"
+    return "array" if pa.types.is_nested(kind) else "dictionary"
+
+
+def encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> set[str]:
+    """Return the columns of a file that contain features."""
+    of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
+    source.require(sorted(of_labels), Exit.SCHEMA)
+    values = encoders.values
+    of_values = values.schema.names if layout == "columns" else map(str, values.columns or ())
+    return of_labels.union(of_values)
+
+
+def decode_plan(
+    source: InputFiles, encoders: Encoders, layout: Any, old: set[str], form: Format
+) -> Plan:
+    """Return how decoding changes the columns of a file.
+
+    The decoded columns have the types that `encode` saw, as far as the output format has them.
+    """
+    fits = partial(can_hold, form)
+    nulls = dict.fromkeys(Special)
+
+    def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+        # Parquet stores codes of strings, and the file has the types of `after`.
+        is_coded = form.kind == "parquet"
+        decoded = decode_for(batches, encoders.values, layout, nulls, fits, is_coded)
+        return (encoders.without_features(batch, fits) for batch in decoded)
+
+    try:
+        empty = decode_for(no_rows(source.schema), encoders.values, layout, nulls, fits)
+        after = encoders.without_features(no_rows(empty.schema), fits).schema
+    except (TypeError, ValueError) as error:
+        raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
+    kept = {name for name in source.schema.names if name not in old}
+    new = dict.fromkeys(name for name in after.names if name not in kept)
+    metadata = {k: v for k, v in _kept_metadata(after).items() if k != ENCODER_KEY}
+    row_bytes = TEXT_BYTES * len(new)
+    return Plan(after.with_metadata(metadata or None), old, new, apply, row_bytes)
