@@ -403,13 +403,60 @@ def test_the_history_names_processors_and_no_machine():
     assert len(commits) >= 8
 
 
-def test_the_published_history_loads_nothing_from_the_net():
-    site = ROOT / "docs/_static/history"
-    page = (site / "index.html").read_text(encoding="utf-8")
-    loaded = re.findall(r'<(?:script|link|img)[^>]*?(?:src|href)="([^"]+)"', page)
+def asv_results(name, params, numbers, version="1", day=1):
+    """Return the results of one commit, as asv writes them."""
+    date = day * 86_400_000
+    return {
+        "commit_hash": f"{day:040}",
+        "date": date,
+        "results": {name: [numbers, params, version]},
+    }
 
-    assert len(loaded) > 10
-    assert [name for name in loaded if not (site / name).is_file()] == []
+
+def test_the_page_of_the_history_has_every_number_that_can_be_compared(tmp_path, monkeypatch):
+    """A number is missing, two are not numbers, and one commit was measured by another version."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    history = importlib.import_module("history")
+    name, params = "suite.Sizes.track_size", [["'a'", "'b'"], ["1", "2"]]
+    known = {"version": "1", "unit": "bytes", "param_names": ["which", "n"]}
+    runs = [
+        asv_results(name, params, [3.5e6, 1e9, None, None], day=2),
+        asv_results(name, params, [float("nan"), None, 2e6, None]),
+        asv_results(name, params, [7e6] * 4, version="0", day=3),
+        asv_results("suite.Gone.time_it", [], [1.0], day=4),
+        asv_results(name, params, None, day=5),
+        {"cpu": "a processor"},
+    ]
+    (folder := tmp_path / "results" / "cpu").mkdir(parents=True)
+    (tmp_path / "results/benchmarks.json").write_text(json.dumps({name: known, "version": 2}))
+    for i, content in enumerate(runs):
+        (folder / f"{i}.json").write_text(json.dumps(content))
+    history.write(tmp_path / "results", tmp_path / "pages")
+    page = (tmp_path / "pages/index.md").read_text(encoding="utf-8")
+
+    absent = "\N{EN DASH}"
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    assert [row for row in rows if row[0] in ("a, 1", "a, 2", "b, 1", "b, 2")] == [
+        ["a, 1", absent, "3.5", absent, absent, absent],
+        ["a, 2", absent, "1,000", absent, absent, absent],
+        ["b, 1", "2", absent, absent, absent, absent],
+    ]
+    assert "Sizes (MB), cpu" in page
+    drawings = {path.name: path.read_text() for path in (tmp_path / "pages").glob("*.svg")}
+    assert {*re.findall(r"\]\((.*?)\)", page)} == {*drawings}
+    assert "".join(drawings.values()).count("<circle") == 3
+
+
+def test_the_page_of_the_history_shows_the_results_of_this_repository(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    history = importlib.import_module("history")
+    history.write(pages=tmp_path)
+    page = (tmp_path / "index.md").read_text(encoding="utf-8")
+
+    commits = (ROOT / "benchmarks/history/commits.txt").read_text().split()
+    assert " | ".join(commits) in page
+    assert "one_hot / numpy.eye" in page
+    assert len([*tmp_path.glob("*.svg")]) > 4
 
 
 def test_entries_take_turns():
