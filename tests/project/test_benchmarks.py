@@ -29,7 +29,7 @@ from benchmarks.kinds import files, frames, labels, written  # noqa: E402
 from benchmarks.peers import forms  # noqa: E402
 from benchmarks.peers.files import FILE_WAYS  # noqa: E402
 from benchmarks.workloads import (  # noqa: E402
-    CODES, COUNTED, DEVICES, FILES, FIRST, FRAMES, GROUPS, LABELS, ROWS, WORKLOADS, WRITTEN,
+    CODES, COUNTED, DEVICES, FILES, FIRST, FRAMES, GROUPS, LABELS, PARTS, ROWS, WORKLOADS, WRITTEN,
 )  # fmt: skip
 
 SUITES = sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py"))
@@ -605,6 +605,22 @@ def test_files_are_measured_and_all_ways_agree(tmp_path, monkeypatch):
         if way.encodes and "parts" not in way.name:
             way.convert(source, tmp_path / "one.parquet")
             files.check(source, tmp_path / "one.parquet", kept=way.library == "onehot_fast")
+
+
+@pytest.mark.long
+def test_the_ways_of_dask_agree(tmp_path, monkeypatch):
+    dataframe = pytest.importorskip("dask.dataframe")
+    module = importlib.import_module("benchmarks.dask_frames")
+    frames.write_parts(PARTS, str(tmp_path), 3, SCALE)
+    read = dataframe.read_parquet(tmp_path)
+    monkeypatch.setattr(module, "consume", lambda parts: parts.compute(scheduler="synchronous"))
+    expected = PARTS.make(SCALE).expected.T
+
+    for calls in module.ways(read).values():
+        for call in calls.values():
+            result = call()
+            cells = result.toarray() if hasattr(result, "toarray") else result.to_numpy()
+            np.testing.assert_array_equal(cells, expected)
 
 
 @pytest.mark.long
