@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks.kinds.labels import LabelWorkload
-from benchmarks.workloads import DEVICES
+from benchmarks.workloads import DEVICES, LABELS
 
 ROUNDS = 12
 FLUSHED_BYTES = 256 << 20  # more than the cache of any GPU
 CHECK_SECONDS = 60
 # On the CPU, the workloads have this share of their labels: there the program is only tried out.
 SHARE_ON_CPU = 1 / 1000
+SMALL = LABELS["W6"]
 
 
 class Clock:
@@ -54,9 +55,9 @@ class Clock:
         return float(first.elapsed_time(last)) * 1e3
 
 
-def tensors(torch: Any, device: str, work: LabelWorkload) -> tuple[Any, Any]:
+def tensors(torch: Any, device: str, work: LabelWorkload, scale: float) -> tuple[Any, Any]:
     """Return random labels and an output."""
-    labels = torch.from_numpy(work.draw(SHARE_ON_CPU if device == "cpu" else 1.0)).to(device)
+    labels = torch.from_numpy(work.draw(scale)).to(device)
     axis = work.axis % (labels.ndim + 1)
     shape = *labels.shape[:axis], work.depth, *labels.shape[axis:]
     return labels, torch.empty(shape, dtype=getattr(torch, work.dtype), device=device)
@@ -97,7 +98,7 @@ def print_table(torch: Any, device: str) -> None:
     """Print the times of all workloads, and the CPU's time of a small call."""
     clock = Clock(torch, device)
     for work in DEVICES.values():
-        labels, out = tensors(torch, device, work)
+        labels, out = tensors(torch, device, work, SHARE_ON_CPU if device == "cpu" else 1.0)
         fill = clock.microseconds(lambda out=out: out.fill_(1))
         n_bytes = out.numel() * out.element_size()
         bound = fill * (1 + labels.numel() * labels.element_size() / n_bytes)
@@ -108,21 +109,21 @@ def print_table(torch: Any, device: str) -> None:
         del labels, out
         if device == "cuda":
             torch.cuda.empty_cache()
-    print("\n32 labels, 10 classes, time of the CPU")
+    print(f"\n{SMALL.title}: time of the CPU")
     for name, taken in small_calls(torch, device).items():
         print(f"    {name:16}{taken:10.1f} µs")
 
 
 def small_calls(torch: Any, device: str, n_calls: int = 1000) -> dict[str, float]:
-    """Return the time in µs that the CPU takes for a call of 32 labels, by name."""
+    """Return the time in µs that the CPU takes for a small call, by name."""
     from onehot_fast.integrations.torch import one_hot
 
-    labels = torch.randint(0, 10, (32,), device=device)
-    out = torch.empty(32, 10, device=device)
+    labels, out = tensors(torch, device, SMALL, scale=1.0)
+    depth = SMALL.depth
     calls: dict[str, Callable[[], Any]] = {
-        "one_hot": lambda: one_hot(labels, 10),
-        "out=": lambda: one_hot(labels, 10, out=out),
-        "F.one_hot": lambda: torch.nn.functional.one_hot(labels, 10).to(torch.float32),
+        "one_hot": lambda: one_hot(labels, depth),
+        "out=": lambda: one_hot(labels, depth, out=out),
+        "F.one_hot": lambda: torch.nn.functional.one_hot(labels, depth).to(torch.float32),
         "scatter_": lambda: torch.zeros_like(out).scatter_(1, labels.unsqueeze(1), 1),
     }
     best = dict.fromkeys(calls, float("inf"))

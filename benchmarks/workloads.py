@@ -1,8 +1,9 @@
 """Everything that is measured, in one list: the name, the size, the data, and what is done.
 
 asv's suites (``bench_*.py``), `benchmarks.compare`, `benchmarks.regression` and the scripts for
-devices and clusters choose from `WORKLOADS` by name or by group, and define none of their own.
+devices and clusters choose from `WORKLOADS` by name or by group, and define no others.
 `benchmarks.kinds` draws the data and checks results, `benchmarks.peers` knows who does each task.
+Two suites of `bench_tracked` make their input themselves, because its memory is part of the number.
 Without other libraries, the list loads NumPy only: an older version of the package is measured by
 it too.
 """

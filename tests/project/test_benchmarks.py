@@ -575,7 +575,7 @@ def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
 def test_the_ways_of_a_device_agree(name):
     torch = pytest.importorskip("torch")
     module = importlib.import_module("benchmarks.torch_devices")
-    tensor, out = module.tensors(torch, "cpu", DEVICES[name])
+    tensor, out = module.tensors(torch, "cpu", DEVICES[name], module.SHARE_ON_CPU)
     found = module.ways(torch, tensor, out, DEVICES[name])
     del found["compiled"]  # it compiles for some seconds, when it is called
     encoded = found.pop("one_hot")()
