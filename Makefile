@@ -115,8 +115,8 @@ bench-history: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure the tracked nu
 	$(ASV_MACHINE)
 	$(BIN)/asv run --machine $(PROCESSOR) --bench bench_tracked HASHFILE:build/history.txt
 
-bench-publish: $(VENV)/.bench-ready  ## write the pages of benchmarks/history into docs/_static/history
-	$(BIN)/python -m benchmarks.publish
+bench-publish: $(VENV)/.bench-ready  ## write asv's own pages of benchmarks/history into .asv/html; `make docs` writes ours
+	$(BIN)/asv publish --no-pull
 
 compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers
 	$(BIN)/python -m benchmarks.compare $(ARGS)
@@ -143,7 +143,7 @@ release-check: $(VENV)/.release-ready $(VENV)/.compiled  ## check a release: oth
 	$(MAKE) wheel TESTS=1 TWICE=1
 
 clean:  ## remove everything that was built, except .venv
-	rm -rf build dist *.egg-info docs/_build docs/auto_gallery htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist *.egg-info docs/_build docs/auto_gallery docs/auto_history htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
 	rm -f $(VENV)/.*-ready $(VENV)/.compiled
 	find onehot_fast \( -name '*.so' -o -name '*.pyd' \) -delete
 	find onehot_fast -name '*.pyx' | sed 's/pyx$$/c/' | xargs rm -f

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 import onehot_fast
-from benchmarks.frames import FRAMES, FrameWorkload, check
+from benchmarks.kinds.frames import check
 from benchmarks.peers.forms import formers
 from benchmarks.peers.registry import OURSELVES
+from benchmarks.workloads import COLUMNS, FRAMES
 
-N_ROWS = 1_000_000
-# Enough for every category, and so little that the check is not what needs the most memory.
-N_CHECKED = 10_000
 SCALE = 1.0
+# Enough for every category, and so little that the check is not what needs the most memory.
 CHECKED_SCALE = 0.01
 
 
@@ -53,7 +52,6 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "Series.onehot.to_arrow": _to_arrow,
     "pandas.get_dummies": _get_dummies,
 }
-KINDS = ["category", "int64", "str"]
 # A form and who makes it; of the peers pandas alone, on the same table.
 FORMS = {
     f"{work.name}: {former.name}": (work, former)
@@ -87,18 +85,15 @@ def _need_pandas() -> Any:
 class Frames:
     """A column of a million values."""
 
-    params = (list(FUNCTIONS), KINDS, [3, 50])
-    param_names = ("function", "kind", "categories")
+    params = (list(FUNCTIONS), list(COLUMNS))
+    param_names = ("function", "column")
 
-    def setup(self, name: str, kind: str, n_categories: int) -> None:
-        pandas = _need_pandas()
-        codes = np.random.default_rng(0).integers(0, n_categories, N_ROWS)
-        names = np.array([f"c{code:03}" for code in range(n_categories)])
-        values = codes if kind == "int64" else names[codes]
-        self.column = pandas.Series(values).astype(kind)
+    def setup(self, name: str, column: str) -> None:
+        _need_pandas()
         self.function = FUNCTIONS[name]
-        lit = _cells(self.function(self.column.head(N_CHECKED))).argmax(axis=1)
-        np.testing.assert_array_equal(lit, codes[:N_CHECKED])
+        small = COLUMNS[column].make(CHECKED_SCALE * SCALE)
+        check(_cells(self.function(small.data.iloc[:, 0])), small)
+        self.column = COLUMNS[column].make(SCALE).data.iloc[:, 0]
 
     def time_call(self, *_: object) -> None:
         self.function(self.column)
@@ -133,13 +128,13 @@ class Forms:
 class Fit:
     """What an Encoder learns of a table."""
 
-    params = (["Encoder.fit"], ["category", "int64", "str", "object"])
-    param_names = ("call", "source")
+    params = (["Encoder.fit"], [name for name, work in FRAMES.items() if work.form == "learned"])
+    param_names = ("call", "table")
 
-    def setup(self, _: str, source: str) -> None:
+    def setup(self, _: str, name: str) -> None:
         _need_pandas()
         import_module("onehot_fast.integrations.pandas")
-        work = FrameWorkload("fit", "matrix", source).make(SCALE)
+        work = FRAMES[name].make(SCALE)
         self.data, self.fit = work.data, onehot_fast.Encoder(columns=list(work.data)).fit
         if tuple(self.fit(self.data).get_feature_names_out()) != tuple(work.labels):
             raise AssertionError("other categories than drawn")

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.codes import CODES, Way
+from benchmarks.peers.codes import Way, ways
+from benchmarks.workloads import CODES
 
-WORKS = {work.title: work for work in CODES.values() if work.title.startswith(("X", "lsqr"))}
+WORKS = {work.what: work for work in CODES.values() if work.what.startswith(("X", "lsqr"))}
 WAYS = ["OneHotMatrix", "csr_array", "SplitMatrix"]
 
 
 class Products:
-    """The products of `benchmarks.codes`, one thread."""
+    """The products with codes, on one thread."""
 
     params = (list(WORKS), WAYS)
     param_names = ("product", "matrix")
@@ -25,12 +26,12 @@ class Products:
             libraries = {library: import_module(library) for library in ("pandas", "tabmat")}
         except ImportError as error:
             raise NotImplementedError from error  # asv leaves it out
-        ways: dict[str, Way] = WORKS[title].ways(libraries, 1.0)
-        if name not in ways:
+        found: dict[str, Way] = ways(WORKS[title], libraries, 1.0)
+        if name not in found:
             raise NotImplementedError  # asv leaves it out
-        self.call: Callable[[], Any] = ways[name].call
-        ours = ways["OneHotMatrix"]
-        np.testing.assert_array_equal(ways[name].read(self.call()), ours.read(ours.call()))
+        self.call: Callable[[], Any] = found[name].call
+        ours = found["OneHotMatrix"]
+        np.testing.assert_array_equal(found[name].read(self.call()), ours.read(ours.call()))
 
     def time_call(self, *_: object) -> None:
         self.call()

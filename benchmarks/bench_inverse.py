@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 import onehot_fast
-from benchmarks.suite import LAYOUTS, make_work
-from benchmarks.workloads import Array
+from benchmarks import suite
+from benchmarks.kinds.labels import LAYOUTS, Array
+from benchmarks.workloads import GRID
 
 
 def _argmax(tensor: Array, axis: int) -> Array:
@@ -21,18 +23,24 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "onehot_fast.decode": onehot_fast.decode,
     "numpy argmax": _argmax,
 }
+NAMES = [
+    f"{layout}, {dtype}, {depth} classes"
+    for layout, dtype, depth in product(LAYOUTS, ("uint8", "float32"), (10, 100))
+]
 
 
 class Decode:
     """Tensors of both layouts."""
 
-    params = (list(FUNCTIONS), list(LAYOUTS), ["uint8", "float32"], [10, 100])
-    param_names = ("function", "layout", "dtype", "depth")
+    params = (list(FUNCTIONS), NAMES)
+    param_names = ("function", "tensor")
 
-    def setup(self, name: str, layout: str, dtype: str, depth: int) -> None:
-        work = make_work(layout, dtype, depth)
+    def setup(self, name: str, tensor: str) -> None:
+        work = GRID[tensor].make(suite.SCALE)
         self.function, self.axis = FUNCTIONS[name], work.axis
-        self.tensor = onehot_fast.one_hot(work.indices, depth, axis=work.axis, dtype=dtype)
+        self.tensor = onehot_fast.one_hot(
+            work.indices, work.depth, axis=work.axis, dtype=work.dtype
+        )
         np.testing.assert_array_equal(self.function(self.tensor, self.axis), work.indices)
 
     def time_call(self, *_: object) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks.suite import OUTPUT_BYTES, make_work
-from benchmarks.workloads import Array, Work, check
+from benchmarks import suite
+from benchmarks.kinds.labels import Array, Work, check
+from benchmarks.workloads import OPERATORS
 from onehot_fast.operators import onnx, openvino
 
 VALUES = np.array([0, 1], np.float32)
@@ -25,14 +26,14 @@ FUNCTIONS: dict[str, Callable[[Work], Array]] = {"onnx": _onnx, "openvino": _ope
 
 
 class Operators:
-    """Float32 planes of 21 classes."""
+    """Planes of 21 classes."""
 
-    params = (list(FUNCTIONS), [4096, OUTPUT_BYTES])
-    param_names = ("operator", "bytes")
+    params = (list(FUNCTIONS), list(OPERATORS))
+    param_names = ("operator", "output")
 
-    def setup(self, name: str, n_bytes: int) -> None:
+    def setup(self, name: str, output: str) -> None:
         self.function = FUNCTIONS[name]
-        self.work = make_work("planes", "float32", 21, n_bytes)
+        self.work = OPERATORS[output].make(suite.SCALE)
         check(self.function(self.work), self.work)
 
     def time_call(self, *_: object) -> None:

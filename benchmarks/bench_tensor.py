@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import onehot_fast
-from benchmarks.suite import LAYOUTS, ORDINARY, WARM, make_call, make_checked_call, make_work
-
-GRID: list[list[object]] = [
-    list(LAYOUTS),
-    ["uint8", "float32", "float64"],
-    [3, 10, 100, 1000],
-    [1, 2],
-]
-GRID_NAMES = ["layout", "dtype", "depth", "threads"]
+from benchmarks import suite
+from benchmarks.suite import ORDINARY, WARM, make_call
+from benchmarks.workloads import GRID
 
 
 class Warm:
     """Into memory that is there: `out=`."""
 
-    params = (WARM, *GRID)
-    param_names = ("call", *GRID_NAMES)
+    params = (WARM, list(GRID), [1, 2])
+    param_names = ("call", "output", "threads")
 
-    def setup(self, name: str, layout: str, dtype: str, depth: int, threads: int) -> None:
-        self.call = make_checked_call(name, make_work(layout, dtype, depth), threads)
+    def setup(self, name: str, output: str, threads: int) -> None:
+        self.call = make_call(name, GRID[output].make(suite.SCALE), threads)
 
     def time_call(self, *_: object) -> None:
         self.call()
@@ -30,13 +24,13 @@ class Warm:
 class Recycled(Warm):
     """The ordinary call, repeated: its memory is that of the call before."""
 
-    params = (ORDINARY, *GRID)
+    params = (ORDINARY, list(GRID), [1, 2])
 
 
 class Cold(Warm):
     """The ordinary call after all kept memory went back to the system, which takes its part."""
 
-    params = (ORDINARY[:1], *GRID)
+    params = (ORDINARY[:1], list(GRID), [1, 2])
 
     def time_call(self, *_: object) -> None:
         onehot_fast.empty_cache()
@@ -46,13 +40,13 @@ class Cold(Warm):
 class Peak:
     """The most memory that a process with one ordinary call held, the indices included."""
 
-    params = (ORDINARY, *GRID[:-1])
-    param_names = ("call", *GRID_NAMES[:-1])
+    params = (ORDINARY, list(GRID))
+    param_names = ("call", "output")
 
-    def setup(self, name: str, layout: str, dtype: str, depth: int) -> None:
+    def setup(self, name: str, output: str) -> None:
         # Only a small result is checked: the memory of a large check would be the peak.
-        make_checked_call(name, make_work(layout, dtype, depth, n_bytes=1 << 16), None)
-        self.call = make_call(name, make_work(layout, dtype, depth), None)
+        make_call(name, GRID[output].make(suite.CHECKED_SCALE), None)
+        self.call = make_call(name, GRID[output].make(suite.SCALE), None, checked=False)
 
     def peakmem_call(self, *_: object) -> None:
         self.call()

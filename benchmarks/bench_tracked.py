@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import instructions, ratios
+from benchmarks.workloads import COUNTED
 
 
 class Ratios:
@@ -35,7 +36,7 @@ class Ratios:
 class Instructions:
     """Instructions of one small call, on one thread."""
 
-    params = ([*instructions.PROGRAMS],)
+    params = ([*COUNTED],)
     param_names = ("program",)
     unit = "instructions"
     timeout = 1800

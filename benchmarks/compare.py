@@ -15,34 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import chart, machine, report
-from benchmarks.codes import CODES
-from benchmarks.frames import FRAMES
 from benchmarks.measure import QUICK, THOROUGH
 from benchmarks.peers import CONTENDERS
+from benchmarks.peers.files import FILE_WAYS
 from benchmarks.peers.forms import FORMERS
 from benchmarks.peers.registry import OURSELVES
-from benchmarks.scenarios import (
-    BUSY_ROWS,
-    FIRST_CALLS,
-    ROOT,
-    Session,
-    busy,
-    compare,
-    compare_codes,
-    compare_frames,
-    compare_written,
-    first_calls,
-)
+from benchmarks.scenarios import ROOT, SCENARIOS, Session
 from benchmarks.targets import verdicts
-from benchmarks.workloads import WORKLOADS
-from benchmarks.written import WRITTEN
+from benchmarks.workloads import CODES, LABELS
 
-PARTS = [*WORKLOADS, "first", "busy", *WRITTEN, *FRAMES, *CODES]
-# Names for several parts.
-GROUPS = {"written": [*WRITTEN], "frames": [*FRAMES], "codes": [*CODES]}
-LIBRARIES = {each.library for each in [*CONTENDERS.values(), *FORMERS.values()]} | {
-    each.peer for each in CODES.values()
-}
+# A part is a workload, or a group without a choice; a group is the name of several parts.
+WHOLE = ("first", "busy", "files")
+GROUPS = {name: [*works] for name, (works, _) in SCENARIOS.items() if name not in WHOLE}
+PARTS = [part for name in SCENARIOS for part in GROUPS.get(name, [name])]
+# Files take gigabytes and minutes: they are measured if they are named.
+DEFAULT = [part for part in PARTS if part != "files"]
+WAYS = [*CONTENDERS.values(), *FORMERS.values(), *FILE_WAYS.values()]
+LIBRARIES = {way.library for way in WAYS} | {work.peer for work in CODES.values()}
 PEERS = sorted(LIBRARIES - {OURSELVES})
 
 
@@ -70,7 +59,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__)
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer rounds: figures of more noise")
-    add("--only", type=_names(PARTS), default=PARTS, help=f"some of {','.join([*PARTS, *GROUPS])}")
+    add(
+        "--only", type=_names(PARTS), default=DEFAULT, help=f"some of {','.join([*PARTS, *GROUPS])}"
+    )
     add("--peers", type=_names(PEERS), default=PEERS, help=f"some of {','.join(PEERS)}")
     add("--threads", type=int, default=_processors(), help="of everybody (default: all)")
     add("--output", type=Path, default=ROOT / "docs" / "benchmarks", help="a folder")
@@ -93,30 +84,22 @@ def measure(options: argparse.Namespace) -> Session:
 
 
 def _part(session: Session, name: str, bar: Any) -> None:
-    """Measure one workload or scenario."""
-    if name == "first":
-        for workload in FIRST_CALLS:
-            first_calls(session, workload)
-    elif name == "busy":
-        for rows in BUSY_ROWS:
-            busy(session, rows)
-    else:
-        visits = bar.add_task(f"{name} in turns", total=None)
+    """Measure one workload, or all of a group."""
+    works, measure_one = next(
+        (works, function)
+        for group, (works, function) in SCENARIOS.items()
+        if name == group or name in GROUPS.get(group, ())
+    )
+    for work in works.values() if name in WHOLE else [works[name]]:
+        visits = bar.add_task(f"{work.name} in turns", total=None)
 
-        def progress(change: int) -> None:
+        def progress(change: int, visits: Any = visits) -> None:
             if change > 0:
                 bar.update(visits, total=change)
             else:
                 bar.advance(visits)
 
-        if name in FRAMES:
-            compare_frames(session, FRAMES[name], progress)
-        elif name in WRITTEN:
-            compare_written(session, WRITTEN[name], progress)
-        elif name in CODES:
-            compare_codes(session, CODES[name], progress)
-        else:
-            compare(session, WORKLOADS[name], progress)
+        measure_one(session, work, progress)
         bar.remove_task(visits)
 
 
@@ -127,7 +110,7 @@ def write(session: Session, folder: Path) -> None:
     text = report.markdown(session, name)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
     if session.has_chart:
-        titles = {name: workload.title for name, workload in WORKLOADS.items()}
+        titles = {name: workload.title for name, workload in LABELS.items()}
         chart.draw(session.records, titles, folder / name)
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from benchmarks.frames import CATEGORIES
+from benchmarks.kinds.frames import write_parts
+from benchmarks.workloads import PARTS
 from onehot_fast import Encoder
 
 if TYPE_CHECKING:
@@ -25,13 +25,6 @@ if TYPE_CHECKING:
 
 PARTITIONS = 8
 Ways = dict[str, dict[str, Callable[[], Any]]]
-
-
-def texts(rows: int) -> pd.DataFrame:
-    """Return a column of texts for each number of categories."""
-    draw = np.random.default_rng(0)
-    names = (np.array([f"level {i:03}" for i in range(n)], object) for n in CATEGORIES)
-    return pd.DataFrame({f"c{len(n)}": n[draw.integers(0, len(n), rows)] for n in names})
 
 
 def consume(collection: Any) -> Any:
@@ -103,12 +96,11 @@ def main(arguments: list[str] | None = None) -> None:
     import dask.dataframe as dd
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=PARTS.rows)
     parser.add_argument("--rounds", type=int, default=5)
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, dask.config.set(scheduler="synchronous"):
-        for i, part in enumerate(np.array_split(np.arange(chosen.rows), PARTITIONS)):
-            texts(len(part)).to_parquet(f"{folder}/{i}.parquet")
+        write_parts(PARTS, folder, PARTITIONS, chosen.rows / PARTS.rows)
         frame = dd.read_parquet(folder)
         for source, title in ((frame, "from Parquet"), (frame.persist(), "from memory")):
             for work, calls in ways(source).items():

@@ -12,14 +12,14 @@ import ctypes
 import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.workloads import Array, Work, along
+from benchmarks.kinds.labels import Array, Work, along
 from onehot_fast._kernels.simd import stream_fill
 
 LINE = 64
@@ -105,6 +105,31 @@ def zero_share(work: Work) -> float:
     lit = np.zeros(-(-work.n_bytes // LINE), np.bool_)
     lit[place.reshape(-1) // LINE] = True
     return 1 - float(lit.mean())
+
+
+def buffers(result: Any) -> list[Array]:
+    """Return the memory of a result."""
+    if hasattr(result, "indptr"):
+        return [result.data, result.indices, result.indptr]
+    if hasattr(result, "to_arrow"):
+        result = result.to_arrow()
+    if hasattr(result, "column_names"):
+        chunks = [chunk for column in result.columns for chunk in column.chunks]
+        return [np.frombuffer(chunk.buffers()[1], np.uint8) for chunk in chunks]
+    return [np.asarray(result)]
+
+
+def zero_share_of(memory: Iterable[Array]) -> float:
+    """Return the share of the cache lines that hold zeros only."""
+    n_lines = n_zero = 0
+    for part in memory:
+        n_bytes = part.nbytes // LINE * LINE
+        # Elements in the order of memory, whichever axis is the innermost.
+        flat = part.reshape(-1, order="A").view(np.uint8)[:n_bytes].view(np.uint64)
+        n_lit = int(np.count_nonzero(flat.reshape(-1, LINE // 8).any(axis=1)))
+        n_lines += n_bytes // LINE
+        n_zero += n_bytes // LINE - n_lit
+    return n_zero / max(n_lines, 1)
 
 
 class Floor:

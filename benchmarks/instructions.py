@@ -1,6 +1,7 @@
 """The instructions of small calls, counted by valgrind's callgrind: the same in every run.
 
-One process counts all programs. It runs this file as a script.
+One process counts all programs. It runs this file as a script, and gets them as text: the list of
+workloads imports modules that the import of `onehot_fast` would otherwise be counted with.
 """
 
 from __future__ import annotations
@@ -14,45 +15,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROW = "row = {name: ['b'] for name in 'abcde'}"
-FITTED = f"""
-from onehot_fast import Encoder
-{ROW}
-encoder = Encoder([*'abcde']).fit({{name: ['a', 'b'] for name in 'abcde'}})
-"""
-DROP_IN = """
-import numpy
-from onehot_fast.integrations.sklearn import OneHotEncoder
-encoder = OneHotEncoder().fit(numpy.array([['a'] * 5, ['b'] * 5], object))
-row = numpy.array([['b'] * 5], object)
-"""
-# For each program: the code that prepares it, and the statement whose instructions are counted.
-# polars and pyarrow come last, because their memory allocators do some work after a time.
-PROGRAMS = {
-    "import": ("import numpy", "import onehot_fast"),
-    "one_hot, 32 x 10": (
-        "import numpy, onehot_fast; labels = numpy.arange(32) % 10",
-        "onehot_fast.one_hot(labels, 10)",
-    ),
-    "one row of a dict": (FITTED, "encoder.transform(row, 'numpy')"),
-    "one row, OneHotEncoder": (DROP_IN, "encoder.transform(row)"),
-    "one row of pandas": (
-        f"{FITTED}\nimport pandas; row = pandas.DataFrame(row)",
-        "encoder.transform(row)",
-    ),
-    "Series.onehot, 32 texts": (
-        "import pandas, onehot_fast.integrations.pandas; column = pandas.Series(['a', 'b'] * 16)",
-        "column.onehot()",
-    ),
-    "one row of polars": (
-        f"{FITTED}\nimport polars; row = polars.DataFrame(row)",
-        "encoder.transform(row)",
-    ),
-    "one row of pyarrow": (
-        f"{FITTED}\nimport pyarrow; row = pyarrow.table(row)",
-        "encoder.transform(row)",
-    ),
-}
 # Enough calls before the count for caches and for the interpreter's own optimization.
 WARM_CALLS, CALLS = 100, 100
 ENVIRONMENT = {
@@ -74,7 +36,10 @@ def measure(package: Path | None = None) -> dict[str, float]:
     """
     if shutil.which("valgrind") is None:
         raise NotImplementedError from FileNotFoundError("valgrind is not installed")
-    script = [sys.executable, "-P", __file__]
+    from benchmarks.workloads import COUNTED  # not in the script
+
+    programs = [(each.name, each.prepare, each.statement) for each in COUNTED.values()]
+    script = [sys.executable, "-P", __file__, json.dumps(programs)]
     environment = os.environ | ENVIRONMENT
     if package is not None:
         environment["PYTHONPATH"] = str(package)
@@ -97,13 +62,13 @@ def measure(package: Path | None = None) -> dict[str, float]:
     return counts
 
 
-def run_programs() -> None:
+def run_programs(programs: list[tuple[str, str, str]]) -> None:
     """Run each program, mark its statement for callgrind, and print what ran as JSON."""
     import gc
 
     gc.disable()
     ran = []
-    for name, (prepare, statement) in PROGRAMS.items():
+    for name, prepare, statement in programs:
         is_import = name == "import"  # which happens once
         warm, calls = (0, 1) if is_import else (WARM_CALLS, CALLS)
         names: dict[str, object] = {}
@@ -124,4 +89,4 @@ def run_programs() -> None:
 
 
 if __name__ == "__main__":
-    run_programs()
+    run_programs(json.loads(sys.argv[1]))

@@ -27,8 +27,8 @@ Sampler = Callable[[int], float]
 class Key:
     """The name of a measurement.
 
-    ``mode`` is floor, out, fresh, first, busy, written, table, codes or peak, ``threads`` 0 the
-    default.
+    ``mode`` is floor, out, fresh, first, busy, written, table, codes, peak, file, file processor or
+    file peak, ``threads`` 0 the default.
     """
 
     workload: str
@@ -40,7 +40,10 @@ class Key:
 
 @dataclass(frozen=True)
 class Record:
-    """Seconds per call; in mode peak, bytes of memory for each byte of the result."""
+    """Seconds per call; in mode peak, bytes of memory for each byte of the result.
+
+    In mode file peak, bytes of memory.
+    """
 
     key: Key
     median: float

@@ -1,8 +1,9 @@
 """The peak memory of a call on a table, in its own process.
 
-``python -m benchmarks.peak F1 "onehot_fast get_dummies" 1.0`` prints the bytes that the process
-held more at the peak of the call than before it, for each byte of the result. What counts are
-resident pages, whoever asked for them: pyarrow and polars have allocators of their own.
+`extra` returns the bytes that the process held more at the peak of the call than before it, for
+each byte of the result. What counts are resident pages, whoever asked for them: pyarrow and polars
+have allocators of their own. Other processes than a new one give other numbers: `benchmarks.apart`
+starts one, and so does ``python -m benchmarks.peak F1 "onehot_fast get_dummies"``.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from importlib import import_module
 from pathlib import Path
 
 import onehot_fast
-from benchmarks.frames import FRAMES
 from benchmarks.peers import forms
 from benchmarks.peers.forms import size
+from benchmarks.workloads import FRAMES
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 # The first call imports modules and starts threads, whose memory is not the result's.
@@ -61,4 +62,4 @@ def extra(workload: str, name: str, scale: float = 1.0) -> float:
 
 
 if __name__ == "__main__":
-    print(extra(sys.argv[1], sys.argv[2], float(sys.argv[3])))
+    print(extra(sys.argv[1], sys.argv[2]))

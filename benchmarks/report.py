@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 
 from benchmarks import machine
-from benchmarks.codes import CODES
-from benchmarks.frames import FRAMES
 from benchmarks.measure import Record
+from benchmarks.peers.files import ENCODE
 from benchmarks.peers.registry import OURSELVES
 from benchmarks.scenarios import LINE_FLOOR, Session
 from benchmarks.targets import OUT, Results, verdicts
-from benchmarks.workloads import WORKLOADS
-from benchmarks.written import WRITTEN
+from benchmarks.workloads import BUSY, FILES, FRAMES, LABELS, WORKLOADS, WRITTEN
 
 # With more other processes than this, the figures are those of a busy machine.
 QUIET_LOAD = 0.5
@@ -37,13 +35,9 @@ the result. [Benchmarks](index.md) shows charts of the most common tasks.
 """
 # The kind of a result, by mode.
 KINDS = {"fresh": "ordinary"}
-TITLES = {
-    work.name: work.title for works in (WORKLOADS, FRAMES, WRITTEN) for work in works.values()
-}
-TITLES |= {
-    name: f"{work.rows:,} x {work.title.replace('levels', 'categories')}"
-    for name, work in CODES.items()
-}
+TITLES = {name: workload.title for name, workload in WORKLOADS.items()}
+# Their names say enough.
+TITLES |= {name: f"{name} {workload.dtype}" for name, workload in BUSY.items()}
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -76,7 +70,7 @@ def _targets(session: Session) -> Iterator[str]:
     yield "## Targets\n"
     yield "Goals of this project, by which its changes are judged.\n"
     rows = [
-        (TITLES.get(verdict[0], verdict[0]), *verdict[1:4], "met" if verdict.met else "**not met**")
+        (TITLES[verdict[0]], *verdict[1:4], "met" if verdict.met else "**not met**")
         for verdict in verdicts(session.records)
     ]
     yield table(("task", "target", "measured", "wanted", ""), rows) + "\n"
@@ -131,7 +125,7 @@ def _workload(records: Sequence[Record], results: Results, name: str) -> str:
 
 def _workloads(session: Session) -> Iterator[str]:
     results = Results(session.records)
-    for name, workload in WORKLOADS.items():
+    for name, workload in LABELS.items():
         modes = ("floor", "out", "fresh")
         records = [r for r in session.records if r.key.workload == name and r.key.mode in modes]
         if records:
@@ -189,11 +183,31 @@ def _codes(session: Session) -> Iterator[str]:
         yield table(headers, rows) + "\n"
 
 
+def _files(session: Session) -> Iterator[str]:
+    """Yield the tables of files, in the order of the ways."""
+    results = Results(session.records)
+    for name in results.workloads("file"):
+        found = [r for r in session.records if (r.key.workload, r.key.mode) == (name, "file")]
+        ours = results.find(name, ENCODE, 0, "file")
+        rows = []
+        for record in found:
+            processor, peak = (
+                results.find(name, record.key.name, 0, f"file {kind}") or 0.0
+                for kind in ("processor", "peak")
+            )
+            times = [f"{seconds:.2f}" for seconds in (record.median, record.best, processor)]
+            ratio = _ratio(record.median, ours)
+            rows.append((record.key.name, *times, ratio, f"{peak / (1 << 20):,.0f}"))
+        headers = ("way", "median, s", "best, s", "processor, s", "/ ours", "peak, MB")
+        yield f"## {FILES[name].title}\n"
+        yield table(headers, rows) + "\n"
+
+
 def _modes(session: Session, mode: str, title: str) -> Iterator[str]:
     """Yield the table of a scenario without peers."""
     rows = [
         (
-            TITLES.get(record.key.workload, f"{record.key.workload} float32"),
+            TITLES[record.key.workload],
             record.key.name,
             record.key.threads or "default",
             *(f"{seconds * 1e3:.4g}" for seconds in (record.median, record.mean, record.best)),
@@ -238,6 +252,7 @@ def markdown(session: Session, chart_name: str) -> str:
         *_written(session),
         *_tables(session),
         *_codes(session),
+        *_files(session),
         *_modes(session, "first", "The first call of a process"),
         *_modes(session, "busy", "Beside a process that keeps one processor busy"),
         *_targets(session),

@@ -1,11 +1,13 @@
-"""The scenarios: a workload by all libraries, the first call of a process, a busy machine."""
+"""How each group of workloads is measured: beside a floor, beside peers, in a new process."""
 
 from __future__ import annotations
 
 import itertools
+import shutil
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,24 +17,34 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import frames, machine, written
-from benchmarks.codes import CodesWork
-from benchmarks.first_call import FIRST
-from benchmarks.floor import Floor, Parts, warm_buffer, zero_share
+import onehot_fast
+from benchmarks import apart, machine
+from benchmarks.floor import Floor, Parts, buffers, warm_buffer, zero_share, zero_share_of
+from benchmarks.kinds import files, frames
+from benchmarks.kinds.codes import CodesWorkload
+from benchmarks.kinds.files import FileWorkload
+from benchmarks.kinds.frames import FrameWorkload
+from benchmarks.kinds.labels import Array, LabelWorkload, Work
+from benchmarks.kinds.written import WrittenWorkload
 from benchmarks.measure import Effort, Entry, Key, Record, clock, in_turns, summary
-from benchmarks.peers import CONTENDERS, Contender, Task, load
+from benchmarks.peers import CONTENDERS, Task, build, load
+from benchmarks.peers.codes import ways
+from benchmarks.peers.files import ENCODE, FILE_WAYS
 from benchmarks.peers.forms import Former, formers
 from benchmarks.peers.registry import OURSELVES, Call
-from benchmarks.workloads import WORKLOADS, Array, Work, Workload, check
+from benchmarks.workloads import BUSY, CODES, FILES, FIRST, FRAMES, LABELS, WRITTEN
 
 ROOT = Path(__file__).parents[1]
+# Where this process has `onehot_fast` from: the others measure the same one.
+PACKAGE = Path(onehot_fast.__file__).parents[1]
+FILE_FOLDER = ROOT / "build/files"
+ENCODED_FILE = ", the encoded file"
 LINE_FLOOR = "floor"
 WRITER = f"{OURSELVES} Encoder.transform"
 # Smaller outputs are not memory-bound: their floor would be the overhead of a call.
 SMALLEST_FLOOR = 1 << 20
-FIRST_CALLS = ("W1", "W2", "W4", "W5")
-BUSY_ROWS = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-POISON = 0xA5
+# It receives the visits that are to come, or -1 after each.
+Progress = Callable[[int], None]
 
 
 @dataclass
@@ -66,7 +78,7 @@ class Session:
     @property
     def has_chart(self) -> bool:
         """Whether there is something to draw: peers with a floor."""
-        return any(name in WORKLOADS for name, _ in self.parts)
+        return any(name in LABELS for name, _ in self.parts)
 
     @property
     def thread_counts(self) -> list[int]:
@@ -84,15 +96,6 @@ def _checked(session: Session, key: Key, build: Callable[[], Call]) -> Iterator[
         session.failures.append(f"{key.workload}, {key.name}: {error!r:.300}")
     else:
         yield Entry(key, clock(call))
-
-
-def build(contender: Contender, task: Task) -> Call:
-    """Return the call of a contender after one result was checked."""
-    call = contender.build(task)
-    # A call that writes nothing must not pass with the output of the call before.
-    task.out.reshape(-1).view(np.uint8).fill(POISON)
-    check(contender.read(call()), task.work)
-    return call
 
 
 def _contender_entries(session: Session, work: Work, out: Array) -> Iterator[Entry]:
@@ -113,8 +116,8 @@ def _contender_entries(session: Session, work: Work, out: Array) -> Iterator[Ent
             yield from _checked(session, key, partial(build, contender, task))
 
 
-def compare(session: Session, workload: Workload, progress: Callable[[int], None]) -> None:
-    """Measure a workload by all libraries; `progress` receives the visits left."""
+def compare_labels(session: Session, workload: LabelWorkload, progress: Progress) -> None:
+    """Measure a workload of labels by all libraries, and its floor."""
     work = workload.make(session.scale)
     buffer = warm_buffer(work.n_bytes)
     out = buffer.view(work.dtype).reshape(work.shape)
@@ -125,17 +128,15 @@ def compare(session: Session, workload: Workload, progress: Callable[[int], None
     _beside_floors(session, work.name, entries, floors, progress)
 
 
-def compare_written(
-    session: Session, recipe: written.WrittenWork, progress: Callable[[int], None]
-) -> None:
+def compare_written(session: Session, recipe: WrittenWorkload, progress: Progress) -> None:
     """Measure results of tables, and the floor of their bytes."""
     if not session.has(recipe.name, "pandas", recipe.library):
         return
     work = recipe.make(session.scale)
     result = work.call(1)()
     work.check(result)
-    memory = written.buffers(result)
-    share, n_bytes = written.zero_share(memory), sum(part.nbytes for part in memory)
+    memory = buffers(result)
+    share, n_bytes = zero_share_of(memory), sum(part.nbytes for part in memory)
     del result, memory
     codes = np.concatenate([codes.view(np.uint8) for codes in work.read])
     buffer = warm_buffer(n_bytes)
@@ -152,7 +153,7 @@ def _beside_floors(
     name: str,
     entries: list[Entry],
     floors: dict[int, Floor],
-    progress: Callable[[int], None],
+    progress: Progress,
 ) -> None:
     """Measure entries and floors in turns."""
     for threads, floor in floors.items():
@@ -163,20 +164,19 @@ def _beside_floors(
         session.parts[name, threads] = floor.zero_share, floor.median_parts()
 
 
-def first_calls(session: Session, workload: str) -> None:
+def first_calls(session: Session, workload: LabelWorkload, progress: Progress) -> None:
     """Time the first call in fresh processes, ours and the baseline's in turn."""
-    taken: dict[str, list[float]] = {name: [] for name in FIRST}
-    for _, name in itertools.product(range(session.effort.rounds), FIRST):
-        command = [sys.executable, "-m", "benchmarks.first_call", workload, name]
-        taken[name].append(_run(command, session.scale))
+    taken: dict[str, list[float]] = {name: [] for name in apart.FIRST}
+    progress(len(taken) * session.effort.rounds)
+    for _, name in itertools.product(range(session.effort.rounds), taken):
+        taken[name].append(_apart(session, "benchmarks.apart:first_call", workload.name, name))
+        progress(-1)
     for name, seconds in taken.items():
         library = name.partition(" ")[0]
-        session.records.append(summary(Key(workload, name, library, "first", 0), seconds))
+        session.records.append(summary(Key(workload.name, name, library, "first", 0), seconds))
 
 
-def compare_frames(
-    session: Session, workload: frames.FrameWorkload, progress: Callable[[int], None]
-) -> None:
+def compare_frames(session: Session, workload: FrameWorkload, progress: Progress) -> None:
     """Measure a workload of tables by all libraries: the time and the peak memory.
 
     pandas makes the tables: without it there are none. Everybody uses the threads of his default.
@@ -188,23 +188,23 @@ def compare_frames(
     session.records += in_turns(entries, session.effort, lambda: progress(-1))
     for entry in entries:
         key = replace(entry.key, mode="peak")
-        command = [sys.executable, "-m", "benchmarks.peak", workload.name, key.name]
-        session.records.append(summary(key, [_run(command, session.scale)]))
+        figure = _apart(session, "benchmarks.peak:extra", workload.name, key.name)
+        session.records.append(summary(key, [figure]))
         progress(-1)
 
 
-def compare_codes(session: Session, work: CodesWork, progress: Callable[[int], None]) -> None:
+def compare_codes(session: Session, work: CodesWorkload, progress: Progress) -> None:
     """Measure a workload of codes by us and by its peer, on one thread if that can be set."""
     if not session.has(work.name, "pandas", "pyarrow", work.peer):
         return
     session.libraries["pyarrow"].set_cpu_count(1)
-    ways = work.ways(session.libraries, session.scale)
-    results = [way.read(way.call()) for way in ways.values()]
+    found = ways(work, session.libraries, session.scale)
+    results = [way.read(way.call()) for way in found.values()]
     if not all(np.array_equal(results[0], other) for other in results[1:]):
         raise AssertionError(f"{work.name}: the results differ")
     entries = [
         Entry(Key(work.name, f"{way.library} {name}", way.library, "codes", 0), clock(way.call))
-        for name, way in ways.items()
+        for name, way in found.items()
     ]
     progress(len(entries) * session.effort.rounds)
     session.records += in_turns(entries, session.effort, lambda: progress(-1))
@@ -225,12 +225,9 @@ def _build_former(former: Former, session: Session, work: frames.FrameWork) -> C
     return call
 
 
-def _run(command: Sequence[str], scale: float) -> float:
-    """Return the number that a fresh process prints."""
-    done = subprocess.run(
-        [*command, str(scale)], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    return float(done.stdout)
+def _apart(session: Session, function: str, *arguments: str) -> Any:
+    """Return what a function of the benchmarks returns in a fresh process."""
+    return apart.run(function, *arguments, session.scale, package=PACKAGE)
 
 
 @contextmanager
@@ -245,16 +242,64 @@ def busy_process() -> Iterator[None]:
         spinner.wait()
 
 
-def busy(session: Session, rows: int) -> None:
+def busy(session: Session, workload: LabelWorkload, progress: Progress) -> None:
     """Time one thread against the default while another process takes a processor."""
-    title = f"{rows:,} x 10"
-    work = Workload(title, (rows,), 10, "float32").make(session.scale)
+    work = workload.make(session.scale)
     out = warm_buffer(work.n_bytes).view(work.dtype).reshape(work.shape)
     contender = CONTENDERS[f"{OURSELVES} out="]
     entries = []
     for threads in (1, None, session.threads):
         call = build(contender, Task(work, out, threads, session.libraries[OURSELVES]))
-        key = Key(title, contender.name, OURSELVES, "busy", threads or 0)
+        key = Key(work.name, contender.name, OURSELVES, "busy", threads or 0)
         entries.append(Entry(key, clock(call)))
+    progress(len(entries) * session.effort.rounds)
     with busy_process():
-        session.records += in_turns(entries, session.effort)
+        session.records += in_turns(entries, session.effort, lambda: progress(-1))
+
+
+def compare_files(session: Session, workload: FileWorkload, progress: Progress) -> None:
+    """Measure each way from one file to another in turns, each in a process of its own.
+
+    The encoded file is also read and written, because the input is smaller than that.
+    """
+    if not session.has(workload.name, "pyarrow"):
+        return
+    source = workload.make(FILE_FOLDER, session.scale)
+    encoded, target = (FILE_FOLDER / f"{name}.parquet" for name in ("encoded", "out"))
+    FILE_WAYS[ENCODE].convert(source, encoded)
+    files.check(source, encoded)
+    chosen = [way for way in FILE_WAYS.values() if way.library in session.libraries]
+    jobs = [(way.name, way, source) for way in chosen]
+    jobs += [(way.name + ENCODED_FILE, way, encoded) for way in chosen if not way.encodes]
+    taken: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    progress(len(jobs) * session.effort.rounds)
+    for _, (name, way, path) in itertools.product(range(session.effort.rounds), jobs):
+        paths = str(path), str(target)
+        try:
+            figures = apart.run("benchmarks.peers.files:run", way.name, *paths, package=PACKAGE)
+        except subprocess.CalledProcessError as error:
+            if way.library == OURSELVES:
+                raise
+            session.failures.append(f"{workload.name}, {name}: {error!r:.300}")
+            figures = {}
+        for mode, figure in figures.items():
+            taken[name, way.library, mode].append(figure)
+        target.unlink(missing_ok=True)
+        shutil.rmtree(target.with_suffix(""), ignore_errors=True)
+        progress(-1)
+    session.records += [
+        summary(Key(workload.name, name, library, mode, 0), figures)
+        for (name, library, mode), figures in taken.items()
+    ]
+
+
+# The groups that are compared: their workloads, and how one is measured.
+SCENARIOS: dict[str, tuple[dict[str, Any], Callable[[Session, Any, Progress], None]]] = {
+    "labels": (LABELS, compare_labels),
+    "first": ({name: LABELS[name] for name in FIRST}, first_calls),
+    "busy": (BUSY, busy),
+    "written": (WRITTEN, compare_written),
+    "frames": (FRAMES, compare_frames),
+    "codes": (CODES, compare_codes),
+    "files": (FILES, compare_files),
+}

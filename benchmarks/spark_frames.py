@@ -21,27 +21,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
-LEVELS = (3, 12, 50, 100, 300)
-BATCH = 1 << 20
-
-
-def write_rows(path: Path, n_rows: int, n_files: int) -> None:
-    """Write texts of five columns as Parquet files, as many as there are tasks."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rng = np.random.default_rng(0)
-    names = [pa.array([f"level {i:03d}" for i in range(n)]) for n in LEVELS]
-    for file in range(n_files):
-        rows = n_rows // n_files
-        columns = [
-            pa.DictionaryArray.from_arrays(rng.integers(0, n, rows, np.int32), labels)
-            for n, labels in zip(LEVELS, names, strict=True)
-        ]
-        table = pa.table([c.cast(pa.string()) for c in columns], [f"c{n}" for n in LEVELS])
-        pq.write_table(table, path / f"{file}.parquet", row_group_size=BATCH)
+from benchmarks.kinds.frames import write_parts
+from benchmarks.workloads import PARTS
 
 
 def processor_seconds() -> float:
@@ -118,7 +99,7 @@ def entries(frame: Any, sink: Callable[[Any], None]) -> dict[str, Callable[[], N
 def main() -> None:
     """Print the seconds of each entry."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=PARTS.rows)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", default="", help="entries whose names a regular expression finds")
@@ -133,7 +114,7 @@ def main() -> None:
     session.sparkContext.setLogLevel("ERROR")
     with tempfile.TemporaryDirectory() as folder:
         (source := Path(folder, "rows")).mkdir()
-        write_rows(source, arguments.rows, 2)
+        write_parts(PARTS, str(source), 2, arguments.rows / PARTS.rows)
         frame = session.read.parquet(str(source))
 
         def sink(table: Any) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from benchmarks.codes import CODES
-from benchmarks.frames import FRAMES
 from benchmarks.measure import Record
 from benchmarks.peers.arrow import BARE
+from benchmarks.peers.files import ENCODE, PLAIN_GROUPS, PLAIN_READ
 from benchmarks.peers.registry import OURSELVES
-from benchmarks.scenarios import LINE_FLOOR, WRITER
+from benchmarks.scenarios import ENCODED_FILE, LINE_FLOOR, WRITER
+from benchmarks.workloads import FRAMES
 
 OUT = f"{OURSELVES} out="
 BEST = "the best peer"
@@ -80,6 +80,51 @@ ONE_ROW_SECONDS = 120e-6
 FASTER_THAN_PANDAS_BY_ARROW = 3.0
 BY_ARROW = ("F3", "F4")
 CSR_OF_HAND_BUILT = 1.5
+# Values to codes, and products with codes: against the usual library.
+FASTER_THAN_USUAL = {
+    "D1": 4.5,
+    "D2": 4.5,
+    "D3": 3.5,
+    "D4": 3.0,
+    "D5": 2.2,
+    "D6": 2.5,
+    "D7": 2.5,
+    "D8": 2.5,
+    "D9": 1.7,
+    "D10": 1.0,
+    "D11": 1.7,
+    "D12": 1.0,
+    "D13": 3.0,
+    "D14": 1.0,
+    "D15": 3.0,
+    "D16": 2.0,
+    "D17": 15.0,
+    "D18": 15.0,
+    "D19": 4.0,
+    "D20": 4.0,
+    "D21": 10.0,
+    "D22": 10.0,
+    "D23": 1.8,
+    "D24": 1.2,
+    "D25": 1.5,
+    "D26": 1.5,
+    "D27": 1.5,
+    "D28": 6.0,
+    "D29": 4.0,
+    "D30": 4.0,
+    "D31": 20.0,
+    "D32": 1.8,
+    "D33": 1.5,
+    "D34": 2.0,
+    "D35": 1.8,
+    "D36": 1.4,
+    "D37": 1.8,
+    "D38": 0.9,
+    "D39": 0.9,
+}
+# Files: against pyarrow, and the peak of the process.
+ENCODE_OF_PYARROW = 1.3
+ENCODE_PEAK = 500 << 20
 TENSOR_OF_KERNEL = 1.5
 # Results that are larger than their input; values, means and multi-hot rows are smaller.
 SMALLER_THAN_INPUT = ("F10", "F11", "S6", "S7", "S8", "S9", "S10")
@@ -260,9 +305,43 @@ def estimators(results: Results) -> Iterator[Verdict]:
 def codes(results: Results) -> Iterator[Verdict]:
     """Compare values to codes with the usual library."""
     for name in results.workloads("codes"):
-        best = results.best_peer(name, ("codes",))
-        for _, ours in results.own(name, "codes"):
-            yield from _at_least(name, best[0], best[1], ours, CODES[name].wanted) if best else ()
+        if best := results.best_peer(name, ("codes",)):
+            for _, ours in results.own(name, "codes"):
+                yield from _at_least(name, *best, ours, FASTER_THAN_USUAL[name])
+
+
+def files(results: Results) -> Iterator[Verdict]:
+    """Compare the command with pyarrow, which reads and writes and encodes nothing."""
+    for workload in results.workloads("file"):
+        ours = results.find(workload, ENCODE, 0, "file")
+        floors = {
+            "rewriting the input": _sum(results, workload, (1, PLAIN_GROUPS)),
+            "reading the input and writing the result": _sum(
+                results,
+                workload,
+                (1, PLAIN_READ),
+                (1, PLAIN_GROUPS + ENCODED_FILE),
+                (-1, PLAIN_READ + ENCODED_FILE),
+            ),
+        }
+        for name, floor in floors.items():
+            yield from _at_most(workload, f"encode / {name}", ours, floor, ENCODE_OF_PYARROW)
+        peak = results.find(workload, ENCODE, 0, "file peak")
+        if peak is not None:
+            measured, wanted = (f"{n / (1 << 20):,.0f} MB" for n in (peak, ENCODE_PEAK))
+            met = peak <= ENCODE_PEAK
+            yield Verdict(workload, f"peak of {ENCODE}", measured, f"≤ {wanted}", met)
+
+
+def _sum(results: Results, workload: str, *parts: tuple[int, str]) -> float | None:
+    """Return the sum of the times of some ways with their signs, if all were measured."""
+    total = 0.0
+    for sign, name in parts:
+        seconds = results.find(workload, name, 0, "file")
+        if seconds is None:
+            return None
+        total += sign * seconds
+    return total
 
 
 def peaks(results: Results) -> Iterator[Verdict]:
@@ -284,6 +363,7 @@ RULES = (
     tables,
     estimators,
     codes,
+    files,
     peaks,
 )
 

@@ -14,37 +14,17 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from benchmarks.kinds.labels import LabelWorkload
+from benchmarks.workloads import DEVICES, LABELS
 
 ROUNDS = 12
 FLUSHED_BYTES = 256 << 20  # more than the cache of any GPU
 CHECK_SECONDS = 60
 # On the CPU, the workloads have this share of their labels: there the program is only tried out.
 SHARE_ON_CPU = 1 / 1000
-
-
-class Workload(NamedTuple):
-    """Labels of a shape, and the classes, axis and dtype of the result."""
-
-    name: str
-    shape: tuple[int, ...]
-    n_classes: int
-    axis: int
-    dtype: str
-    labels: str = "int64"
-
-
-WORKLOADS = (
-    Workload("10M x 10 float32", (10_000_000,), 10, -1, "float32"),
-    Workload("1M x 10 float32", (1_000_000,), 10, -1, "float32"),
-    Workload("20M x 3 uint8", (20_000_000,), 3, -1, "uint8"),
-    Workload("20M x 3 uint8, labels uint8", (20_000_000,), 3, -1, "uint8", "uint8"),
-    Workload("4M x 64 bfloat16", (4_000_000,), 64, -1, "bfloat16"),
-    Workload("1M x 1000 bfloat16", (1_000_000,), 1000, -1, "bfloat16"),
-    Workload("8192 x 50257 bfloat16", (8192,), 50257, -1, "bfloat16"),
-    Workload("8 x 512 x 512 x 21 bfloat16, axis=1", (8, 512, 512), 21, 1, "bfloat16"),
-    Workload("16 x 1024 x 1024 x 19 uint8, axis=1", (16, 1024, 1024), 19, 1, "uint8"),
-)
+SMALL = LABELS["W6"]
 
 
 class Clock:
@@ -75,26 +55,19 @@ class Clock:
         return float(first.elapsed_time(last)) * 1e3
 
 
-def tensors(torch: Any, device: str, work: Workload) -> tuple[Any, Any]:
+def tensors(torch: Any, device: str, work: LabelWorkload, scale: float) -> tuple[Any, Any]:
     """Return random labels and an output."""
-    shape = work.shape
-    if device == "cpu":
-        shape = (max(1, int(shape[0] * SHARE_ON_CPU)), *(max(1, n // 16) for n in shape[1:]))
-    labels = torch.randint(0, work.n_classes, shape, device=device)
-    axis = work.axis % (len(shape) + 1)
-    out = torch.empty(
-        (*shape[:axis], work.n_classes, *shape[axis:]),
-        dtype=getattr(torch, work.dtype),
-        device=device,
-    )
-    return labels.to(getattr(torch, work.labels)), out
+    labels = torch.from_numpy(work.draw(scale)).to(device)
+    axis = work.axis % (labels.ndim + 1)
+    shape = *labels.shape[:axis], work.depth, *labels.shape[axis:]
+    return labels, torch.empty(shape, dtype=getattr(torch, work.dtype), device=device)
 
 
-def ways(torch: Any, labels: Any, out: Any, work: Workload) -> dict[str, Callable[[], Any]]:
+def ways(torch: Any, labels: Any, out: Any, work: LabelWorkload) -> dict[str, Callable[[], Any]]:
     """Return the ways to encode and to decode, by name."""
     from onehot_fast.integrations.torch import decode, one_hot
 
-    depth, axis, dtype = work.n_classes, work.axis, out.dtype
+    depth, axis, dtype = work.depth, work.axis, out.dtype
     unchecked = {"negative_indices": "ignore", "out_of_range": "ignore"}
     positions = labels.to(torch.int64)
 
@@ -124,8 +97,8 @@ def ways(torch: Any, labels: Any, out: Any, work: Workload) -> dict[str, Callabl
 def print_table(torch: Any, device: str) -> None:
     """Print the times of all workloads, and the CPU's time of a small call."""
     clock = Clock(torch, device)
-    for work in WORKLOADS:
-        labels, out = tensors(torch, device, work)
+    for work in DEVICES.values():
+        labels, out = tensors(torch, device, work, SHARE_ON_CPU if device == "cpu" else 1.0)
         fill = clock.microseconds(lambda out=out: out.fill_(1))
         n_bytes = out.numel() * out.element_size()
         bound = fill * (1 + labels.numel() * labels.element_size() / n_bytes)
@@ -136,21 +109,21 @@ def print_table(torch: Any, device: str) -> None:
         del labels, out
         if device == "cuda":
             torch.cuda.empty_cache()
-    print("\n32 labels, 10 classes, time of the CPU")
+    print(f"\n{SMALL.title}: time of the CPU")
     for name, taken in small_calls(torch, device).items():
         print(f"    {name:16}{taken:10.1f} µs")
 
 
 def small_calls(torch: Any, device: str, n_calls: int = 1000) -> dict[str, float]:
-    """Return the time in µs that the CPU takes for a call of 32 labels, by name."""
+    """Return the time in µs that the CPU takes for a small call, by name."""
     from onehot_fast.integrations.torch import one_hot
 
-    labels = torch.randint(0, 10, (32,), device=device)
-    out = torch.empty(32, 10, device=device)
+    labels, out = tensors(torch, device, SMALL, scale=1.0)
+    depth = SMALL.depth
     calls: dict[str, Callable[[], Any]] = {
-        "one_hot": lambda: one_hot(labels, 10),
-        "out=": lambda: one_hot(labels, 10, out=out),
-        "F.one_hot": lambda: torch.nn.functional.one_hot(labels, 10).to(torch.float32),
+        "one_hot": lambda: one_hot(labels, depth),
+        "out=": lambda: one_hot(labels, depth, out=out),
+        "F.one_hot": lambda: torch.nn.functional.one_hot(labels, depth).to(torch.float32),
         "scatter_": lambda: torch.zeros_like(out).scatter_(1, labels.unsqueeze(1), 1),
     }
     best = dict.fromkeys(calls, float("inf"))

@@ -6,10 +6,14 @@ import re
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
 import onehot_fast
+
+sys.path.append(str(Path(__file__).parent))
+import history
 
 # torch is large, and its page needs only the signatures. Other libraries must not find the mock.
 if find_spec("torch") is None:
@@ -36,7 +40,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery"]
+exclude_patterns = ["_build", "gallery", "auto_history/*.md"]  # a page includes the last
 html_show_sourcelink = False
 html_domain_indices = False
 toc_object_entries_show_parents = "hide"
@@ -104,5 +108,6 @@ def simplify_signature(
 
 
 def setup(app: Any) -> None:
-    """Register the function above."""
+    """Write the generated pages, and register the function above."""
+    history.write()
     app.connect("autodoc-process-signature", simplify_signature)

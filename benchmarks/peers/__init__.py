@@ -8,7 +8,7 @@ results of whole tables.
 from __future__ import annotations
 
 from benchmarks.peers import arrays, arrow, estimators, forms, tables, tensors
-from benchmarks.peers.registry import CONTENDERS, Contender, Task, load
+from benchmarks.peers.registry import CONTENDERS, Contender, Task, build, load
 
 __all__ = [
     "CONTENDERS",
@@ -16,6 +16,7 @@ __all__ = [
     "Task",
     "arrays",
     "arrow",
+    "build",
     "estimators",
     "forms",
     "load",

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.kinds.labels import Array, Work
 from benchmarks.peers.registry import OURSELVES, Call, Task, contender
-from benchmarks.workloads import Array, Work
 
 # A look-up table of rows is an idiom for narrow outputs: with 10,000 classes it takes 400 MB.
 WIDEST_TABLE = 1000

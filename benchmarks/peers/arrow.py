@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frames import N_CLASSES, FrameWork
+from benchmarks.kinds.frames import N_CLASSES, FrameWork
+from benchmarks.kinds.labels import Array
 from benchmarks.peers.forms import former
 from benchmarks.peers.registry import OURSELVES, Call
-from benchmarks.workloads import Array
 
 BARE = "one_hot of the codes"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frames import CATEGORIES, LABELS, N_FOLDS, FrameWork
+from benchmarks.kinds.frames import LABELS, N_FOLDS, FrameWork
 from benchmarks.peers.forms import FORMERS, Former, Read, itself, scattered
 from benchmarks.peers.registry import OURSELVES, Call
 
@@ -59,7 +59,7 @@ def one_row(module: Any, work: FrameWork) -> Call:
 @estimators("LabelBinarizer().fit_transform", form="labels", read=itself)
 def labels(module: Any, work: FrameWork) -> Call:
     """Learn a target and encode it."""
-    target = work.data[f"x{CATEGORIES[LABELS]}"].to_numpy()
+    target = work.data[f"x{work.categories[LABELS]}"].to_numpy()
     return lambda: module.LabelBinarizer().fit_transform(target)
 
 

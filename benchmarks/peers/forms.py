@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frames import CATEGORIES, N_TAGS, FrameWork
+from benchmarks.kinds.frames import N_TAGS, FrameWork
+from benchmarks.kinds.labels import Array
 from benchmarks.peers.registry import OURSELVES, Call
-from benchmarks.workloads import Array
 
 Build = Callable[[Any, FrameWork], Call]
 Read = Callable[[Any, FrameWork], Array]
@@ -202,7 +202,7 @@ def ours_csr(library: Any, work: FrameWork) -> Call:
 def numpy_csr(numpy: Any, work: FrameWork) -> Call:
     """Add offsets to the codes: the columns and the number of a row's ones are known."""
     sparse = import_module("scipy.sparse")
-    offsets = np.cumsum([0, *CATEGORIES], dtype=np.int32).tolist()
+    offsets = np.cumsum([0, *work.categories], dtype=np.int32).tolist()
     columns = [work.data[name].array for name in work.data]
 
     def call() -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.kinds.labels import Array, Work
 from benchmarks.peers.registry import Call, Task, contender, is_column
-from benchmarks.workloads import Array, Work
 
 
 def has_every_class(work: Work) -> bool:

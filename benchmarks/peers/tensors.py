@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.kinds.labels import Work
 from benchmarks.peers.registry import Call, Task, contender
-from benchmarks.workloads import Work
 
 
 def _torch_index(task: Task) -> Any:

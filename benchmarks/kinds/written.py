@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from benchmarks.floor import LINE
-from benchmarks.frames import CATEGORIES, FrameWorkload
-from benchmarks.workloads import Array
-from onehot_fast import Encoder
+from benchmarks.kinds.frames import CATEGORIES, FrameWorkload
+from benchmarks.kinds.labels import Array
 
 
 @dataclass(frozen=True)
-class WrittenWork:
+class WrittenWorkload:
     """One workload: encode a frame of categories to `output` with elements of `dtype`."""
 
     name: str
@@ -36,7 +34,7 @@ class WrittenWork:
         sizes = "+".join(map(str, CATEGORIES[: self.n_columns]))
         return f"{self.rows:,} rows of {sizes} categories, to {self.output} of {self.dtype}"
 
-    def make(self, scale: float = 1.0) -> Written:
+    def make(self, scale: float = 1.0) -> WrittenWork:
         """Draw the same table each time, and learn its categories."""
         work = FrameWorkload(self.name, "matrix", "category", self.rows).make(scale)
         codes = work.codes[: self.n_columns]
@@ -45,17 +43,17 @@ class WrittenWork:
             table = import_module("pyarrow").Table.from_pandas(table)
         elif self.output == "polars":
             table = _of_enums(import_module("polars"), table)
-        encoder = Encoder(dtype=self.dtype).fit(table)
-        return Written(self, table, encoder, codes)
+        encoder = import_module("onehot_fast").Encoder(dtype=self.dtype).fit(table)
+        return WrittenWork(self, table, encoder, codes)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenWork:
     """A workload with its data."""
 
-    work: WrittenWork
+    work: WrittenWorkload
     table: Any
-    encoder: Encoder
+    encoder: Any
     codes: Sequence[Array]
 
     @property
@@ -66,7 +64,7 @@ class Written:
     def call(self, threads: int | None) -> Callable[[], Any]:
         """Return the call that is timed."""
         transform, table, output = self.encoder.transform, self.table, self.work.output
-        return lambda: transform(table, output, num_threads=threads)  # type: ignore[call-overload]
+        return lambda: transform(table, output, num_threads=threads)
 
     def check(self, result: Any) -> None:
         """Raise AssertionError unless a result is the encoding."""
@@ -98,46 +96,3 @@ def _cells(result: Any) -> Array:
     if hasattr(result, "column_names"):
         return np.stack([column.to_numpy() for column in result.columns], axis=1)
     return np.asarray(result)
-
-
-def buffers(result: Any) -> list[Array]:
-    """Return the memory of a result."""
-    if hasattr(result, "indptr"):
-        return [result.data, result.indices, result.indptr]
-    if hasattr(result, "to_arrow"):
-        result = result.to_arrow()
-    if hasattr(result, "column_names"):
-        chunks = [chunk for column in result.columns for chunk in column.chunks]
-        return [np.frombuffer(chunk.buffers()[1], np.uint8) for chunk in chunks]
-    return [np.asarray(result)]
-
-
-def zero_share(memory: Iterable[Array]) -> float:
-    """Return the share of the cache lines that hold zeros only."""
-    n_lines = n_zero = 0
-    for part in memory:
-        n_bytes = part.nbytes // LINE * LINE
-        # Elements in the order of memory, whichever axis is the innermost.
-        flat = part.reshape(-1, order="A").view(np.uint8)[:n_bytes].view(np.uint64)
-        n_lit = int(np.count_nonzero(flat.reshape(-1, LINE // 8).any(axis=1)))
-        n_lines += n_bytes // LINE
-        n_zero += n_bytes // LINE - n_lit
-    return n_zero / max(n_lines, 1)
-
-
-NARROW = 3
-WRITTEN = {
-    work.name: work
-    for work in (
-        WrittenWork("T1", "numpy", "uint8"),
-        WrittenWork("T2", "numpy", "float32", NARROW),
-        WrittenWork("T3", "pandas", "bool"),
-        WrittenWork("T4", "pandas", "float32", NARROW),
-        WrittenWork("T5", "arrow", "bool"),
-        WrittenWork("T6", "arrow", "float32", NARROW),
-        WrittenWork("T7", "polars", "bool"),
-        WrittenWork("T8", "csr", "bool"),
-        WrittenWork("T9", "csr", "float64"),
-        WrittenWork("T10", "csc", "bool"),
-    )
-}
