@@ -108,6 +108,12 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
             value = value.cast(nw.String)  # pyarrow cannot compare string views
         if str(dtype) == "Float16":
             value = value.cast(nw.Float32)  # pyarrow cannot compare float16
+        if dtype.is_decimal() and frame.implementation.is_dask():
+            raise TypeError(
+                f"column {column.name!r} has dtype {dtype}, whose literals Dask takes for strings,"
+                " so that none is found: cast the column to integers, floats or strings, or encode"
+                " the frame of Dask with Encoder.transform"
+            )
         if _has_foreign_zone(dtype) and _compares_zones(frame):
             value = value.dt.convert_time_zone("UTC")  # the zone of the literals
         writer = _Writer(column, value, dtype)

@@ -712,15 +712,20 @@ def _pandas_cases() -> Iterator[TypeCase]:
 
 def _can_be_categories(case: TypeCase) -> bool:
     """Tell whether pandas makes categories of a type: not of float16, nor of Arrow dictionaries."""
-    import pandas as pd
-
     if case.is_rejected or hasattr(getattr(case.dtype, "pyarrow_dtype", None), "index_type"):
         return False
     try:
-        pd.Categorical.from_codes([], pd.Index(case.make(list(case.values))))
-    except Exception:
+        as_categories(case)
+    except (NotImplementedError, TypeError, ValueError):
         return False
     return True
+
+
+def as_categories(case: TypeCase) -> Any:
+    """Return a Categorical without rows, whose categories are the values of a column of pandas."""
+    import pandas as pd
+
+    return pd.Categorical.from_codes([], pd.Index(case.make(list(case.values))))
 
 
 def _numpy_in_pandas() -> Iterator[TypeCase]:
