@@ -95,13 +95,15 @@ class JointLayout:
 
     def shared(self, columns: Iterable[int], max_codes: int) -> list[Digits]:
         """Combine adjacent columns into groups of at most `max_codes` codes, or of one column."""
-        groups: list[Digits] = []
+        groups: list[list[int]] = []
+        n_codes = 0
         for i in columns:
-            last = Digits((), ())
-            if groups and groups[-1].n_codes * self.radices[i] <= max_codes:
-                last = groups.pop()
-            groups.append(Digits((*last.columns, i), (*last.radices, self.radices[i])))
-        return groups
+            n_codes *= self.radices[i]
+            if not groups or n_codes > max_codes:
+                groups.append([])
+                n_codes = self.radices[i]
+            groups[-1].append(i)
+        return [Digits(tuple(each), tuple(self.radices[i] for i in each)) for each in groups]
 
     def equals(self, other: JointLayout) -> bool:
         """Tell whether the codes of two layouts have the same meaning."""
@@ -155,6 +157,26 @@ class JointLayout:
                 found[i] = CodedColumn(own, lut, n, nan_where_missing=self.has_nan[i])
         return [found[i] for i in range(len(self.n_outputs))]
 
+    def features(self, codes: Sequence[AnyArray]) -> npt.NDArray[np.int32]:
+        """Return, for each row, the column of the matrix that each categorical column makes one.
+
+        They ascend, but a row has -1 for a column without output and for a row of NaN.
+        """
+        found = np.empty((len(codes[0]), len(self.n_outputs)), np.int32)
+        sizes, starts = np.array(self.n_outputs)[:, None], np.array(self.starts)[:, None]
+        for group, group_codes in zip(self.groups, codes, strict=True):
+            at = list(group.columns)
+            if len(at) == 1:
+                own = group_codes.astype(np.int32)
+                found[:, at[0]] = np.where(own < sizes[at[0]], own + starts[at[0]], -1)
+                continue
+            is_few = group.n_codes > len(group_codes)
+            several = group_codes if is_few else np.arange(group.n_codes)
+            digits = np.array(np.unravel_index(several, group.radices))
+            outputs = np.where(digits < sizes[at], digits + starts[at], -1).T
+            found[:, at] = outputs if is_few else outputs.astype(np.int32)[group_codes]
+        return found
+
     def nan_columns(self, codes: Sequence[AnyArray]) -> list[int]:
         """Return the indices of the categorical columns with at least one row of NaN."""
         found = []
@@ -198,6 +220,8 @@ class JointLayout:
     def sums(self, codes: list[AnyArray], numeric: Floats, values: Floats, threads: int) -> Floats:
         """Return ``X.T @ values`` for the matrix ``X``; `values` has shape (n_rows, width)."""
         result = np.empty((self.n_columns, values.shape[1]))
+        if not values.shape[1]:
+            return result
         result[self.numeric] = numeric.T @ values
         for first in range(0, values.shape[1], implicit.WIDTH):
             columns = slice(first, first + implicit.WIDTH)
