@@ -25,12 +25,13 @@ def add_up(
     num_threads: int,
 ) -> None: ...
 def add_gram(
-    row_ends: npt.NDArray[np.int32],
     features: npt.NDArray[np.int32],
-    feature_ends: npt.NDArray[np.int32],
-    rows: npt.NDArray[np.int32],
     weights: _Floats,
     gram: _Floats,
     is_mirrored: bool,
     num_threads: int,
 ) -> None: ...
+def mirror(gram: _Floats) -> None: ...
+def sparse_gram(
+    features: npt.NDArray[np.int32], weights: _Floats, n_features: int
+) -> tuple[_Floats, npt.NDArray[Any], npt.NDArray[Any]]: ...

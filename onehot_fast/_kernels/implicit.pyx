@@ -12,7 +12,7 @@ bins in order. Results are therefore the same for any number of threads.
 A code outside its table adds nothing, so no memory outside the tables is read or written.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport INT32_MAX, UINT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
@@ -307,13 +307,51 @@ def add_up(
         run(&job, values, block_rows, num_threads)
 
 
+cdef class Occurrences:
+    """Where each feature occurs in a table of the features of rows, which has -1 where a row has none.
+
+    The positions of feature ``f`` in the table ascend. They are ``positions[ends[f]:ends[f + 1]]``.
+    """
+
+    cdef const int32_t *features
+    cdef Py_ssize_t n_rows, n_columns, n_features
+    cdef uint32_t[::1] ends, positions
+
+    def __cinit__(self, const int32_t[:, ::1] features, Py_ssize_t n_features):
+        cdef Py_ssize_t i, n = features.shape[0] * features.shape[1]
+        cdef int32_t feature
+        cdef uint32_t[::1] ends
+        if n > UINT32_MAX:
+            raise ValueError(f"implicit: a table of features may have {UINT32_MAX} entries, got {n}")
+        self.n_rows, self.n_columns, self.n_features = features.shape[0], features.shape[1], n_features
+        ends = np.zeros(n_features + 2, np.uint32)
+        self.positions = np.empty(n, np.uint32)
+        self.ends = ends
+        if not n:
+            return
+        self.features = &features[0, 0]
+        for i in range(n):
+            feature = self.features[i]
+            if feature >= n_features:
+                raise ValueError(f"implicit: a feature must be below {n_features}, got {feature}")
+            if feature >= 0:
+                ends[feature + 2] += 1
+        for i in range(n_features):
+            ends[i + 2] += ends[i + 1]
+        for i in range(n):      # now `ends[f + 1]` is where the positions of `f` begin, and then where they end
+            feature = self.features[i]
+            if feature >= 0:
+                self.positions[ends[feature + 1]] = <uint32_t> i
+                ends[feature + 1] += 1
+
+
 cdef struct GramJob:
-    const int32_t *row_ends     # CSR: where the features of each row begin and end
-    const int32_t *features
-    const int32_t *feature_ends  # CSC: where the rows of each feature begin and end
-    const int32_t *rows
+    const int32_t *features     # (n_rows, n_columns)
+    const uint32_t *ends        # see `Occurrences`
+    const uint32_t *positions
     const double *weights
     double *gram                # (n_features, n_features)
+    uint32_t n_columns
     Py_ssize_t n_features
     bint is_mirrored
 
@@ -328,51 +366,114 @@ cdef void add_features(
     cdef const GramJob *job = <const GramJob *> any_job
     cdef double *sums
     cdef double weight
-    cdef Py_ssize_t i, j, first, row, other, n = job.n_features
+    cdef Py_ssize_t i, other, n = job.n_features
+    cdef uint32_t j, row, n_columns = job.n_columns
     for feature in range(feature, end):
         sums = job.gram + feature * n
-        for i in range(job.feature_ends[feature], job.feature_ends[feature + 1]):
-            row = job.rows[i]
+        for i in range(job.ends[feature], job.ends[feature + 1]):
+            row = job.positions[i] // n_columns
             weight = job.weights[row]
-            first = job.row_ends[row]
-            j = job.row_ends[row + 1]
-            while j > first:
-                j -= 1
+            sums[feature] += weight
+            for j in range(job.positions[i] + 1, (row + 1) * n_columns):
                 other = job.features[j]
-                if other < feature:     # the features of a row ascend, so all others are smaller too
-                    break
-                sums[other] += weight
-                if job.is_mirrored and other > feature:
-                    job.gram[other * n + feature] += weight
-
-
-cdef int check_indices(const int32_t[::1] ends, const int32_t[::1] indices, Py_ssize_t n) except -1:
-    """Raise an error unless the ends ascend from 0 to the number of indices, which must be in [0, n)."""
-    if ends[0] != 0 or ends[ends.shape[0] - 1] != indices.shape[0] or np.min(np.diff(ends)) < 0:
-        raise ValueError(f"implicit.add_gram: the ends must ascend from 0 to {indices.shape[0]}")
-    if np.min(indices) < 0 or np.max(indices) >= n:
-        raise ValueError(f"implicit.add_gram: the indices must be in [0, {n})")
-    return 0
+                if other >= 0:
+                    sums[other] += weight
+                    if job.is_mirrored:
+                        job.gram[other * n + feature] += weight
 
 
 def add_gram(
-    const int32_t[::1] row_ends, const int32_t[::1] features, const int32_t[::1] feature_ends,
-    const int32_t[::1] rows, const double[::1] weights, double[:, ::1] gram, bint is_mirrored, int num_threads,
+    const int32_t[:, ::1] features, const double[::1] weights, double[:, ::1] gram, bint is_mirrored,
+    int num_threads,
 ):
     """Add the upper triangle of the weighted Gram matrix of rows of ones to ``gram``, and its mirror image.
 
-    The ones are passed as CSR (``row_ends``, ``features``) and as CSC (``feature_ends``, ``rows``). No other
-    thread may change these arrays. The mirror image is added only if ``is_mirrored``.
+    ``features`` has the columns of the ones of each row, ascending, and -1 for each that the row lacks. No other
+    thread may change it. The mirror image is added only if ``is_mirrored``.
     """
-    cdef Py_ssize_t n_rows = weights.shape[0], n = gram.shape[0], n_entries = features.shape[0]
+    cdef Py_ssize_t n = gram.shape[0]
+    cdef Occurrences found = Occurrences(features, n)
     cdef GramJob job
-    if gram.shape[1] != n or row_ends.shape[0] != n_rows + 1 or feature_ends.shape[0] != n + 1:
-        raise ValueError(f"implicit.add_gram: the arrays do not fit {n_rows} rows and {n} features")
-    if not n_entries and not rows.shape[0]:
+    if gram.shape[1] != n or features.shape[0] != weights.shape[0]:
+        raise ValueError(f"implicit.add_gram: the arrays do not fit {features.shape[0]} rows and {n} features")
+    if not found.positions.shape[0]:
         return
-    check_indices(row_ends, features, n)
-    check_indices(feature_ends, rows, n_rows)
     job = GramJob(
-        &row_ends[0], &features[0], &feature_ends[0], &rows[0], &weights[0], &gram[0, 0], n, is_mirrored,
+        found.features, &found.ends[0], &found.positions[0], &weights[0], &gram[0, 0], <uint32_t> found.n_columns,
+        n, is_mirrored,
     )
-    for_each_chunk(add_features, &job, n, max(n // 256, 1), 8 * n_entries // n + 1, 0, num_threads)
+    for_each_chunk(add_features, &job, n, max(n // 256, 1), 8 * features.size // n + 1, 0, num_threads)
+
+
+def mirror(double[:, ::1] gram):
+    """Copy the upper triangle of a square matrix to its lower triangle, tile by tile."""
+    cdef Py_ssize_t n = gram.shape[0], i, j, top, left
+    cdef double *values
+    if gram.shape[1] != n:
+        raise ValueError(f"implicit.mirror: the matrix must be square, got ({n}, {gram.shape[1]})")
+    if not n:
+        return
+    values = &gram[0, 0]
+    with nogil:
+        for top in range(0, n, 32):     # tiles of 8 KiB
+            for left in range(0, top + 1, 32):
+                for i in range(top, min(top + 32, n)):
+                    for j in range(left, min(left + 32, i)):
+                        values[i * n + j] = values[j * n + i]
+
+
+def sparse_gram(const int32_t[:, ::1] features, const double[::1] weights, Py_ssize_t n_features):
+    """Return ``(data, indices, indptr)`` of the weighted Gram matrix of rows of ones, as CSR.
+
+    ``features`` is that of `add_gram`, except that a row need not ascend. The rows are added in order. The indices
+    of a row are in the order in which they occur. The indices are int32 if they fit.
+    """
+    cdef Occurrences found = Occurrences(features, n_features)
+    cdef Py_ssize_t n_columns = found.n_columns, feature, other, i, j, row, start, n = 0
+    cdef int64_t[::1] ends = np.zeros(n_features + 1, np.int64)
+    # Where a feature was last seen, plus one; only the pages of features that occur are touched.
+    cdef int64_t[::1] last = np.zeros(n_features, np.int64)
+    cdef int32_t[::1] small
+    cdef int64_t[::1] large
+    cdef double[::1] values
+    cdef double weight
+    cdef bint is_small
+    if features.shape[0] != weights.shape[0]:
+        raise ValueError(f"implicit.sparse_gram: the arrays do not fit {features.shape[0]} rows")
+    with nogil:
+        for feature in range(n_features):
+            for i in range(found.ends[feature], found.ends[feature + 1]):
+                row = found.positions[i] // <uint32_t> n_columns
+                for j in range(row * n_columns, (row + 1) * n_columns):
+                    other = found.features[j]
+                    if other >= 0 and last[other] != feature + 1:
+                        last[other] = feature + 1
+                        n += 1
+            ends[feature + 1] = n
+    is_small = max(n, n_features) <= INT32_MAX
+    index = np.int32 if is_small else np.int64
+    indices, data = np.empty(n, index), np.empty(n)
+    small, large = (indices, None) if is_small else (None, indices)
+    values = data
+    last = np.zeros(n_features, np.int64)
+    with nogil:
+        for feature in range(n_features):
+            n = start = ends[feature]
+            for i in range(found.ends[feature], found.ends[feature + 1]):
+                row = found.positions[i] // <uint32_t> n_columns
+                weight = weights[row]
+                for j in range(row * n_columns, (row + 1) * n_columns):
+                    other = found.features[j]
+                    if other < 0:
+                        continue
+                    if last[other] > start:
+                        values[last[other] - 1] += weight
+                        continue
+                    if is_small:
+                        small[n] = <int32_t> other
+                    else:
+                        large[n] = other
+                    values[n] = weight
+                    n += 1
+                    last[other] = n
+    return data, indices, np.asarray(ends).astype(index)

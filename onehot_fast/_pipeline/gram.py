@@ -10,7 +10,8 @@ neither on the number of threads nor on the values.
 - **Rows.** Each row adds its weight to the entry of each pair of its features. This costs one
   addition for each pair of columns, and no tables.
 
-A sparse result is a product of ``scipy.sparse``, which adds the rows in order, in one thread.
+A sparse result adds rows in the same way, or it is put together from the tables of all pairs of
+columns.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.shapes import check_size
 from onehot_fast._kernels import implicit
-from onehot_fast._pipeline import write
 from onehot_fast._pipeline.joint_codes import Digits, JointLayout, sums_of_codes
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.registry import library
-from onehot_fast._schema.coded_column import CodedColumn, lut_of, recode
+from onehot_fast._schema.coded_column import CodedColumn, recode
 
 __all__ = ["dense_gram", "sparse_gram"]
 
@@ -40,24 +40,28 @@ Indices: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 MAX_UNIT_CODES = 256
 # The maximum number of entries of the contingency tables that exist at the same time (4 MiB).
 MAX_BATCH = 1 << 19
-# The number of entries of the CSR and CSC arrays of a block of rows, which then stay in a cache.
+# The number of features of a block of rows, which then stay in a cache.
 BLOCK_ENTRIES = 1 << 18
-# The number of rows of a tile whose mirror image is copied.
-TILE = 256
+# Up to this number of columns, the mirror image is added together with the upper triangle.
+MAX_MIRRORED = 32
 # Costs in nanoseconds, measured on one processor with AVX-512 (Zen 4); only their ratios matter.
 # Tables: a row of a pair of units, an entry of a table, and a block of the result.
-PAIR_ROW, TABLE_ENTRY, RESULT_BLOCK = 1.3, 4.0, 8000.0
-# Rows: an addition, and an entry of CSR and CSC, which are made and read.
-ADDITION, SPARSE_ENTRY = 1.0, 25.0
+PAIR_ROW, TABLE_ENTRY, RESULT_BLOCK = 1.3, 4.0, 13_000.0
+# Rows: an addition, and a feature, whose occurrences are sorted.
+ADDITION, FEATURE = 1.1, 7.0
 # The first write to a small page takes as long as filling this number of bytes of a kept block.
 SPARSE_TOUCH = 1 << 17
 # A sparse result of up to this many elements (128 MiB) may be computed as a dense one.
 MAX_DENSE = 1 << 24
+# The maximum number of features of all rows whose pairs are added to a sparse result.
+MAX_ENTRIES = np.iinfo(np.uint32).max
 # A table of up to this many entries, or of one for each row, represents a pair of columns.
 MAX_TABLE = 1 << 20
-# Sparse results: a term of a product, a pair of columns, an entry of its table, and a row that is
-# sorted because there is no table.
-PRODUCT, RESULT_PAIR, SPARSE_CELL, SORTED_ROW = 27.0, 200_000.0, 15.0, 90.0
+# With more features for each one that occurs, a sparse result is computed without the others.
+MAX_SPREAD = 16
+# Sparse results: a pair of features of a row, an element of a dense matrix that is made sparse,
+# a pair of columns, an entry of its table, and a row that is sorted because there is no table.
+TERM, DENSE_ELEMENT, RESULT_PAIR, SPARSE_CELL, SORTED_ROW = 3.5, 6.0, 200_000.0, 15.0, 90.0
 
 
 def dense_gram(
@@ -74,10 +78,7 @@ def dense_gram(
     shape = layout.n_columns, layout.n_columns
     check_size(shape, np.float64)
     n_rows = len(weights)
-    units = [
-        unit for group in layout.groups for unit in layout.shared(group.columns, MAX_UNIT_CODES)
-    ]
-    adds_rows = _cost_of_rows(layout, n_rows) < _cost_of_tables(units, n_rows)
+    adds_rows = _cost_of_rows(layout, n_rows) < _cost_of_tables(layout, n_rows)
     touched = SPARSE_TOUCH * n_rows * len(layout.n_features) ** 2
     if adds_rows and touched < 8 * layout.n_columns**2 and not len(layout.numeric):
         out = memory.sparse_zeros(*shape)
@@ -89,18 +90,19 @@ def dense_gram(
     add(out, layout, codes, weights, num_threads)
     out[:, layout.numeric], out[layout.numeric] = sums, sums.T
     for i in layout.nan_columns(codes):
-        out[layout.features(i)] = out[:, layout.features(i)] = np.nan
+        out[layout.feature_slice(i)] = out[:, layout.feature_slice(i)] = np.nan
     return out
 
 
 def _cost_of_rows(layout: JointLayout, n_rows: int) -> float:
     """Estimate the nanoseconds of `_add_rows`."""
     n = len(layout.n_features)
-    return n_rows * n * (ADDITION * (n + 1) / 2 + SPARSE_ENTRY)
+    return n_rows * n * (ADDITION * (n + 1) / 2 + FEATURE)
 
 
-def _cost_of_tables(units: Sequence[Digits], n_rows: int) -> float:
+def _cost_of_tables(layout: JointLayout, n_rows: int) -> float:
     """Estimate the nanoseconds of `_add_tables`."""
+    units = _split(layout)
     n_pairs = max(len(units) * (len(units) - 1) / 2, 1)
     total = sum(unit.n_codes for unit in units)
     n_entries = (total**2 - sum(unit.n_codes**2 for unit in units)) / 2
@@ -154,7 +156,7 @@ def _batches(units: Sequence[Digits]) -> Iterator[list[tuple[int, int]]]:
 def _write_inner(out: Floats, layout: JointLayout, unit: Digits, sums: Floats) -> None:
     """Write the blocks of the columns of one unit; `sums` has an entry for each of its codes."""
     for (a, i), (b, j) in combinations_with_replacement(enumerate(unit.columns), 2):
-        rows, columns = layout.features(i), layout.features(j)
+        rows, columns = layout.feature_slice(i), layout.feature_slice(j)
         n, m = layout.n_features[i], layout.n_features[j]
         if a == b:
             np.fill_diagonal(out[rows, rows], unit.marginal(sums, a)[:n, 0])
@@ -171,21 +173,25 @@ def _write_outer(
     First, the table is summed to a row for each code of one column, because rows are contiguous.
     """
     for axis, i in enumerate(left.columns):
-        rows, n = layout.features(i), layout.n_features[i]
+        rows, n = layout.feature_slice(i), layout.n_features[i]
         of_column = left.marginal(table, axis)[:n]
         for other, j in enumerate(right.columns):
-            columns, m = layout.features(j), layout.n_features[j]
+            columns, m = layout.feature_slice(j), layout.n_features[j]
             out[rows, columns] = right.marginal(of_column.T, other)[:m].T
             out[columns, rows] = out[rows, columns].T
+
+
+def _split(layout: JointLayout) -> list[Digits]:
+    """Split the groups into units of at most `MAX_UNIT_CODES` codes, or of one column."""
+    return [
+        unit for group in layout.groups for unit in layout.shared(group.columns, MAX_UNIT_CODES)
+    ]
 
 
 def _units(
     layout: JointLayout, codes: list[AnyArray], num_threads: int | None
 ) -> tuple[list[Digits], list[AnyArray]]:
-    """Split the groups into units of at most `MAX_UNIT_CODES` codes, or of one column.
-
-    Return the units, and an array with the codes of each unit. All arrays have the same dtype.
-    """
+    """Return the units, and an array with the codes of each unit; all have the same dtype."""
     units, unit_codes = [], []
     for group, group_codes in zip(layout.groups, codes, strict=True):
         threads = parallel.resolve(num_threads, group_codes.nbytes)
@@ -196,7 +202,8 @@ def _units(
                 continue
             digits = dict(zip(group.columns, group.of_codes(), strict=True))
             joint = np.ravel_multi_index([digits[i] for i in unit.columns], unit.radices)
-            unit_codes.append(recode(group_codes, lut_of(joint, missing=0), threads))
+            lut = np.append(joint, 0).astype(np.int32)
+            unit_codes.append(recode(group_codes, lut, threads))
     dtype = np.uint32 if any(unit.n_codes > 1 << 16 for unit in units) else np.uint16
     return units, [each.astype(dtype, copy=False) for each in unit_codes]
 
@@ -209,37 +216,19 @@ def _add_rows(
     num_threads: int | None,
 ) -> None:
     """Add the weight of each row to the entry of each pair of its features."""
-    columns = layout.unpack(codes)
-    if not columns:
+    n_rows, n = len(weights), len(layout.n_features)
+    if not n:
         return
-    n_rows, n = len(weights), len(columns)
     # Few additions leave most of a large matrix untouched; else copying the mirror image is faster.
-    is_mirrored = 4 * n_rows * n**2 < layout.n_columns**2
+    is_few = 4 * n_rows * n**2 < layout.n_columns**2
+    is_mirrored = is_few or layout.n_columns <= MAX_MIRRORED
     threads = parallel.resolve(num_threads, 4 * n_rows * n**2)
-    numeric = [(position, np.empty(0)) for position in layout.numeric.tolist()]
     for start in range(0, n_rows, step := max(BLOCK_ENTRIES // n, 1)):
         rows = slice(start, start + step)
-        part = [CodedColumn(each.codes[rows], each.lut, each.n_features) for each in columns]
-        (features, row_ends), (row_of, feature_ends) = (
-            write.sparse_parts(form, part, np.bool_, others=numeric, num_threads=num_threads)[1:]
-            for form in ("csr", "csc")
-        )
-        as_int32 = (
-            each.astype(np.int32, copy=False) for each in (row_ends, features, feature_ends, row_of)
-        )
-        implicit.add_gram(*as_int32, weights[rows], out, is_mirrored, threads)  # type: ignore[call-arg, arg-type]
+        features = layout.features([each[rows] for each in codes])
+        implicit.add_gram(features, weights[rows], out, is_mirrored, threads)
     if not is_mirrored:
-        _mirror(out)
-
-
-def _mirror(out: Floats) -> None:
-    """Copy the upper triangle of a square matrix to its lower triangle, tile by tile."""
-    for start in range(0, len(out), TILE):
-        tile = slice(start, start + TILE)
-        out[tile, :start] = out[:start, tile].T
-        square = out[tile, tile]
-        lower = np.tril_indices(len(square), -1)
-        square[lower] = square.T[lower]
+        implicit.mirror(out)
 
 
 def sparse_gram(
@@ -254,35 +243,54 @@ def sparse_gram(
     The indices of a row may be unsorted, like those of a product of ``scipy.sparse``: to sort them
     can take longer than the product.
     """
-    n = layout.n_columns
-    if n**2 <= min(len(weights) * len(layout.n_features) ** 2, MAX_DENSE):
-        return _csr_of(dense_gram(layout, codes, weights, sums, num_threads))
-    of_nan = layout.nan_columns(codes)
-    columns = [
-        CodedColumn(column.codes, column.lut, column.n_features) for column in layout.unpack(codes)
-    ]
-    for i in of_nan:  # their rows and columns become NaN below
-        columns[i] = CodedColumn(np.full(len(weights), -1, np.int8), None, columns[i].n_features)
-    if (
-        not columns
-        or _cost_of_pairs(columns, len(weights)) <= PRODUCT * len(weights) * len(columns) ** 2
-    ):
-        gram = _products_of_pairs(layout, columns, weights, num_threads)
+    n, n_rows = layout.n_columns, len(weights)
+    n_entries = n_rows * len(layout.n_features)
+    n_terms = n_entries * len(layout.n_features)
+    of_rows = FEATURE * n_entries + TERM * n_terms
+    if n**2 <= min(n_terms, MAX_DENSE):
+        of_dense = min(_cost_of_rows(layout, n_rows), _cost_of_tables(layout, n_rows))
+        if of_dense + DENSE_ELEMENT * n**2 < of_rows:
+            return _csr_of(dense_gram(layout, codes, weights, sums, num_threads))
+    of_nan = layout.nan_columns(codes)  # their rows and columns become NaN below
+    has_rows = 0 < n_entries <= MAX_ENTRIES and n <= np.iinfo(np.int32).max
+    if has_rows and of_rows < _cost_of_pairs(layout, n_rows):
+        features = layout.features(codes)
+        features[:, of_nan] = -1
+        gram = _sums_of_rows(features, weights, n)
     else:
-        numeric = [(position, np.zeros(len(weights))) for position in layout.numeric.tolist()]
-        ones = write.sparse_array("csr", columns, np.float64, others=numeric)
-        weighted = ones.copy()
-        weighted.data = np.repeat(weights, np.diff(ones.indptr))
-        gram = ones.T.tocsr() @ weighted
+        columns = [
+            CodedColumn(column.codes, column.lut, column.n_features)
+            for column in layout.unpack(codes)
+        ]
+        for i in of_nan:
+            none = np.full(len(weights), -1, np.int8)
+            columns[i] = CodedColumn(none, None, columns[i].n_features)
+        gram = _products_of_pairs(layout, columns, weights, num_threads)
     if len(layout.numeric):
         gram = gram + _numeric_part(layout, sums, of_nan)
-    gram.eliminate_zeros()
+    if not gram.data.all():
+        gram.eliminate_zeros()
     if of_nan:
         is_nan = np.zeros(n, np.bool_)
         for i in of_nan:
-            is_nan[layout.features(i)] = True
+            is_nan[layout.feature_slice(i)] = True
         gram = gram + _nan_part(is_nan)
     return gram
+
+
+def _sums_of_rows(features: npt.NDArray[np.int32], weights: Floats, n: int) -> Any:
+    """Return the Gram matrix of rows whose ones are in the columns `features`, as CSR."""
+    sparse = library("scipy.sparse", "a sparse Gram matrix")
+    if n <= MAX_SPREAD * features.size:
+        return sparse.csr_array(implicit.sparse_gram(features, weights, n), shape=(n, n))
+    # Most features never occur. Without them, the sums take no time and memory for each feature.
+    used = np.unique(features[features >= 0])
+    dense = np.where(features < 0, -1, np.searchsorted(used, features)).astype(np.int32)
+    data, indices, ends = implicit.sparse_gram(dense, weights, len(used))
+    all_ends = np.zeros(n + 1, ends.dtype)
+    all_ends[used + 1] = np.diff(ends)
+    np.cumsum(all_ends, dtype=ends.dtype, out=all_ends)
+    return sparse.csr_array((data, used.astype(ends.dtype)[indices], all_ends), shape=(n, n))
 
 
 def _csr_of(dense: Floats) -> Any:
@@ -304,13 +312,12 @@ def _is_table(n_rows: int, n: int, m: int) -> bool:
     return n * m <= max(MAX_TABLE, n_rows)
 
 
-def _cost_of_pairs(columns: Sequence[CodedColumn], n_rows: int) -> float:
+def _cost_of_pairs(layout: JointLayout, n_rows: int) -> float:
     """Estimate the nanoseconds of `_products_of_pairs`."""
-    sizes = [column.n_features for column in columns]
     return sum(
         RESULT_PAIR
         + (2 * n_rows + SPARSE_CELL * n * m if _is_table(n_rows, n, m) else SORTED_ROW * n_rows)
-        for n, m in combinations(sizes, 2)
+        for n, m in combinations(layout.n_features, 2)
     )
 
 
@@ -348,8 +355,10 @@ def _products_of_pairs(
         shape = columns[i].n_features, columns[j].n_features
         if _is_table(n_rows, *shape):
             units = [Digits((0,), shape[:1]), Digits((1,), shape[1:])]
-            # -1 becomes a code beyond all others, which adds nothing.
-            codes = [found_in[i].astype(np.uint32), found_in[j].astype(np.uint32)]
+            codes = [
+                found_in[i].astype(np.uint32),
+                found_in[j].astype(np.uint32),
+            ]  # -1 adds nothing
             [table] = sums_of_codes(units, codes, weights[:, None], threads, pairs=[(0, 1)])
             product = sparse.coo_array(table.reshape(shape))
         else:
@@ -370,7 +379,7 @@ def _numeric_part(layout: JointLayout, sums: Floats, of_nan: Sequence[int]) -> A
     is_other = np.ones(n, np.bool_)
     is_other[own] = False
     for i in of_nan:
-        is_other[layout.features(i)] = False
+        is_other[layout.feature_slice(i)] = False
     others = np.flatnonzero(is_other)
     parts = [_block(own, own, sums[own]), _block(others, own, sums[others])]
     parts.append(_block(own, others, sums[others].T))

@@ -95,20 +95,22 @@ class JointLayout:
 
     def shared(self, columns: Iterable[int], max_codes: int) -> list[Digits]:
         """Combine adjacent columns into groups of at most `max_codes` codes, or of one column."""
-        groups: list[Digits] = []
+        groups: list[list[int]] = []
+        n_codes = 0
         for i in columns:
-            last = Digits((), ())
-            if groups and groups[-1].n_codes * self.radices[i] <= max_codes:
-                last = groups.pop()
-            groups.append(Digits((*last.columns, i), (*last.radices, self.radices[i])))
-        return groups
+            n_codes *= self.radices[i]
+            if not groups or n_codes > max_codes:
+                groups.append([])
+                n_codes = self.radices[i]
+            groups[-1].append(i)
+        return [Digits(tuple(each), tuple(self.radices[i] for i in each)) for each in groups]
 
     def equals(self, other: JointLayout) -> bool:
         """Tell whether the codes of two layouts have the same meaning."""
         same_columns = (self.n_features, self.has_nan) == (other.n_features, other.has_nan)
         return same_columns and np.array_equal(self.numeric, other.numeric)
 
-    def features(self, column: int) -> slice:
+    def feature_slice(self, column: int) -> slice:
         """Return the range of the matrix columns that encode a categorical column."""
         return slice(self.starts[column], self.starts[column] + self.n_features[column])
 
@@ -155,6 +157,26 @@ class JointLayout:
                 found[i] = CodedColumn(own, lut, n, nan_where_missing=self.has_nan[i])
         return [found[i] for i in range(len(self.n_features))]
 
+    def features(self, codes: Sequence[AnyArray]) -> npt.NDArray[np.int32]:
+        """Return, for each row, the column of the matrix that each categorical column makes one.
+
+        They ascend, but a row has -1 for a column without a feature and for a row of NaN.
+        """
+        found = np.empty((len(codes[0]), len(self.n_features)), np.int32)
+        sizes, starts = np.array(self.n_features)[:, None], np.array(self.starts)[:, None]
+        for group, group_codes in zip(self.groups, codes, strict=True):
+            at = list(group.columns)
+            if len(at) == 1:
+                own = group_codes.astype(np.int32)
+                found[:, at[0]] = np.where(own < sizes[at[0]], own + starts[at[0]], -1)
+                continue
+            is_few = group.n_codes > len(group_codes)
+            several = group_codes if is_few else np.arange(group.n_codes)
+            digits = np.array(np.unravel_index(several, group.radices))
+            features = np.where(digits < sizes[at], digits + starts[at], -1).T
+            found[:, at] = features if is_few else features.astype(np.int32)[group_codes]
+        return found
+
     def nan_columns(self, codes: Sequence[AnyArray]) -> list[int]:
         """Return the indices of the categorical columns with at least one row of NaN."""
         found = []
@@ -186,7 +208,7 @@ class JointLayout:
         """Return, for each code of a group, the values that it adds to a row of the product."""
         total = np.full((1, block.shape[1]), -0.0)  # adding -0.0 changes no number
         for i in group.columns:
-            rows = block[self.features(i)]
+            rows = block[self.feature_slice(i)]
             if len(group.columns) == 1 and not self.has_nan[i]:
                 return rows
             part = np.zeros((self.radices[i], block.shape[1]))
@@ -198,6 +220,8 @@ class JointLayout:
     def sums(self, codes: list[AnyArray], numeric: Floats, values: Floats, threads: int) -> Floats:
         """Return ``X.T @ values`` for the matrix ``X``; `values` has shape (n_rows, width)."""
         result = np.empty((self.n_columns, values.shape[1]))
+        if not values.shape[1]:
+            return result
         result[self.numeric] = numeric.T @ values
         for first in range(0, values.shape[1], implicit.WIDTH):
             columns = slice(first, first + implicit.WIDTH)
@@ -205,9 +229,9 @@ class JointLayout:
             for group, part in zip(self.groups, parts, strict=True):
                 for axis, i in enumerate(group.columns):
                     marginal = group.marginal(part, axis)[: self.n_features[i]]
-                    result[self.features(i), columns] = marginal
+                    result[self.feature_slice(i), columns] = marginal
         for i in self.nan_columns(codes):
-            result[self.features(i)] = np.nan
+            result[self.feature_slice(i)] = np.nan
         return result
 
 

@@ -22,6 +22,7 @@ from arrow_producer import (
     pointer_in,
     producer,
 )
+from programs import HANG
 
 from onehot_fast.adapter import read_arrow as read
 
@@ -191,7 +192,7 @@ def test_a_stream_is_read_by_one_thread(producer):
 
     def get_next(_, to):
         asked.set()
-        assert go_on.wait(60)
+        assert go_on.wait(HANG)
         ctypes.memmove(to, ctypes.addressof(array), ctypes.sizeof(array))
         array.release = None
         return 0
@@ -200,7 +201,7 @@ def test_a_stream_is_read_by_one_thread(producer):
     stream = read(producer.stream(producer.schema(), [], get_next=slow))
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(next, stream)
-        assert asked.wait(60)
+        assert asked.wait(HANG)
         with pytest.raises(RuntimeError, match="another thread is already reading"):
             next(stream)
         go_on.set()

@@ -13,6 +13,7 @@ import command_files as files
 import encoder_oracle
 import pytest
 from command_files import pa
+from programs import HANG
 
 from onehot_fast import Encoder
 
@@ -113,7 +114,7 @@ def on_terminal(command, line):
         while part := os.read(ours, 1 << 16):
             shown += part
     os.close(ours)
-    return process.wait(60), shown
+    return process.wait(HANG), shown
 
 
 @pytest.mark.usefixtures("small")

@@ -11,6 +11,7 @@ import onehot_fast
 
 torch = pytest.importorskip("torch")
 
+from programs import HANG  # noqa: E402
 from tensors import labels_and_options, operator_policies, outcome, stored  # noqa: E402
 
 from onehot_fast.integrations.torch import _composition, _operators, decode, one_hot  # noqa: E402
@@ -480,7 +481,7 @@ class Masks(torch.utils.data.Dataset):
 def test_workers_encode():
     """Workers are forked from a process that has used threads."""
     one_hot(torch.zeros(1 << 22, dtype=torch.int64), 8)
-    loader = torch.utils.data.DataLoader(Masks(), batch_size=4, num_workers=2, timeout=60)
+    loader = torch.utils.data.DataLoader(Masks(), batch_size=4, num_workers=2, timeout=HANG)
 
     batches = torch.cat(list(loader))
 

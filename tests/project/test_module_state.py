@@ -16,10 +16,11 @@ PACKAGE = Path(onehot_fast.__file__).parent
 LIBRARIES = sorted(PACKAGE.rglob("*.so"))
 # Sections that are writable while the program runs; .data.rel.ro is not.
 WRITABLE = {".data", ".bss", ".tdata", ".tbss"}
-# Of the C compiler, of Cython and of NumPy's headers. Cython names a memoryview's layouts.
+# Of the C compiler and its address sanitizer, of Cython and of NumPy's headers. Cython names a
+# memoryview's layouts.
 FOREIGN = re.compile(
     r"(?i)__pyx_(?!v_)|__pyx__|_?_?(bss|data|dso|tmc|frame|cpu|do_global)|completed|pyarray_api|py\w+_api"
-    r"|(generic|strided|indirect|contiguous|indirect_contiguous|main_interpreter_id)$"
+    r"|__odr_asan|(generic|strided|indirect|contiguous|indirect_contiguous|main_interpreter_id)$"
 )
 
 

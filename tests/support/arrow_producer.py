@@ -199,7 +199,7 @@ def producer() -> Iterator[Producer]:
     """Make a producer, and hold at the end that all it made was released, once each."""
     made = Producer()
     yield made
-    for _ in range(100):
+    for _ in range(3000):
         gc.collect()
         if made.n_released == made.n_made:
             break

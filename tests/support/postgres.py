@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from programs import HANG
+
 END = "--end of the result--"
 # The settings of a server whose data nobody needs after the tests.
 SETTINGS = ["listen_addresses=", "fsync=off", "max_connections=10", "shared_buffers=16MB"]
@@ -36,7 +38,8 @@ class Session:
             encoding="utf-8",
             user=user,
             cwd=socket,
-            env=os.environ | {"PGCLIENTENCODING": "UTF8", "PGOPTIONS": "-c statement_timeout=60s"},
+            env=os.environ
+            | {"PGCLIENTENCODING": "UTF8", "PGOPTIONS": f"-c statement_timeout={HANG}s"},
         )
 
     def execute(self, statement: str) -> list[list[str | None]]:
@@ -96,6 +99,6 @@ def cluster() -> Iterator[Session]:
             session.process.communicate()
         finally:
             server.terminate()
-            server.wait(30)
+            server.wait(HANG)
     finally:
         shutil.rmtree(base)

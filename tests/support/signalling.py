@@ -62,9 +62,11 @@ def send_at(place: str, number: int, replace: Callable[[Any, str, Any], None] = 
 
 def run(place: str, number: int | str, *arguments: object) -> tuple[int, str]:
     """Run this program; return its exit code and what it said on standard error."""
+    from programs import HANG  # the program itself, which has no path to it, does not come here
+
     action = number if isinstance(number, str) else str(int(number))
     program = [sys.executable, "-P", __file__, place, action]
-    done = subprocess.run([*program, *map(str, arguments)], capture_output=True, timeout=120)
+    done = subprocess.run([*program, *map(str, arguments)], capture_output=True, timeout=HANG)
     return done.returncode, done.stderr.decode()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import sys
 import tracemalloc
@@ -15,6 +16,7 @@ from programs import run
 from strategies import examples
 
 from onehot_fast import Encoder, OneHotMatrix
+from onehot_fast._kernels import implicit
 from onehot_fast._pipeline import gram
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -120,9 +122,11 @@ def narrow_columns(n_rows, sizes, seed=0):
 # For each way to compute a Gram matrix, the costs that make it the cheapest.
 WAYS = {
     "tables": {"_cost_of_rows": np.inf, "MAX_DENSE": 0, "_cost_of_pairs": 0},
-    "small batches": {"_cost_of_rows": np.inf, "MAX_BATCH": 100, "MAX_DENSE": 1 << 24},
+    "small batches": {"_cost_of_rows": np.inf, "MAX_BATCH": 100, "TERM": np.inf},
     "rows": {"_cost_of_tables": np.inf, "MAX_DENSE": 0, "_cost_of_pairs": np.inf},
-    "blocks of rows": {"_cost_of_tables": np.inf, "BLOCK_ENTRIES": 1024, "MAX_DENSE": 1 << 24},
+    "rows and their mirror image": {"_cost_of_tables": np.inf, "MAX_MIRRORED": 1 << 20, "TERM": 0},
+    "blocks of rows": {"_cost_of_tables": np.inf, "BLOCK_ENTRIES": 1024, "TERM": np.inf},
+    "features that occur": {"MAX_DENSE": 0, "MAX_SPREAD": 0, "_cost_of_pairs": np.inf},
     "sorted pairs": {"MAX_TABLE": 0, "MAX_DENSE": 0, "_cost_of_pairs": 0},
 }
 
@@ -166,6 +170,49 @@ def test_sums_of_every_way_do_not_depend_on_the_number_of_threads(way, monkeypat
             assert abs(one - other).max() == 0
 
 
+@given(data=st.data(), n=st.sampled_from([1, 2, 31, 32, 33, 100]), k=st.integers(1, 5))
+@examples(1)
+def test_kernels_add_the_pairs_of_features_of_each_row(data, n, k):
+    """A row may lack features; the rows are added in order, so that all sums are equal bits."""
+    rows = data.draw(st.lists(st.sets(st.integers(0, n - 1), max_size=k), max_size=20))
+    features = np.full((len(rows), k), -1, np.int32)
+    for each, row in zip(features, rows, strict=True):
+        at = data.draw(st.sets(st.integers(0, k - 1), min_size=len(row), max_size=len(row)))
+        each[sorted(at)] = sorted(row)
+    weights = np.random.default_rng(0).normal(size=len(rows))
+    expected = np.zeros((n, n))
+    for row, weight in zip(rows, weights, strict=True):
+        for one, other in itertools.product(row, row):
+            expected[one, other] += weight
+
+    for is_mirrored, num_threads in itertools.product([True, False], [1, 3]):
+        found = np.zeros((n, n))
+        implicit.add_gram(features, weights, found, is_mirrored, num_threads)
+        if not is_mirrored:
+            assert not np.tril(found, -1).any()
+            implicit.mirror(found)
+        np.testing.assert_array_equal(found, expected)
+    parts = implicit.sparse_gram(features, weights, n)
+    assert parts[1].dtype == parts[2].dtype == np.int32
+    np.testing.assert_array_equal(sparse.csr_array(parts, shape=(n, n)).toarray(), expected)
+    assert len(parts[0]) == len({pair for row in rows for pair in itertools.product(row, row)})
+
+
+@pytest.mark.parametrize("feature", [3, 2**31 - 1])
+def test_kernels_reject_features_beyond_the_matrix(feature):
+    features, weights = np.array([[0, feature]], np.int32), np.ones(1)
+    with pytest.raises(ValueError, match=f"below 3, got {feature}"):
+        implicit.add_gram(features, weights, np.zeros((3, 3)), True, 1)
+    with pytest.raises(ValueError, match=f"below 3, got {feature}"):
+        implicit.sparse_gram(features, weights, 3)
+    with pytest.raises(ValueError, match="do not fit 1 rows"):
+        implicit.sparse_gram(features[:, :1], np.ones(2), 3)
+    with pytest.raises(ValueError, match="do not fit 1 rows"):
+        implicit.add_gram(features[:, :1], np.ones(2), np.zeros((3, 3)), True, 1)
+    with pytest.raises(ValueError, match="must be square"):
+        implicit.mirror(np.zeros((2, 3)))
+
+
 @pytest.mark.parametrize("output", ["dense", "csr"])
 def test_a_gram_matrix_of_many_columns_needs_memory_in_proportion_to_the_result(output):
     """The tables of all pairs of 400 columns have a hundred times as many entries."""
@@ -190,6 +237,23 @@ def test_a_column_of_many_categories_needs_memory_for_its_rows_alone():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 20
+
+
+def test_a_sparse_gram_matrix_of_many_categories_needs_memory_for_its_result_alone():
+    matrix = OneHotMatrix.from_codes([[0, 10**7 - 1, -1], [1, 0, 1]], [10**7, 2])
+    tracemalloc.start()
+    result = matrix.gram(output="csr")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < result.indptr.nbytes + (1 << 20)
+    rows = [0, 10**7 - 1, 10**7, 10**7 + 1]
+    assert result[rows][:, rows].toarray().tolist() == [
+        [1, 0, 0, 1],
+        [0, 1, 1, 0],
+        [0, 1, 1, 0],
+        [1, 0, 0, 2],
+    ]
+    assert result.nnz == 8
 
 
 def test_a_sparse_gram_matrix_of_propagated_values_needs_three_times_its_memory():
