@@ -163,7 +163,8 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
     is_special = any(isinstance(label, Special) for label in schema.labels)
     if not is_special and (level_of >= 0).all():
         return levels.take(level_of)
-    return pd.Index(schema.shown_labels, tupleize_cols=False)
+    shown: pd.Index[Any] = pd.Index(schema.shown_labels, tupleize_cols=False)
+    return shown
 
 
 @pd.api.extensions.register_dataframe_accessor("onehot")
