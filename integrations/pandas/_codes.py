@@ -14,7 +14,6 @@ from onehot_fast.adapter import (
     Strings,
     Values,
     integration,
-    lut_of,
     lut_of_order,
     read_arrow,
     read_column,
@@ -169,11 +168,10 @@ def _code_dictionary(series: "pd.Series[Any]") -> CodedSeries:
     codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy()
     # The values of a dictionary may contain nulls and duplicates; levels must not.
     if str(encoded.type.value_type).startswith(NOT_INDEXED):
-        lut, values = arrow_levels(encoded.dictionary)
-        texts = isinstance(values, Strings) and values.is_text
-        known = values.to_object() if isinstance(values, Strings) else values
-        levels = pd.Index(known) if texts else _object_index(known)
-        return CodedSeries(CodedColumn(codes, lut, len(levels)), levels)
+        known = arrow_levels(encoded.dictionary)
+        texts = isinstance(known.stored, Strings) and known.stored.is_text
+        levels = pd.Index(known.categories) if texts else _object_index(known.categories)
+        return CodedSeries(CodedColumn.of_positions(codes, known.codes, len(levels)), levels)
     proper = encoded.dictionary.dictionary_encode()
     positions = proper.indices.fill_null(-1).to_numpy()
     levels = pd.Index(pd.arrays.ArrowExtensionArray(proper.dictionary))
@@ -283,19 +281,17 @@ def category_values(categories: "pd.Index[Any]") -> Any:
     return column.stored.take(column.codes)
 
 
-def arrow_levels(
-    values: "pa.Array | pa.ChunkedArray",
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any] | Strings]:
-    """Return the distinct values of an Arrow array, in order, without missing values.
+def arrow_levels(values: "pa.Array | pa.ChunkedArray") -> Column:
+    """Return an Arrow array as a column whose categories are in the order of the rows.
 
-    Also return a look-up table from the positions in the array to the values.
+    The values of the array may contain nulls and duplicates, the categories do not.
     """
     column = integration("arrow").read_column(values).encode()
     is_value = column.codes >= 0
     _, first = np.unique(column.codes[is_value], return_index=True)
     order = column.codes[is_value][np.sort(first)]
-    ranks = lut_of_order(order, column.n_categories)
-    return lut_of(ranks[column.codes]), column.stored.take(order)
+    codes = lut_of_order(order, column.n_categories)[column.codes]
+    return Column(codes, column.stored.take(order))
 
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:

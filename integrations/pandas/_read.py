@@ -111,8 +111,9 @@ def read_column(values: Any) -> Column | Values:
     if isinstance(dtype, pd.CategoricalDtype):
         codes, ordered = category_codes(series), bool(dtype.ordered)
         if has_missing_categories(dtype.categories):
-            lut, known = arrow_levels(pa_array(dtype.categories))
-            return Column(CodedColumn(codes, lut, 0).features(), known, ordered, "category")
+            known = arrow_levels(pa_array(dtype.categories))
+            coded = CodedColumn.of_positions(codes, known.codes, known.n_categories)
+            return Column(coded.features(), known.stored, ordered, "category")
         return Column(codes, dtype.categories, ordered, "category", read=category_values)
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])

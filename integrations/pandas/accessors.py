@@ -163,10 +163,9 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)
     is_special = any(isinstance(label, Special) for label in schema.labels)
     if not is_special and (level_of >= 0).all():
-        taken: pd.Index[Any] = levels.take(level_of)
-        return taken
-    labels: pd.Index[Any] = pd.Index(schema.shown_labels, tupleize_cols=False)
-    return labels
+        return levels.take(level_of)
+    shown: pd.Index[Any] = pd.Index(schema.shown_labels, tupleize_cols=False)
+    return shown
 
 
 @pd.api.extensions.register_dataframe_accessor("onehot")

@@ -116,7 +116,8 @@ class CategoryLookup:
             codes = source.lookup(self.present)
             if codes is not None:
                 return self._of_lookup(codes, column)
-        codes, values = column.encode()
+        read = column.encode()
+        codes, values = read.codes, read.stored
         if not self._accepts(dtype, python_type(values)):  # 1 equals 1.0
             raise SklearnFallback
         found = self.present.find(Categories.of(values))
@@ -291,7 +292,8 @@ class CategoryEncoder(Exchange, BaseEncoder):
 
 def learn(column: InputColumn) -> tuple[AnyArray, CodedInput]:
     """Return the sorted categories of a column (a missing value is last), and its coded rows."""
-    codes, values = column.encode()
+    read = column.encode()
+    codes, values = read.codes, read.stored
     used = np.flatnonzero(CodedColumn(codes, None, len(values)).counts())
     used = used[Categories.of(values.take(used)).argsort()]
     known = values.take(used)

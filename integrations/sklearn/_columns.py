@@ -45,11 +45,8 @@ class InputColumn(NamedTuple):
     missing: float | None = np.nan  # NaN or None; not used if `array` holds objects
     array: AnyArray | None = None  # the column, if it is an array
 
-    def encode(self) -> tuple[AnyArray, Any]:
-        """Return the codes, and an ndarray or `Strings` of the distinct values in any order.
-
-        The code of a missing value is negative; the distinct values do not include it.
-        """
+    def encode(self) -> Column:
+        """Return the column in codes, with categories of the dtype `dtype` in any order."""
         try:
             column = self.source.encode()
         except TypeError as error:  # a value is not hashable
@@ -66,7 +63,7 @@ class InputColumn(NamedTuple):
             is_negative_zero = (self.array == 0) & np.signbit(self.array)
             if is_negative_zero.any() or not np.isfinite(values.astype(np.float64)).all():
                 raise SklearnFallback
-        return column.codes, values
+        return Column.unchecked(column.codes, values)
 
     def missing_value(self, codes: AnyArray) -> float | None:
         """Return the missing value, NaN or None, of all rows with code -1."""

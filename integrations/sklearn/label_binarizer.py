@@ -142,7 +142,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         if is_integer and VERSION >= (1, 9):
             classes = classes.astype(dtype, copy=False)
         found = CategoryLookup.of(classes).code(read_array(labels))
-        return self._matrix(rows, dtype, found.column.features(), len(classes))
+        return self._matrix(rows, dtype, found.lut.take(found.codes), len(classes))
 
     def _matrix(
         self, rows: CodedColumn, dtype: DType | None, columns: AnyArray, n_classes: int
