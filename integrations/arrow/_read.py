@@ -57,11 +57,15 @@ def as_column(column: Any) -> ArrowColumn:
     """Return an object with Arrow data as a pyarrow array or chunked array, without a copy."""
     if isinstance(column, ArrowColumn):
         return column
-    if reader_of(column) == "polars":
-        column, lists = integration("polars").exportable(column, keep_categories=False)
-        if lists:
-            return _of_list(lists[0], len(column))
-    return _column_of(read_arrow(column))
+    if reader_of(column) != "polars":
+        return _column_of(read_arrow(column))
+    column, lists = integration("polars").exportable(column, keep_categories=False)
+    if lists:
+        return _of_list(lists[0], len(column))
+    try:
+        return _column_of(read_arrow(column))
+    except OSError:  # early versions export Series of dates, times and decimals as integers
+        return as_table(column.alias("").to_frame()).column(0)
 
 
 def _column_of(stream: Any) -> pa.ChunkedArray:

@@ -9,7 +9,14 @@ from dask.dataframe.utils import make_meta
 from pandas.api.types import is_object_dtype
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import code_column, integration, part_of_table, read_column, read_table
+from onehot_fast.adapter import (
+    ColumnSchema,
+    code_column,
+    integration,
+    part_of_table,
+    read_column,
+    read_table,
+)
 
 from ._engine import as_frame, on_partitions
 
@@ -101,12 +108,24 @@ def _dummies_part(
         categorical: Any = part.copy(deep=False)
         for column in encoder.schema.columns:
             codes = code_column(column, read_column(part[column.name])).features()
-            dtype = dtypes[column.name]
-            is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)
-            levels = pd.Index(column.known.to_array(), dtype=None if is_inferred else dtype)
+            levels = _levels(column, dtypes[column.name])
             categorical[column.name] = pd.Categorical.from_codes(
                 codes, dtype=pd.CategoricalDtype(levels), validate=False
             )
         data = categorical[categorical.columns[0]] if is_series else categorical
         dummies: pd.DataFrame = integration("pandas").get_dummies(data, **options)
         return dummies
+
+
+def _levels(column: ColumnSchema, dtype: Any) -> Any:
+    """Return the categories as an Index.
+
+    pandas names the features of categories in Arrow memory by the values that Arrow stores. If Dask
+    does not know the categories of a column yet, the encoder has seen their dtype.
+    """
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = integration("pandas").fitted_categories(column)
+        if levels is not None and isinstance(levels.dtype, pd.ArrowDtype):
+            return levels
+    is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)
+    return pd.Index(column.known.to_array(), dtype=None if is_inferred else dtype)

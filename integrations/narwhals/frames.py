@@ -24,6 +24,7 @@ from onehot_fast.adapter import (
     as_literal,
     integration,
     reader_of,
+    require,
 )
 from onehot_fast.adapter import read_column as read_any_column
 from onehot_fast.adapter import read_table as read_native_table
@@ -108,6 +109,11 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
             value = value.cast(nw.String)  # pyarrow cannot compare string views
         if str(dtype) == "Float16":
             value = value.cast(nw.Float32)  # pyarrow cannot compare float16
+        if "decimal" in kind and not kind.startswith("decimal128"):
+            dtype = nw.Unknown()  # early versions of narwhals take these for decimals of 128 bits
+        if str(dtype) == "Int128" and frame.implementation.is_polars():
+            # Earlier versions take larger literals for missing values.
+            require("polars", "1.32", "Encoder.expressions of 128-bit integers")
         if dtype.is_decimal() and frame.implementation.is_dask():
             raise TypeError(
                 f"column {column.name!r} has dtype {dtype}, whose literals Dask takes for strings,"
@@ -118,8 +124,10 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
             value = value.dt.convert_time_zone("UTC")  # the zone of the literals
         writer = _Writer(column, value, dtype)
         if frame.implementation.is_pyarrow():
-            kind = nw.to_native(frame).schema.field(name).type
-            writer.literals = [_comparable(item, kind) for item in writer.literals]
+            of_arrow = nw.to_native(frame).schema.field(name).type
+            writer.literals = [_comparable(item, of_arrow) for item in writer.literals]
+        if kind == "uint64[pyarrow]":  # early versions of pandas take every int for an int64
+            writer.literals = [np.uint64(item) for item in writer.literals]
         features = writer.features()
         found += [each.alias(name) for each, name in zip(features, column.names, strict=True)]
     return found

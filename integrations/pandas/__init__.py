@@ -26,6 +26,7 @@ from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_table as read_table
 from ._str_get_dummies import str_get_dummies
+from ._write import fitted_categories as fitted_categories
 from ._write import wrap as wrap
 from .accessors import FrameAccessor, OneHotAccessor, onehot
 

@@ -19,12 +19,14 @@ from onehot_fast.adapter import (
     Categorical,
     Categories,
     CodedColumn,
+    ColumnSchema,
     Decoded,
     Part,
     PassThrough,
     Table,
     integration,
     name_keys,
+    read_table,
     write,
 )
 
@@ -237,15 +239,40 @@ def _is_fitted(found: Any, expected: Any) -> bool:
 def _categorical(part: Decoded, kind: Any, is_ordered: bool, table: Table) -> Any:
     """Return decoded rows as a Categorical, or None if a value is not one of the categories."""
     known = part.schema.known
-    every = Decoded(part.name, known.to_array(), np.arange(len(known)), part.schema)
-    levels = _rows_in(every, kind, table)
+    levels = _levels(part, kind, table)
     is_value = ~pd.isna(part.distinct)
     codes = np.full(len(part.distinct), -1, np.int64)
     codes[is_value] = known.find(Categories.of(part.distinct[is_value]))
     if levels is None or (codes[is_value] < 0).any():
         return None
-    dtype = pd.CategoricalDtype(pd.Index(levels, dtype=kind), is_ordered)
+    dtype = pd.CategoricalDtype(levels, is_ordered)
     return pd.Categorical.from_codes(cast(Any, codes), dtype=dtype).take(part.positions)
+
+
+def _levels(part: Decoded, kind: Any, table: Table) -> Any:
+    """Return the categories of a column as an Index of a dtype, or None if it cannot hold them."""
+    levels = _rows_in(_every_category(part.schema), kind, table)
+    return None if levels is None else pd.Index(levels, dtype=kind)
+
+
+def _every_category(column: ColumnSchema) -> Decoded:
+    """Return a decoded column that has each category once, in their order."""
+    known = column.known
+    return Decoded(column.name, known.to_array(), np.arange(len(known)), column)
+
+
+def fitted_categories(column: ColumnSchema) -> Any:
+    """Return the categories of a column as an Index of the dtype that they had in `fit`.
+
+    Return None if `fit` saw no categories, or categories of several dtypes. Columns of other dtypes
+    are ignored: a table in parts has them in place of categories that are not known yet.
+    """
+    every = _every_category(column)
+    categories = [each for each in map(category_of_name, every.types_in("pandas")) if each]
+    kinds = {kind for kind, _ in categories}
+    kind = _dtype_or_none([*kinds]) if len(kinds) == 1 else None
+    table = read_table({column.name: every.positions})
+    return None if kind is None else _levels(every, kind, table)
 
 
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:

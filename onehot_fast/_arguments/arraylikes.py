@@ -74,7 +74,13 @@ def _not_an_array(source: Any, name: str, error: TypeError | ValueError) -> Exce
 
 def _check_device(source: Any, name: str) -> None:
     """Raise an error for an array that is not in CPU memory."""
-    kind, number = source.__dlpack_device__()
+    try:
+        kind, number = source.__dlpack_device__()
+    except TypeError:
+        # pyarrow 18 names no device for types that DLPack lacks, which `__array__` converts.
+        if hasattr(source, "__array__"):
+            return
+        raise
     if kind not in _HOST_DEVICES:
         device = getattr(source, "device", f"DLPack device {int(kind), int(number)}")
         raise ValueError(

@@ -1,6 +1,5 @@
 """The encoder over the partitions of Dask: in threads, and on a cluster of processes."""
 
-import contextlib
 import os
 import pickle
 import warnings
@@ -9,9 +8,9 @@ from itertools import cycle, islice
 import numpy as np
 import pytest
 from engines import CHOICES, OPTIONS, PARTS, Engine, check_engine, pandas_frame, plain_columns
+from foreign_columns import existing
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from library_types import pandas_cases
 from strategies import examples
 
 from onehot_fast import Encoder, UnknownValueWarning
@@ -399,32 +398,28 @@ def test_get_dummies_equals_that_of_the_categorized_table(parts, options, column
             pd.testing.assert_frame_equal(encoded, pd.get_dummies(table[name], dtype="uint8"))
 
 
-NAMED_BY_ARROW = tuple(f"category[ArrowDtype({kind}" for kind in ("duration", "timestamp[ns"))
-
-
 @pytest.mark.filterwarnings("ignore")  # pandas deprecates some dtypes
-def test_get_dummies_of_every_dtype_equals_that_of_the_categorized_table():
+@pytest.mark.parametrize("is_known", [False, True])
+def test_get_dummies_of_every_dtype_equals_that_of_the_categorized_table(is_known):
     """All dtypes that pandas can make categories of, in the columns of one frame."""
     pytest.importorskip("pandas", "3.0")  # before, pandas fails for most Arrow types
     pytest.importorskip("pyarrow")
-    columns = {}
-    for case in pandas_cases():
-        # For these, pandas names features as Arrow stores or shows the values. A Dask column of
-        # unknown categories does not tell that they are in Arrow memory.
-        is_named_by_arrow = case.name.startswith(NAMED_BY_ARROW) or "extension" in case.name
-        if case.is_rejected or not case.is_column or is_named_by_arrow:
-            continue
-        column = pd.Series(case.make([*islice(cycle(case.rows), 12)])) if case.rows else None
-        with contextlib.suppress(Exception):  # for example, Arrow cannot sort float16
-            pd.get_dummies(column.astype("category"))
-            columns[case.name] = column
+    columns = {
+        case.name: pd.Series(case.make([*islice(cycle(case.rows), 12)]))
+        for case in existing("get_dummies of categories", "pandas")
+        if case.rows
+    }
     assert len(columns) > 100
-    with dask.config.set(scheduler="synchronous"):
+    with dask.config.set({"scheduler": "synchronous", "dataframe.convert-string": False}):
         table = pd.DataFrame(columns)
-        frame = in_partitions([table[:7], table[7:]])
-        encoded = get_dummies(frame, columns=[*columns], dtype="uint8").compute()
+        if is_known:
+            frame = dd.from_pandas(table, npartitions=2)
+        else:
+            frame = in_partitions([table[:7], table[7:]])
+        encoded = get_dummies(frame, columns=[*columns], dtype="uint8")
         expected = pd.get_dummies(frame.compute().astype("category"), dtype="uint8")
-    pd.testing.assert_frame_equal(encoded, expected)
+        assert encoded.columns.tolist() == expected.columns.tolist()
+        pd.testing.assert_frame_equal(encoded.compute(), expected)
 
 
 def test_errors_name_column_and_value(frame):

@@ -30,6 +30,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from library_types import CASES, RECORDED, TypeCase, as_categories
 
 RECORD = Path(__file__).with_suffix(".tsv")
@@ -135,6 +136,23 @@ def duckdb_table(cases: Sequence[TypeCase]) -> Iterator[Any]:
         connection.execute("SET TimeZone = 'UTC'")
         connection.register("t", in_one_table(cases))
         yield connection
+
+
+def as_numpy(case: TypeCase) -> Any:
+    return np.asarray(case.make(list(case.values)))
+
+
+def dictionary_as_text(case: TypeCase) -> Any:
+    import narwhals as nw
+
+    frame = nw.from_native(table_of(case), eager_only=True)
+    return frame.select(nw.col("c").cast(nw.String))
+
+
+def is_text_dictionary(case: TypeCase) -> bool:
+    """Tell whether a column of pandas is an Arrow dictionary of strings."""
+    kind = getattr(case.dtype, "pyarrow_dtype", None)
+    return hasattr(kind, "index_type") and str(kind.value_type) == "string"
 
 
 def read_by_duckdb(case: TypeCase) -> None:
@@ -292,6 +310,10 @@ def is_no_category(case: TypeCase) -> bool:
 FRAMES = ("arrow", "polars", "pandas")
 PROBES: dict[str, Probe] = {
     "lists": Probe((*FRAMES, "numpy", "torch"), (), lists),
+    "arrays of NumPy": Probe(("polars",), (), as_numpy),
+    "texts of dictionaries": Probe(
+        ("pandas",), ("narwhals", "pyarrow"), dictionary_as_text, is_text_dictionary
+    ),
     "DuckDB": Probe(("arrow",), ("duckdb", "pyarrow"), read_by_duckdb),
     "Parquet": Probe(FRAMES, ("pyarrow",), through_file("parquet")),
     "Arrow files": Probe(FRAMES, ("pyarrow",), through_file("arrow")),

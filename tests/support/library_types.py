@@ -136,6 +136,7 @@ RECORDED = {
 # intervals of months, or of days and milliseconds, and fails when it imports them.
 ABSTRACT_ARROW = {
     "BaseExtensionType", "ExtensionType", "UnknownExtensionType", "UnionType",
+    "PyExtensionType",  # of early versions, replaced by ExtensionType
     "Type_INTERVAL_MONTHS", "Type_INTERVAL_DAY_TIME",
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ MAY_SKIP = {
         "test_many_columns.py::test_work_is_linear_for_frames",
         "test_narwhals.py::test_frames_without_expressions_are_rejected",
         "test_narwhals.py::test_the_two_zeros_are_one_value",
+        "test_type_matrix.py::test_types",
     },
     ("polars", "1.34"): {
         "test_accessors.py::test_the_function_is_the_accessor",
