@@ -58,14 +58,14 @@ def estimated_row_bytes(file: pq.ParquetFile, groups: Sequence[Sequence[Chunk]])
     metadata = file.metadata
     if not groups:
         sizes = (metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-        return 2 * sum(sizes) / max(1, metadata.num_rows)
+        return float(2 * sum(sizes) / max(1, metadata.num_rows))
     # Bits are the same in memory; other values may take twice the bytes of their pages.
     total = sum(
         VALUE_BYTES[BITS] * c.n_values if c.physical_type == BITS else 2 * c.n_plain
         for c in itertools.chain.from_iterable(groups)
     )
     largest = max((_row_bytes(file, groups, i) for i in _with_long_texts(groups)), default=0.0)
-    return max(total / max(1, metadata.num_rows), largest)
+    return float(max(total / max(1, metadata.num_rows), largest))
 
 
 def _row_bytes(file: pq.ParquetFile, groups: Sequence[Sequence[Chunk]], number: int) -> float:
@@ -82,7 +82,7 @@ def _row_bytes(file: pq.ParquetFile, groups: Sequence[Sequence[Chunk]], number: 
     if len(lengths) == len(coded):
         longest = sum(n * length for n, length in zip(coded, lengths, strict=True))
     # Rows whose strings all have the maximum length are rare; 64 MB of them do no harm.
-    return max(fixed / n_rows, longest / 4 / n_rows)
+    return float(max(fixed / n_rows, longest / 4 / n_rows))
 
 
 def _with_long_texts(groups: Sequence[Sequence[Chunk]]) -> list[int]:
