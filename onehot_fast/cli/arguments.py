@@ -29,7 +29,7 @@ POSITIVE, COUNT = click.IntRange(1), click.IntRange(0)
 POSITIVE.name = COUNT.name = "integer"  # click would call it an "integer range" in its errors
 
 
-class PlaceType(click.ParamType):
+class PlaceType(click.ParamType):  # type: ignore[type-arg]  # early versions are not generic
     """A path or an address, which becomes a `Place` here and nowhere else.
 
     `errors` is the context manager for errors of the file system: `reading` or `writing`.
