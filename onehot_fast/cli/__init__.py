@@ -2,18 +2,18 @@
 
 The modules, in the order in which a table passes through them: `commands` defines the subcommands,
 and `arguments` parses what the user typed, with the options of `Encoder` in `flags` and
-`typed_options`. `places` are
-files and folders, local or in an object store, and `formats` are what their names and first bytes
-mean (`foreign` recognizes what is none of them, `folder_keys` reads names such as year=2013).
-`source` opens the files of the input, which have one schema (`schemas`). A reader reads each file
-in batches: `reader` is the interface, implemented by `parquet_reader`, `arrow_reader` (with
-`arrow_batches`) and `csv_reader` (with `cells`). `outputs` resolves the destination and makes it
-appear when it is complete. `encode` is the way of a table through encode and decode, in one
-function each: `learning` gives the encoders (`encoders`, with `labels` for columns of several
-labels per row), `plan` decides which columns replace which, and `conversion` copies the rows, whose
-`batches` are changed as planned, to one of the `writers`, or to many (`partitions`). `inspection`
-is the report of inspect. `notes` and `messages` talk to the user, `signals` handles Ctrl-C, and
-`parquet` writes and reads Boolean columns.
+`typed_options`. `places` are files and folders, local or in an object store, and `formats` are what
+their names and first bytes mean (`foreign` recognizes what is none of them, `folder_keys` reads
+names such as year=2013). `source` opens the files of the input, which have one schema (`schemas`).
+A reader reads each file in batches: `reader` is the interface, implemented by `parquet_reader`
+(with `parquet_bits` and `parquet_sizes`), `arrow_reader` (with `arrow_batches`) and `csv_reader`
+(with `cells`). `outputs` resolves the destination and makes it appear when it is complete. `encode`
+is the way of a table through encode and decode, in one function each: `learning` gives the encoders
+(`encoders`, with `labels` for columns of several labels per row), `plan` decides which columns
+replace which, and `conversion` copies the rows, whose `batches` are changed as planned, to one of
+the `writers`, or to many (`partitions`). `inspection` is the report of inspect. `notes` and
+`messages` talk to the user, `signals` handles Ctrl-C, and `parquet` writes and reads Boolean
+columns.
 
 This module imports the standard library only, so that it can report a missing library in one line,
 and handle Ctrl-C while the libraries are imported, which takes a while.

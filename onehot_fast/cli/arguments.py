@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 from click import Option
+from click.shell_completion import CompletionItem
 
 from onehot_fast.cli.flags import OPTIONS, SEP, flag, help_of
 from onehot_fast.cli.formats import EXTENSIONS, READABLE, Format
@@ -28,25 +29,33 @@ POSITIVE, COUNT = click.IntRange(1), click.IntRange(0)
 POSITIVE.name = COUNT.name = "integer"  # click would call it an "integer range" in its errors
 
 
-class PlaceType(click.Path):
+class PlaceType(click.ParamType):  # type: ignore[type-arg]  # early versions are not generic
     """A path or an address, which becomes a `Place` here and nowhere else.
 
     `errors` is the context manager for errors of the file system: `reading` or `writing`.
     """
 
+    name = "path"
+
     def __init__(
-        self, errors: Callable[[str], AbstractContextManager[None]], **settings: bool
+        self, errors: Callable[[str], AbstractContextManager[None]], readable: bool = True
     ) -> None:
-        super().__init__(**settings)
         self._errors = errors
+        self._path = click.Path(readable=readable)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Place:
         """Return the place of a path that the user typed."""
-        path = super().convert(value, param, ctx)
+        path = str(self._path.convert(value, param, ctx))
         with self._errors(path):
             return place_of(path)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete the names of files, as click does for paths."""
+        return self._path.shell_complete(ctx, param, incomplete)
 
 
 def _complete_column(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:

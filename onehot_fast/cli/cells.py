@@ -23,7 +23,7 @@ MARKS = (*csv.ConvertOptions().null_values, "None", "<NA>")
 TRUE, FALSE = csv.ConvertOptions().true_values, csv.ConvertOptions().false_values
 # The types that a column may have, in the order in which they are tried, as in pyarrow; text comes
 # last.
-KINDS = (
+COLUMN_TYPES = (
     pa.int64(),
     pa.bool_(),
     pa.date32(),
@@ -124,7 +124,7 @@ def without(texts: pa.Array, marks: Collection[str]) -> pa.Array:
 
 def kind_of(texts: pa.Array, decimal: str) -> pa.DataType:
     """Return the first type that all strings have; they contain no mark of a missing value."""
-    for kind in KINDS:
+    for kind in COLUMN_TYPES:
         try:
             _parsed(texts, kind, decimal)
         except pa.ArrowInvalid:

@@ -161,7 +161,7 @@ class TextReader(Reader):
         candidates = [
             (old, field.type)
             for old, field in pairs
-            if field.type in cells.KINDS and old not in self._marks
+            if field.type in cells.COLUMN_TYPES and old not in self._marks
         ]
         is_data = bool(candidates) and all(
             _is_like(old, kind, self.spec.decimal) for old, kind in candidates

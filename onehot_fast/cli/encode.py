@@ -11,14 +11,20 @@ import pyarrow as pa
 from onehot_fast.adapter import guards, number_of
 from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import convert
+from onehot_fast.cli.encoders import Encoders
 from onehot_fast.cli.learning import fitted_kind, found_encoders, learned_encoders, loaded_encoders
 from onehot_fast.cli.messages import CommandError, Exit
 from onehot_fast.cli.notes import note_marks, note_reading
-from onehot_fast.cli.outputs import check_encoder_place, new_output, resolved_destination
+from onehot_fast.cli.outputs import (
+    Destination,
+    check_encoder_place,
+    new_output,
+    resolved_destination,
+)
 from onehot_fast.cli.places import Place
 from onehot_fast.cli.plan import chosen_layout, decode_plan, encode_plan, encoded_columns, layout_of
 from onehot_fast.cli.reader import Input
-from onehot_fast.cli.source import open_source
+from onehot_fast.cli.source import InputFiles, open_source
 
 
 def run_encode(
@@ -67,9 +73,7 @@ def run_encode(
         if save_encoder is not None:
             with new_output(save_encoder, destination.may_replace) as part:
                 part.write_text(encoders.to_json(), encoding="utf-8")
-    rows = number_of(source.n_rows or 0, "row")
-    features = number_of(encoders.n_features, "feature")
-    messages.tell(f"{destination.place.address}: wrote {rows}, {features}", destination.is_quiet)
+    _tell_written(source, destination, number_of(encoders.n_features, "feature"))
     if destination.format.is_text and save_encoder is None and encoder_file is None:
         messages.tell(
             f"{destination.format.kind} files cannot store the encoder; pass --save-encoder FILE to"
@@ -93,23 +97,34 @@ def run_decode(
         encoders = found_encoders(source, encoder_file)
         layout = layout or layout_of(source, encoders)
         old = encoded_columns(source, encoders, layout)
-        # In CSV, the first rows of a column may be empty, so that the column has no type.
-        kind = pa.float64() if layout == "columns" else pa.string()
-        nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
-        source.set_types(dict.fromkeys(old.intersection(nulls), kind))
-        if layout == "columns" and source.format.is_text:  # smaller, and faster to decode
-            digits = [f.name for f in source.schema if f.name in old and f.type == pa.int64()]
-            source.set_types(dict.fromkeys(digits, pa.uint8()))
-        if layout == "dictionary":  # texts of CSV that look like numbers may be categories
-            known = {str(name): one for name, one in encoders.values.categories.items()}
-            kinds = {name: fitted_kind(known[name].tolist()) for name in old.intersection(known)}
-            source.set_types({name: kind for name, kind in kinds.items() if kind is not None})
+        _set_types_of_features(source, encoders, layout, old)
         if destination.format.is_text:
             source.keep_text([*old, *destination.partition_by])
         else:
             source.decide()
         plan = decode_plan(source, encoders, layout, old, destination.format)
         convert(source, plan, destination)
+    _tell_written(source, destination, number_of(len(plan.new), "decoded column"))
+
+
+def _set_types_of_features(
+    source: InputFiles, encoders: Encoders, layout: str, old: set[str]
+) -> None:
+    """Read the encoded columns `old` of CSV files as types that can be decoded."""
+    # The first rows of a column may be empty, so that the column has no type.
+    kind = pa.float64() if layout == "columns" else pa.string()
+    nulls = [field.name for field in source.schema if pa.types.is_null(field.type)]
+    source.set_types(dict.fromkeys(old.intersection(nulls), kind))
+    if layout == "columns" and source.format.is_text:  # smaller, and faster to decode
+        digits = [f.name for f in source.schema if f.name in old and f.type == pa.int64()]
+        source.set_types(dict.fromkeys(digits, pa.uint8()))
+    if layout == "dictionary":  # texts that look like numbers may be categories
+        known = {str(name): one for name, one in encoders.values.categories.items()}
+        kinds = {name: fitted_kind(known[name].tolist()) for name in old.intersection(known)}
+        source.set_types({name: kind for name, kind in kinds.items() if kind is not None})
+
+
+def _tell_written(source: InputFiles, destination: Destination, columns: str) -> None:
+    """Say on a terminal how many rows and columns have been written."""
     rows = number_of(source.n_rows or 0, "row")
-    columns = number_of(len(plan.new), "decoded column")
     messages.tell(f"{destination.place.address}: wrote {rows}, {columns}", destination.is_quiet)

@@ -87,7 +87,7 @@ class Encoders:
     def parse(cls, text: bytes, name: str) -> Encoders:
         """Parse the JSON of encoders, which was read from the file `name`."""
         try:
-            encoders = _parsed(text)
+            encoders = _encoders_in(text)
             _ = [column.names for column in encoders.schemas]
         except (
             ArithmeticError,
@@ -128,7 +128,7 @@ class Encoders:
         return batch
 
 
-def _parsed(text: bytes) -> Encoders:
+def _encoders_in(text: bytes) -> Encoders:
     """Parse the JSON that `Encoders.to_json` returned."""
     if FORMAT.encode() not in text[:100]:
         return Encoders(Encoder.from_json(text))

@@ -123,10 +123,7 @@ def run_inspect(
     }
     if not columns:
         note_suspects(source, encoders, is_quiet)
-    text = json.dumps(report, indent=1) if as_json else _report_text(report)
-    if not as_json and "NO_COLOR" not in os.environ:
-        text = re.sub("█+", lambda bar: click.style(bar[0], fg="cyan"), text)
-    click.echo(text)
+    click.echo(json.dumps(report, indent=1) if as_json else _in_color(_report_text(report)))
 
 
 def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[ColumnFacts]]:
@@ -241,6 +238,13 @@ def _report_text(report: dict[str, Any]) -> str:
         for name, one in encoding["frequencies"].items():
             lines += _frequency_lines(name, one)
     return "\n".join(lines)
+
+
+def _in_color(text: str) -> str:
+    """Return the report with bars in color, unless the user wants no colors."""
+    if "NO_COLOR" in os.environ:
+        return text
+    return re.sub("█+", lambda bar: click.style(bar[0], fg="cyan"), text)
 
 
 def _aligned(rows: Sequence[Sequence[str]], between: str = "  ") -> list[str]:

@@ -7,7 +7,7 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -275,7 +275,29 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
 
 
 def _open_folder(folder: Place, spec: Input) -> InputFiles:
-    """Open the files of a folder, ordered by name; names that begin with . or _ are skipped."""
+    """Open the files of a folder, ordered by name."""
+    readers = [_open(place, place.address, spec) for place in _data_files(folder, spec)]
+    first = readers[0]
+    _set_types_of_texts(readers)
+    schema = first.schema
+    for reader in readers:
+        schema = _schema_with(schema, reader, first)
+        reader.keys = keys_of(reader.place.below(folder).parts[:-1])
+        if list(reader.keys) != list(first.keys):
+            one, two = ("/".join(each.keys) or "none" for each in (first, reader))
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
+                f" {first.name} have {one}; rename the folders",
+            )
+    own = [name for name in first.keys if name not in first.schema.names]
+    keys = {name: key_type([reader.keys[name] for reader in readers]) for name in own}
+    are_converted = len(readers) > 1 and not first.format.is_text
+    return InputFiles(folder.address, readers, folder, keys, schema if are_converted else None)
+
+
+def _data_files(folder: Place, spec: Input) -> list[Place]:
+    """Return the data files of a folder; names that begin with . or _ are skipped."""
     with reading(folder.address):
         files = folder.files()
     data = [
@@ -290,40 +312,36 @@ def _open_folder(folder: Place, spec: Input) -> InputFiles:
             f"{folder.address}: the folder contains no data file, e.g. .parquet or .csv; name"
             " another input",
         )
-    readers = [_open(place, place.address, spec) for place in data]
-    first = readers[0]
-    # Text files are read as the types of the first file, not as those of their first rows. If the
-    # first rows of the first file are missing, the next file decides.
-    alike = [reader.schema for reader in readers if reader.schema.names == first.schema.names]
+    return data
+
+
+def _set_types_of_texts(readers: Sequence[Reader]) -> None:
+    """Read text files as the types of the first file, not as those of their first rows.
+
+    If the first rows of a column are missing in the first file, the next file decides.
+    """
+    first = readers[0].schema
+    alike = [reader for reader in readers if reader.schema.names == first.names]
     kinds = [
         next((kind for kind in found if not pa.types.is_null(kind)), found[0])
-        for found in zip(*(schema.types for schema in alike), strict=True)
+        for found in zip(*(reader.schema.types for reader in alike), strict=True)
     ]
-    schema = None
-    for reader in readers:
-        if reader.schema.names == first.schema.names:
-            pairs = zip(first.schema, kinds, strict=True)
-            reader.set_types(pa.schema([field.with_type(kind) for field, kind in pairs]))
-        schema = common = first.schema if schema is None else schema
-        if not reader.schema.equals(schema):
-            # Files other than text are converted while they are read.
-            common = None if reader.format.is_text else common_schema(schema, reader.schema)
-        if common is None:
-            raise CommandError(
-                Exit.SCHEMA,
-                f"{reader.name}: columns or types differ from those of {first.name}:"
-                f" {difference(first.schema, reader.schema)}",
-            )
-        schema = common
-        reader.keys = keys_of(reader.place.below(folder).parts[:-1])
-        if list(reader.keys) != list(first.keys):
-            one, two = ("/".join(each.keys) or "none" for each in (first, reader))
-            raise CommandError(
-                Exit.SCHEMA,
-                f"{reader.name}: the folder names (KEY=VALUE) have keys {two}, but those of"
-                f" {first.name} have {one}; rename the folders",
-            )
-    own = [name for name in first.keys if name not in first.schema.names]
-    keys = {name: key_type([reader.keys[name] for reader in readers]) for name in own}
-    are_converted = len(readers) > 1 and not first.format.is_text
-    return InputFiles(folder.address, readers, folder, keys, schema if are_converted else None)
+    pairs = zip(first, kinds, strict=True)
+    schema = pa.schema([field.with_type(kind) for field, kind in pairs])
+    for reader in alike:
+        reader.set_types(schema)
+
+
+def _schema_with(schema: pa.Schema, reader: Reader, first: Reader) -> pa.Schema:
+    """Return a schema that holds the rows of one more file; raise an error if there is none."""
+    if reader.schema.equals(schema):
+        return schema
+    # Files other than text are converted while they are read.
+    common = None if reader.format.is_text else common_schema(schema, reader.schema)
+    if common is None:
+        raise CommandError(
+            Exit.SCHEMA,
+            f"{reader.name}: columns or types differ from those of {first.name}:"
+            f" {difference(first.schema, reader.schema)}",
+        )
+    return common

@@ -10,7 +10,15 @@ import pyarrow.parquet as parquet
 import pytest
 from command_files import Exit, pa
 
-from onehot_fast.cli import cells, encode, encoders, learning, notes, parquet_reader
+from onehot_fast.cli import (
+    cells,
+    encode,
+    encoders,
+    learning,
+    notes,
+    parquet_bits,
+    parquet_sizes,
+)
 from onehot_fast.cli.parquet import CODECS, are_bits, footer_in, groups_of, read_bits
 from onehot_fast.cli.parquet import footer as thrift
 from onehot_fast.cli.parquet import writer as writing
@@ -57,10 +65,10 @@ def test_there_and_back(layout, group_rows, are_bits_read, done, monkeypatch):
     options = f"-c size --layout {layout} --row-group-size {group_rows}"
     done(f"encode in.parquet {options} -o middle.parquet")
     n_read = []
-    read = parquet_reader.read_bits
-    monkeypatch.setattr(parquet_reader, "read_bits", lambda *a: n_read.append(1) or read(*a))
+    read = parquet_bits.read_bits
+    monkeypatch.setattr(parquet_bits, "read_bits", lambda *a: n_read.append(1) or read(*a))
     if not are_bits_read:
-        monkeypatch.setattr(parquet_reader, "MAX_BITS_BYTES", -1)
+        monkeypatch.setattr(parquet_bits, "MAX_BITS_BYTES", -1)
     done("decode middle.parquet -o out.parquet")
 
     assert parquet.read_table("out.parquet").to_pydict() == table.to_pydict()
@@ -77,7 +85,7 @@ def test_only_features(done):
     )
 
 
-@pytest.mark.parametrize("kind", parquet_reader.TEXT_TYPES, ids=str)
+@pytest.mark.parametrize("kind", parquet_sizes.TEXT_TYPES, ids=str)
 @pytest.mark.parametrize("layout", ["columns", "struct", "dictionary"])
 def test_decoded_strings_are_written_as_codes(kind, layout, done, monkeypatch):
     """The writer gets codes of strings, and the file has strings of the type that was encoded."""

@@ -18,7 +18,9 @@ from onehot_fast.cli.parquet.footer import (
     STRUCT,
     TYPES,
     Chunk,
+    DataPageHeader,
     FooterError,
+    PageHeader,
     field_of,
     read_struct,
 )
@@ -51,19 +53,19 @@ def read_bits(file: pa.NativeFile, chunk: Chunk, n_rows: int) -> pa.Array | None
             header = read_struct(stream)
         except FooterError:
             return None
-        page = field_of(header, 5, STRUCT, {})
-        n_values, n_plain, n_packed = (
-            field_of(page, 1, I32, -1), field_of(header, 2, I32, -1), field_of(header, 3, I32, -1),
-        )  # fmt: skip
-        is_plain = field_of(page, 2, I32, -1) == PLAIN
-        if field_of(header, 1, I32, -1) != DATA_PAGE or not is_plain:
+        page = field_of(header, PageHeader.DATA_PAGE_HEADER, STRUCT, {})
+        n_values = field_of(page, DataPageHeader.NUM_VALUES, I32, -1)
+        n_plain = field_of(header, PageHeader.UNCOMPRESSED_PAGE_SIZE, I32, -1)
+        n_packed = field_of(header, PageHeader.COMPRESSED_PAGE_SIZE, I32, -1)
+        is_plain = field_of(page, DataPageHeader.ENCODING, I32, -1) == PLAIN
+        if field_of(header, PageHeader.TYPE, I32, -1) != DATA_PAGE or not is_plain:
             return None
         packed = stream.read(max(0, n_packed))
         if not 0 < n_values <= n_rows - n_read or n_plain != (n_values + 7) // 8:
             return None  # pyarrow says what is wrong, if anything is
         if len(packed) != n_packed:
             raise EOFError(f"a page of column {chunk.path!r} is truncated")
-        checksum = field_of(header, 4, I32, None)
+        checksum = field_of(header, PageHeader.CRC, I32, None)
         if checksum is not None and checksum & 0xFFFFFFFF != zlib.crc32(packed):
             raise OSError(f"a page of column {chunk.path!r} does not match its checksum")
         plain = packed if codec is None else codec.decompress(packed, n_plain)

@@ -2,7 +2,7 @@
 
 All of them are structs of Thrift's compact protocol. Here, a struct is a dict from field numbers to
 (type, value), or the bytes of a struct that is already encoded; and a list is (type, values). The
-field numbers are those of ``parquet.thrift``.
+classes that are named like a struct of ``parquet.thrift`` contain the numbers of its fields.
 """
 
 from __future__ import annotations
@@ -32,10 +32,71 @@ ENCODINGS = (
     "PLAIN", "GROUP_VAR_INT", "PLAIN_DICTIONARY", "RLE", "BIT_PACKED", "DELTA_BINARY_PACKED",
     "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY", "RLE_DICTIONARY", "BYTE_STREAM_SPLIT",
 )  # fmt: skip
-# The fields of a chunk with the positions of data pages, index page and dictionary page.
-POSITIONS = (9, 10, 11)
 
 Struct: TypeAlias = dict[int, tuple[int, Any]]
+
+
+class FileMetaData:
+    """The footer of a file."""
+
+    NUM_ROWS, ROW_GROUPS = 3, 4
+
+
+class RowGroup:
+    """A row group in the footer."""
+
+    COLUMNS, TOTAL_BYTE_SIZE, NUM_ROWS = 1, 2, 3
+    FILE_OFFSET, TOTAL_COMPRESSED_SIZE = 5, 6
+
+
+class ColumnChunk:
+    """A column chunk in a row group; its metadata may be encrypted, its pages in another file."""
+
+    FILE_PATH = 1
+    FILE_OFFSET = 2  # deprecated; readers ignore it
+    META_DATA = 3
+    CRYPTO_METADATA = 8
+
+
+class ColumnMetaData:
+    """The metadata of a column chunk."""
+
+    TYPE, ENCODINGS, PATH_IN_SCHEMA, CODEC, NUM_VALUES = 1, 2, 3, 4, 5
+    TOTAL_UNCOMPRESSED_SIZE, TOTAL_COMPRESSED_SIZE = 6, 7
+    DATA_PAGE_OFFSET, INDEX_PAGE_OFFSET, DICTIONARY_PAGE_OFFSET = 9, 10, 11
+    STATISTICS, ENCODING_STATS = 12, 13
+
+
+class Statistics:
+    """The statistics of a column chunk."""
+
+    NULL_COUNT, MAX_VALUE, MIN_VALUE = 3, 5, 6
+
+
+class PageEncodingStats:
+    """How many pages of a column chunk have a type and an encoding."""
+
+    PAGE_TYPE, ENCODING, COUNT = 1, 2, 3
+
+
+class PageHeader:
+    """The header before each page."""
+
+    TYPE, UNCOMPRESSED_PAGE_SIZE, COMPRESSED_PAGE_SIZE, CRC, DATA_PAGE_HEADER = 1, 2, 3, 4, 5
+
+
+class DataPageHeader:
+    """The part of the header of a data page."""
+
+    NUM_VALUES, ENCODING, DEFINITION_LEVEL_ENCODING, REPETITION_LEVEL_ENCODING = 1, 2, 3, 4
+
+
+# The fields with positions in the file.
+POSITIONS = (
+    ColumnMetaData.DATA_PAGE_OFFSET,
+    ColumnMetaData.INDEX_PAGE_OFFSET,
+    ColumnMetaData.DICTIONARY_PAGE_OFFSET,
+)
 
 
 class FooterError(ValueError):
@@ -54,9 +115,8 @@ class Chunk:
     n_plain: int  # the bytes before compression
     n_null: int  # 0 if it is unknown
     n_packed: int = 0  # the bytes after compression
-    offset: int = (
-        0  # where the pages begin; 0 if there is a dictionary, or if another file has them
-    )
+    # Where the pages begin; 0 if there is a dictionary, or if another file has them.
+    offset: int = 0
 
 
 @dataclass
@@ -72,11 +132,14 @@ class Group:
     def add(self, described: Struct, start: int) -> None:
         """Add the metadata of a column chunk, whose positions are relative to `start`."""
         moved = {i: (I64, described[i][1] + start) for i in POSITIONS if i in described}
-        # Field 2 of the outer struct is deprecated, and readers ignore it.
-        self.chunks.append(encode({2: (I64, 0), 3: (STRUCT, {**described, **moved})}))
+        chunk: Struct = {
+            ColumnChunk.FILE_OFFSET: (I64, 0),
+            ColumnChunk.META_DATA: (STRUCT, {**described, **moved}),
+        }
+        self.chunks.append(encode(chunk))
         self.offset = self.offset or min(position for _, position in moved.values())
-        self.n_plain += described[6][1]
-        self.n_packed += described[7][1]
+        self.n_plain += described[ColumnMetaData.TOTAL_UNCOMPRESSED_SIZE][1]
+        self.n_packed += described[ColumnMetaData.TOTAL_COMPRESSED_SIZE][1]
 
 
 def page_header(n_values: int, n_plain: int, n_packed: int) -> bytes:
@@ -94,10 +157,22 @@ def _around_packed_size(n_values: int, n_plain: int) -> tuple[bytes, bytes]:
 
     The pages of thousands of columns differ only in this size.
     """
-    data_page: Struct = {1: (I32, n_values), 2: (I32, PLAIN), 3: (I32, RLE), 4: (I32, RLE)}
-    sizes: Struct = {1: (I32, DATA_PAGE), 2: (I32, n_plain)}
-    zero = encode({**sizes, 3: (I32, 0), 5: (STRUCT, data_page)})
-    start = len(encode(sizes))  # its last byte is where the type of field 3 is
+    data_page: Struct = {
+        DataPageHeader.NUM_VALUES: (I32, n_values),
+        DataPageHeader.ENCODING: (I32, PLAIN),
+        DataPageHeader.DEFINITION_LEVEL_ENCODING: (I32, RLE),
+        DataPageHeader.REPETITION_LEVEL_ENCODING: (I32, RLE),
+    }
+    before: Struct = {
+        PageHeader.TYPE: (I32, DATA_PAGE),
+        PageHeader.UNCOMPRESSED_PAGE_SIZE: (I32, n_plain),
+    }
+    after: Struct = {
+        PageHeader.COMPRESSED_PAGE_SIZE: (I32, 0),
+        PageHeader.DATA_PAGE_HEADER: (STRUCT, data_page),
+    }
+    zero = encode({**before, **after})
+    start = len(encode(before))  # its last byte is where the type of the compressed size is
     return zero[:start], zero[start + 1 :]
 
 
@@ -115,38 +190,48 @@ def bits_chunk(
     `sizes` are the bytes of the pages with their headers, before and after compression.
     """
     return {
-        1: (I32, BOOLEAN),
-        2: (LIST, (I32, [PLAIN])),
-        3: (LIST, (BINARY, [name.encode()])),
-        4: (I32, codec),
-        5: (I64, n_values),
-        6: (I64, sizes[0]),
-        7: (I64, sizes[1]),
-        9: (I64, offset),
-        12: (STRUCT, _statistics(n_true > 0, n_true == n_values)),
-        13: (LIST, (STRUCT, [_counted_pages(n_pages)])),
+        ColumnMetaData.TYPE: (I32, BOOLEAN),
+        ColumnMetaData.ENCODINGS: (LIST, (I32, [PLAIN])),
+        ColumnMetaData.PATH_IN_SCHEMA: (LIST, (BINARY, [name.encode()])),
+        ColumnMetaData.CODEC: (I32, codec),
+        ColumnMetaData.NUM_VALUES: (I64, n_values),
+        ColumnMetaData.TOTAL_UNCOMPRESSED_SIZE: (I64, sizes[0]),
+        ColumnMetaData.TOTAL_COMPRESSED_SIZE: (I64, sizes[1]),
+        ColumnMetaData.DATA_PAGE_OFFSET: (I64, offset),
+        ColumnMetaData.STATISTICS: (STRUCT, _statistics(n_true > 0, n_true == n_values)),
+        ColumnMetaData.ENCODING_STATS: (LIST, (STRUCT, [_counted_pages(n_pages)])),
     }
 
 
 @lru_cache
 def _statistics(maximum: bool, minimum: bool) -> bytes:
     """Return the statistics of Booleans without nulls."""
-    bounds = {5: (BINARY, bytes([maximum])), 6: (BINARY, bytes([minimum]))}
-    return encode({3: (I64, 0), **bounds})
+    found: Struct = {
+        Statistics.NULL_COUNT: (I64, 0),
+        Statistics.MAX_VALUE: (BINARY, bytes([maximum])),
+        Statistics.MIN_VALUE: (BINARY, bytes([minimum])),
+    }
+    return encode(found)
 
 
 @lru_cache
 def _counted_pages(n_pages: int) -> bytes:
     """Return the number of the pages of a chunk of Booleans."""
-    return encode({1: (I32, DATA_PAGE), 2: (I32, PLAIN), 3: (I32, n_pages)})
+    counted: Struct = {
+        PageEncodingStats.PAGE_TYPE: (I32, DATA_PAGE),
+        PageEncodingStats.ENCODING: (I32, PLAIN),
+        PageEncodingStats.COUNT: (I32, n_pages),
+    }
+    return encode(counted)
 
 
 def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
     """Return the metadata of the column chunks in the footer of a file with one row group."""
-    groups = decode(footer)[4][1][1]
-    if [group[3][1] for group in groups] != [n_rows]:
+    _, (_, groups) = decode(footer)[FileMetaData.ROW_GROUPS]
+    if [group[RowGroup.NUM_ROWS][1] for group in groups] != [n_rows]:
         raise RuntimeError("pyarrow wrote other row groups than requested")
-    return [chunk[3][1] for chunk in groups[0][1][1][1]]
+    _, (_, chunks) = groups[0][RowGroup.COLUMNS]
+    return [chunk[ColumnChunk.META_DATA][1] for chunk in chunks]
 
 
 def groups_of(footer: bytes) -> list[list[Chunk]]:
@@ -155,28 +240,32 @@ def groups_of(footer: bytes) -> list[list[Chunk]]:
     pyarrow's own objects for column chunks end the process if their content is invalid. As in
     pyarrow, a field of another type than expected counts as absent.
     """
-    groups = _items(decode(footer), 4, STRUCT)
-    return [[_chunk(column) for column in _items(group, 1, STRUCT)] for group in groups]
+    groups = _items(decode(footer), FileMetaData.ROW_GROUPS, STRUCT)
+    return [[_chunk(one) for one in _items(group, RowGroup.COLUMNS, STRUCT)] for group in groups]
 
 
 def _chunk(column: Struct) -> Chunk:
     """Return what a column chunk contains; raise an error if it is encrypted."""
-    found = field_of(column, 3, STRUCT, {})
-    path = ".".join(name.decode(errors="replace") for name in _items(found, 3, BINARY))
-    if 8 in column or not found:
+    found = field_of(column, ColumnChunk.META_DATA, STRUCT, {})
+    names = _items(found, ColumnMetaData.PATH_IN_SCHEMA, BINARY)
+    path = ".".join(name.decode(errors="replace") for name in names)
+    if ColumnChunk.CRYPTO_METADATA in column or not found:
         name = f"column {path!r}" if path else "a column"
         raise ValueError(f"{name} is encrypted; write the file without encryption first")
-    is_here = 1 not in column and 11 not in found
+    has_dictionary = ColumnMetaData.DICTIONARY_PAGE_OFFSET in found
+    is_here = ColumnChunk.FILE_PATH not in column and not has_dictionary
+    encodings = _items(found, ColumnMetaData.ENCODINGS, I32)
+    statistics = field_of(found, ColumnMetaData.STATISTICS, STRUCT, {})
     return Chunk(
         path=path,
-        physical_type=_name(TYPES, field_of(found, 1, I32, -1)),
-        encodings=frozenset(_name(ENCODINGS, number) for number in _items(found, 2, I32)),
-        codec=field_of(found, 4, I32, -1),
-        n_values=field_of(found, 5, I64, 0),
-        n_plain=field_of(found, 6, I64, 0),
-        n_null=field_of(field_of(found, 12, STRUCT, {}), 3, I64, 0),
-        n_packed=field_of(found, 7, I64, 0),
-        offset=field_of(found, 9, I64, 0) if is_here else 0,
+        physical_type=_name(TYPES, field_of(found, ColumnMetaData.TYPE, I32, -1)),
+        encodings=frozenset(_name(ENCODINGS, number) for number in encodings),
+        codec=field_of(found, ColumnMetaData.CODEC, I32, -1),
+        n_values=field_of(found, ColumnMetaData.NUM_VALUES, I64, 0),
+        n_plain=field_of(found, ColumnMetaData.TOTAL_UNCOMPRESSED_SIZE, I64, 0),
+        n_null=field_of(statistics, Statistics.NULL_COUNT, I64, 0),
+        n_packed=field_of(found, ColumnMetaData.TOTAL_COMPRESSED_SIZE, I64, 0),
+        offset=field_of(found, ColumnMetaData.DATA_PAGE_OFFSET, I64, 0) if is_here else 0,
     )
 
 
@@ -200,19 +289,19 @@ def _name(names: Sequence[str], number: int) -> str:
 def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
     """Return the footer of a file with `groups`; `empty` is the footer of a file without rows."""
     footer = decode(empty)
-    footer[3] = I64, sum(group.n_rows for group in groups)
-    footer[4] = LIST, (STRUCT, [_row_group(group) for group in groups])
+    footer[FileMetaData.NUM_ROWS] = I64, sum(group.n_rows for group in groups)
+    footer[FileMetaData.ROW_GROUPS] = LIST, (STRUCT, [_row_group(group) for group in groups])
     return encode(footer)
 
 
 def _row_group(group: Group) -> bytes:
     """Return the metadata of a row group, without its optional number."""
     found: Struct = {
-        1: (LIST, (STRUCT, group.chunks)),
-        2: (I64, group.n_plain),
-        3: (I64, group.n_rows),
-        5: (I64, group.offset),
-        6: (I64, group.n_packed),
+        RowGroup.COLUMNS: (LIST, (STRUCT, group.chunks)),
+        RowGroup.TOTAL_BYTE_SIZE: (I64, group.n_plain),
+        RowGroup.NUM_ROWS: (I64, group.n_rows),
+        RowGroup.FILE_OFFSET: (I64, group.offset),
+        RowGroup.TOTAL_COMPRESSED_SIZE: (I64, group.n_packed),
     }
     return encode(found)
 
