@@ -16,14 +16,14 @@
 #endif
 
 /* Run CALL with W a constant, so that stores have a constant size; OTHER for any other width. */
-#define OHF_EACH_WIDTH(WIDTH, CALL, OTHER)                \
-    switch (WIDTH) {                                      \
-    case 1: { enum { W = 1 }; CALL; break; }              \
-    case 2: { enum { W = 2 }; CALL; break; }              \
-    case 4: { enum { W = 4 }; CALL; break; }              \
-    case 8: { enum { W = 8 }; CALL; break; }              \
-    case 16: { enum { W = 16 }; CALL; break; }            \
-    default: OTHER;                                       \
+#define OHF_EACH_WIDTH(WIDTH, CALL, OTHER)     \
+    switch (WIDTH) {                           \
+    case 1: { enum { W = 1 }; CALL; break; }   \
+    case 2: { enum { W = 2 }; CALL; break; }   \
+    case 4: { enum { W = 4 }; CALL; break; }   \
+    case 8: { enum { W = 8 }; CALL; break; }   \
+    case 16: { enum { W = 16 }; CALL; break; } \
+    default: OTHER;                            \
     }
 
 /* Repeat an element over memory: once by hand, then by doubling up to a page, then page by page. */

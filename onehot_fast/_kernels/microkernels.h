@@ -18,7 +18,7 @@
 /* The kinds of index the narrow microkernels read, in the order of their tables. */
 enum {
     OHF_I8, OHF_I16, OHF_I32, OHF_I64, OHF_U8, OHF_U16, OHF_U32, OHF_U64, OHF_F32, OHF_F64,
-    OHF_KINDS
+    OHF_INDEX_TYPES
 };
 
 /* Codes are classes relative to the window's first class; these two say "no class of this window". */
@@ -52,12 +52,12 @@ typedef struct {
     uint64_t n_codes;      /* n_codes + 1 entries */
     int only_adds;         /* entry i is entry 0 + i, for all codes */
     uint64_t base, span;
-} ohf_table;
+} ohf_lut;
 
 /* A column of codes that a number is added to: those of [0, top] are there. The sum fits. */
 typedef struct {
     const unsigned char *codes;
-    int kind;              /* OHF_I8, OHF_U8, OHF_I16, OHF_U16 or OHF_I32 */
+    int index_type;              /* OHF_I8, OHF_U8, OHF_I16, OHF_U16 or OHF_I32 */
     int32_t first, top;
 } ohf_shifted;
 
@@ -81,7 +81,7 @@ typedef struct {
 
 typedef void (*ohf_narrow)(const void *indices, size_t n, const ohf_policy *policy, void *codes);
 /* Returns 1 where it is known that no code is NONE. */
-typedef int (*ohf_map)(const void *local_codes, size_t n, const ohf_table *table, void *codes);
+typedef int (*ohf_map)(const void *local_codes, size_t n, const ohf_lut *lut, void *codes);
 typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
                          unsigned char *scratch);
 
@@ -90,8 +90,8 @@ typedef struct {
     const char *name;
     int vector;                            /* bytes of a vector register, 0 for plain C */
     int streams;                           /* has stores that bypass the caches */
-    ohf_narrow narrow8[OHF_KINDS], narrow32[OHF_KINDS];
-    ohf_map map8[OHF_KINDS], map32[OHF_KINDS];   /* narrow through a table; no floats */
+    ohf_narrow narrow8[OHF_INDEX_TYPES], narrow32[OHF_INDEX_TYPES];
+    ohf_map map8[OHF_INDEX_TYPES], map32[OHF_INDEX_TYPES];   /* narrow through a table; no floats */
     ohf_rows rows_scatter;                 /* store hot elements into memory that holds off */
     ohf_rows rows_block;                   /* fill a block, then store hot elements: ordinary stores, any width */
     ohf_rows rows_scratch;                 /* compose blocks in the scratch block, stream them out */

@@ -209,15 +209,15 @@ static int32_t finish_learning(ohf_hashtable *hashtable, uint64_t hash)
 }
 
 /* Look for a key from its home slot on. SAME says whether the code of a slot with the same tag is it. */
-#define OHF_FIND(SAME)                                                              \
-    const size_t mask = n_slots(hashtable) - 1;                                    \
-    size_t place = (size_t)(hash >> hashtable->shift);                             \
-    for (;; place = (place + 1) & mask) {                                           \
-        const ohf_slot slot = hashtable->slots[place];                             \
-        if (slot.code < 0)                                                          \
-            return OHF_UNKNOWN;                                                     \
-        if (slot.tag == (uint32_t)(hash >> 32) && (SAME))                                   \
-            return slot.code;                                                       \
+#define OHF_FIND(SAME)                                    \
+    const size_t mask = n_slots(hashtable) - 1;           \
+    size_t place = (size_t)(hash >> hashtable->shift);    \
+    for (;; place = (place + 1) & mask) {                 \
+        const ohf_slot slot = hashtable->slots[place];    \
+        if (slot.code < 0)                                \
+            return OHF_UNKNOWN;                           \
+        if (slot.tag == (uint32_t)(hash >> 32) && (SAME)) \
+            return slot.code;                             \
     }
 
 int32_t ohf_find_number(const ohf_hashtable *hashtable, uint64_t number, uint64_t hash)
@@ -398,14 +398,14 @@ void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead)
 }
 
 /* Run LEARN over steps of rows. */
-#define OHF_LEARN(LEARN, SOURCE)                                                                        \
-    for (; begin < end; begin += WATCHED_ROWS) {                                                        \
-        const int64_t reach = end - begin < WATCHED_ROWS ? end : begin + WATCHED_ROWS;                  \
-        const int failed = LEARN(hashtable, SOURCE, begin, reach, codes, stopped);                     \
-        if (failed)                                                                                     \
-            return failed;                                                                              \
-        ohf_note(hashtable, reach - begin, end - reach);                                               \
-    }                                                                                                   \
+#define OHF_LEARN(LEARN, SOURCE)                                                       \
+    for (; begin < end; begin += WATCHED_ROWS) {                                       \
+        const int64_t reach = end - begin < WATCHED_ROWS ? end : begin + WATCHED_ROWS; \
+        const int failed = LEARN(hashtable, SOURCE, begin, reach, codes, stopped);     \
+        if (failed)                                                                    \
+            return failed;                                                             \
+        ohf_note(hashtable, reach - begin, end - reach);                               \
+    }                                                                                  \
     return 0;
 
 int ohf_learn_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,

@@ -61,7 +61,7 @@ typedef struct {
 
 /* Where the numbers of rows lie, and how they become 64-bit patterns. */
 typedef struct {
-    int kind;                 /* OHF_I8 ... OHF_F64 of microkernels.h */
+    int number_type;                 /* OHF_I8 ... OHF_F64 of microkernels.h */
     int has_nat;              /* the least int64 is missing */
     int into;                 /* OHF_I64, OHF_U64 or OHF_F64: what the hashtable holds */
     const void *rows;         /* aligned, contiguous */

@@ -237,20 +237,20 @@ static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_
 enum { OHF_NUMBERS_BLOCK = 192 /* 17 bytes each on the stack */, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
 
 /* Widen a block; an integer of the other sign is outside. Returns whether any row is special. */
-#define OHF_READ_INTEGERS(NAME, T, WIDE, IS_SIGNED)                                                         \
-    static int ohf_read_##NAME(const T *rows, int64_t n, int into, uint64_t *patterns, uint8_t *special)    \
-    {                                                                                                       \
-        int any = 0;                                                                                        \
-        for (int64_t i = 0; i < n; i++)                                                                     \
-            patterns[i] = (uint64_t)(WIDE)rows[i];                                                          \
-        if ((IS_SIGNED && into == OHF_U64) || (!IS_SIGNED && sizeof(T) == 8 && into == OHF_I64))            \
-            for (int64_t i = 0; i < n; i++) {                                                               \
-                special[i] = patterns[i] >> 63 ? OHF_IS_OUTSIDE : 0;                                        \
-                any |= special[i];                                                                          \
-            }                                                                                               \
-        else                                                                                                \
-            memset(special, 0, OHF_NUMBERS_BLOCK);                                                          \
-        return any;                                                                                         \
+#define OHF_READ_INTEGERS(NAME, T, WIDE, IS_SIGNED)                                                      \
+    static int ohf_read_##NAME(const T *rows, int64_t n, int into, uint64_t *patterns, uint8_t *special) \
+    {                                                                                                    \
+        int any = 0;                                                                                     \
+        for (int64_t i = 0; i < n; i++)                                                                  \
+            patterns[i] = (uint64_t)(WIDE)rows[i];                                                       \
+        if ((IS_SIGNED && into == OHF_U64) || (!IS_SIGNED && sizeof(T) == 8 && into == OHF_I64))         \
+            for (int64_t i = 0; i < n; i++) {                                                            \
+                special[i] = patterns[i] >> 63 ? OHF_IS_OUTSIDE : 0;                                     \
+                any |= special[i];                                                                       \
+            }                                                                                            \
+        else                                                                                             \
+            memset(special, 0, OHF_NUMBERS_BLOCK);                                                       \
+        return any;                                                                                      \
     }
 
 OHF_READ_INTEGERS(i8, int8_t, int64_t, 1)
@@ -263,26 +263,26 @@ OHF_READ_INTEGERS(u32, uint32_t, uint64_t, 0)
 OHF_READ_INTEGERS(u64, uint64_t, uint64_t, 0)
 
 /* As doubles; -0.0 is 0.0, and NaN is missing. */
-#define OHF_READ_FLOATS(NAME, T)                                                                            \
-    static int ohf_read_##NAME(const T *rows, int64_t n, uint64_t *patterns, uint8_t *special)              \
-    {                                                                                                       \
-        int any = 0;                                                                                        \
-        for (int64_t i = 0; i < n; i++) {                                                                   \
-            const double value = (double)rows[i] + 0.0;                                                     \
-            memcpy(&patterns[i], &value, sizeof value);                                                     \
-            special[i] = value != value ? OHF_IS_MISSING : 0;                                               \
-            any |= special[i];                                                                              \
-        }                                                                                                   \
-        return any;                                                                                         \
+#define OHF_READ_FLOATS(NAME, T)                                                               \
+    static int ohf_read_##NAME(const T *rows, int64_t n, uint64_t *patterns, uint8_t *special) \
+    {                                                                                          \
+        int any = 0;                                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                      \
+            const double value = (double)rows[i] + 0.0;                                        \
+            memcpy(&patterns[i], &value, sizeof value);                                        \
+            special[i] = value != value ? OHF_IS_MISSING : 0;                                  \
+            any |= special[i];                                                                 \
+        }                                                                                      \
+        return any;                                                                            \
     }
 
 OHF_READ_FLOATS(f32, float)
 OHF_READ_FLOATS(f64, double)
 
-static int ohf_read_kind(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
+static int ohf_read_type(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
                          uint8_t *special)
 {
-    switch (numbers->kind) {
+    switch (numbers->number_type) {
     case OHF_I8: return ohf_read_i8((const int8_t *)numbers->rows + begin, n, numbers->into, patterns, special);
     case OHF_I16: return ohf_read_i16((const int16_t *)numbers->rows + begin, n, numbers->into, patterns, special);
     case OHF_I32: return ohf_read_i32((const int32_t *)numbers->rows + begin, n, numbers->into, patterns, special);
@@ -300,7 +300,7 @@ static int ohf_read_kind(const ohf_numbers *numbers, int64_t begin, int64_t n, u
 static int ohf_read_numbers(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
                             uint8_t *special)
 {
-    int any = ohf_read_kind(numbers, begin, n, patterns, special);
+    int any = ohf_read_type(numbers, begin, n, patterns, special);
     if (numbers->has_nat)
         for (int64_t i = 0; i < n; i++)
             if (patterns[i] == (uint64_t)1 << 63)
