@@ -10,7 +10,7 @@
 enum {
     FEWEST_SLOT_BITS = 10,
     SPARSE_SLOT_BITS = 16,    /* of fewer slots, at most a quarter contains a code: most codes are at home */
-    QUICK_SLOT_BITS = 18,     /* fewer slots grow fourfold, more grow twofold */
+    QUICK_SLOT_BITS = 18,     /* a hash table with fewer than 2**18 slots grows fourfold, a larger one twofold */
     OHF_FAR_CODES = 6000,     /* with so many codes, loops prefetch slots and keys */
     WATCHED_ROWS = 4096,      /* after so many rows, `ohf_note` looks at the homes */
     MOST_AWAY = WATCHED_ROWS / 64,
