@@ -1,8 +1,8 @@
-/* The structures of the Arrow C data and C stream interfaces, and shared ownership of arrays.
+/* The structures of the Arrow C data and C stream interfaces, and how several users share an array.
  *
- * An imported array is moved into an owner with a count of users; the last one releases it. Exports are copies of the
- * structures (never of the data), and each is one more user. There is no Python here: a library may release its import
- * on any thread, without the GIL, after the end of the interpreter. */
+ * An imported array moves into an owner, which counts the users of the array. The last user releases it. An export
+ * copies the structures, never the data, and is one more user. This file calls no Python function, because a library
+ * may release what it got from us on any thread, without the GIL, and after the end of the interpreter. */
 #ifndef OHF_ARROW_ABI_H
 #define OHF_ARROW_ABI_H
 
@@ -15,7 +15,7 @@
 #  include <intrin.h>
 #endif
 
-/* The guards are the specification's own: other headers of the same process may define the structures too. */
+/* The specification prescribes these guards, because other headers may define the same structures. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 
@@ -63,11 +63,13 @@ struct ArrowArrayStream {
 
 /* ---- Owners ---- */
 
+/* An imported array and the number of its users. */
 typedef struct {
     volatile long n_users;
     struct ArrowArray array;
 } ohf_arrow_owner;
 
+/* Add a number to a count in one atomic step, and return the sum. */
 static inline long ohf_arrow_add(volatile long *count, long change)
 {
 #if defined(_MSC_VER)
@@ -77,7 +79,7 @@ static inline long ohf_arrow_add(volatile long *count, long change)
 #endif
 }
 
-/* Move an array into an owner with one user; NULL when there is no memory, and then the array stays where it is. */
+/* Move an array into an owner with one user, and return it. Return NULL if there is no memory; the array stays then. */
 static inline ohf_arrow_owner *ohf_arrow_own(struct ArrowArray *array)
 {
     ohf_arrow_owner *owner = (ohf_arrow_owner *)malloc(sizeof *owner);
@@ -89,11 +91,13 @@ static inline ohf_arrow_owner *ohf_arrow_own(struct ArrowArray *array)
     return owner;
 }
 
+/* Add a user. */
 static inline void ohf_arrow_keep(ohf_arrow_owner *owner)
 {
     ohf_arrow_add(&owner->n_users, 1);
 }
 
+/* Remove a user. If it was the last one, release the array. */
 static inline void ohf_arrow_let_go(ohf_arrow_owner *owner)
 {
     if (ohf_arrow_add(&owner->n_users, -1) == 0) {
@@ -102,14 +106,15 @@ static inline void ohf_arrow_let_go(ohf_arrow_owner *owner)
     }
 }
 
-/* ---- Arrays that go out ---- */
+/* ---- Exported arrays ---- */
 
-/* The private_data of our arrays; the arrays of pointers and the children follow it in memory. */
+/* The private_data of an exported array. The children and the arrays of pointers follow it in the same allocation. */
 typedef struct {
     ohf_arrow_owner *owner;
-    uint8_t *validity;          /* a bitmap of our own, or NULL */
+    uint8_t *validity;          /* a bitmap that ohf_arrow_set_validity has made, or NULL */
 } ohf_arrow_part;
 
+/* The `release` of an exported array. */
 static inline void ohf_arrow_release_array(struct ArrowArray *array)
 {
     ohf_arrow_part *part = (ohf_arrow_part *)array->private_data;
@@ -125,8 +130,9 @@ static inline void ohf_arrow_release_array(struct ArrowArray *array)
     array->release = NULL;
 }
 
-/* Copy the structures of an array (checked before) and of all below it into `to`; 0 when there is no memory, and
- * then `to` is released. A child has a user of its own, since it may be moved out and outlive its parent. */
+/* Copy the structures of an array and of its children into `to`. The caller has checked the array. Return 1, or 0 if
+ * there is no memory; then `to` is released. Each child is one more user of the owner, because a library may move a
+ * child out, and release it after its parent. */
 static inline int ohf_arrow_share(ohf_arrow_owner *owner, const struct ArrowArray *from, struct ArrowArray *to)
 {
     const size_t n_buffers = (size_t)from->n_buffers, n_children = (size_t)from->n_children;
@@ -164,7 +170,7 @@ static inline int ohf_arrow_share(ohf_arrow_owner *owner, const struct ArrowArra
     return 0;
 }
 
-/* Give an array that goes out another validity bitmap, `n_before` zero bytes and then `n_bytes` of `bits`; 0 when
+/* Give an exported array another validity bitmap: n_before bytes of zeros, then n_bytes of `bits`. Return 1, or 0 if
  * there is no memory. */
 static inline int ohf_arrow_set_validity(
     struct ArrowArray *array, size_t n_before, const uint8_t *bits, size_t n_bytes)
@@ -178,8 +184,9 @@ static inline int ohf_arrow_set_validity(
     return 1;
 }
 
-/* ---- Schemas that go out ---- */
+/* ---- Exported schemas ---- */
 
+/* The `release` of an exported schema. */
 static inline void ohf_arrow_release_schema(struct ArrowSchema *schema)
 {
     int64_t i;
@@ -192,8 +199,8 @@ static inline void ohf_arrow_release_schema(struct ArrowSchema *schema)
     schema->release = NULL;
 }
 
-/* Make a schema with texts of its own and children (and a dictionary) that are still to be made; 0 when there is no
- * memory. `format` and `name` end with a zero byte; `metadata` may be NULL. */
+/* Make a schema that owns copies of its texts. The caller then makes its children, and its dictionary if it has one.
+ * Return 1, or 0 if there is no memory. `format` and `name` end with a zero byte; `metadata` may be NULL. */
 static inline int ohf_arrow_make_schema(
     struct ArrowSchema *to, const char *format, const char *name, const char *metadata, size_t n_metadata,
     int64_t flags, size_t n_children, int has_dictionary)

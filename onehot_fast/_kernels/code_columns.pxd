@@ -2,28 +2,28 @@
 
 cimport numpy as cnp
 
-from onehot_fast._kernels.simd cimport OHF_F32, OHF_F64, ohf_map, ohf_narrow, ohf_policy, ohf_table
+from onehot_fast._kernels.simd cimport OHF_F32, OHF_F64, ohf_lut, ohf_map, ohf_narrow, ohf_policy
 
-cdef int index_kind(cnp.ndarray indices) except -1
+cdef int index_type_of(cnp.ndarray indices) except -1
 
 
-cdef inline Py_ssize_t kind_bytes(int kind) noexcept nogil:
-    """Return the size in bytes of an index of a kind: 1, 2, 4 or 8."""
-    if kind == OHF_F32:
+cdef inline Py_ssize_t index_type_bytes(int index_type) noexcept nogil:
+    """Return the size in bytes of an index of one of the types: 1, 2, 4 or 8."""
+    if index_type == OHF_F32:
         return 4
-    if kind == OHF_F64:
+    if index_type == OHF_F64:
         return 8
-    return 1 << (kind & 3)
+    return 1 << (index_type & 3)
 
 
 cdef struct CodeSource:
     const char *indices
     Py_ssize_t index_bytes      # bytes of an index
-    int kind
+    int index_type
     ohf_narrow narrow           # either this function and a policy
     const ohf_policy *policy
-    ohf_map map                 # or this function and a table
-    const ohf_table *table
+    ohf_map map                 # or this function and a look-up table
+    const ohf_lut *lut
 
 
 cdef inline bint read(
@@ -34,13 +34,13 @@ cdef inline bint read(
     Return True if every code is known to be in this range.
     """
     cdef ohf_policy policy
-    cdef ohf_table table
+    cdef ohf_lut lut
     cdef const char *indices = source.indices + begin * source.index_bytes
-    if source.table != NULL:
-        table = source.table[0]
-        table.base = base
-        table.span = span
-        return source.map(indices, count, &table, codes)
+    if source.lut != NULL:
+        lut = source.lut[0]
+        lut.base = base
+        lut.span = span
+        return source.map(indices, count, &lut, codes)
     policy = source.policy[0]
     policy.base = base
     policy.span = span
@@ -59,11 +59,11 @@ cdef Output output_of(cnp.ndarray out, Py_ssize_t n_elements, cnp.ndarray on, cn
 
 
 cdef class CodeColumns:
-    """Several columns of codes and their tables as C structures."""
+    """Several columns of codes and their look-up tables as C structures."""
 
     cdef CodeSource *items
-    cdef ohf_table *tables
-    cdef ohf_policy policy      # columns without a table: a code is its own class
+    cdef ohf_lut *luts
+    cdef ohf_policy policy      # columns without a look-up table: a code is its own class
     cdef int code_bytes
     cdef Py_ssize_t n_columns, n_rows
     cdef object keep            # the arrays whose memory the items point to

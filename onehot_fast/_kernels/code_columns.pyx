@@ -12,28 +12,28 @@ cimport numpy as cnp
 import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.simd cimport OHF_F32, OHF_SPAN8, microkernels, ohf_table, policy_of
+from onehot_fast._kernels.simd cimport OHF_F32, OHF_SPAN8, microkernels, ohf_lut, policy_of
 
 cnp.import_array()
 
 # In the order of the kinds in microkernels.h. Codes are integers; indices may also be floats.
 INDEX_DTYPES = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
-_KINDS = {dtype: kind for kind, dtype in enumerate(INDEX_DTYPES)}
+_INDEX_TYPES = {dtype: index_type for index_type, dtype in enumerate(INDEX_DTYPES)}
 
 cdef enum:
     CHUNK_ROWS = 1 << 16
     CODES = 4096            # codes of a block, which fit in the first-level cache
 
 
-cdef int index_kind(cnp.ndarray indices) except -1:
+cdef int index_type_of(cnp.ndarray indices) except -1:
     """Return the position in `INDEX_DTYPES` of the dtype of a contiguous array of indices."""
-    kind = _KINDS.get(indices.dtype)
-    if kind is None or not cnp.PyArray_IS_C_CONTIGUOUS(indices):
+    index_type = _INDEX_TYPES.get(indices.dtype)
+    if index_type is None or not cnp.PyArray_IS_C_CONTIGUOUS(indices):
         raise ValueError(
             "indices must be C-contiguous integers, float32 or float64, "
             f"got {indices.dtype} of shape {(<object> indices).shape}"
         )
-    return kind
+    return index_type
 
 
 cdef Output output_of(cnp.ndarray out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *:
@@ -77,40 +77,42 @@ cdef class CodeColumns:
                 f"got {len(codes)} columns and {len(tables)} tables"
             )
         self.n_rows = len(codes[0])
-        memory = bytearray(self.n_columns * (sizeof(CodeSource) + sizeof(ohf_table)))    # zeros
+        memory = bytearray(self.n_columns * (sizeof(CodeSource) + sizeof(ohf_lut)))    # zeros
         self.items = <CodeSource *> PyByteArray_AS_STRING(memory)
-        self.tables = <ohf_table *> (self.items + self.n_columns)
+        self.luts = <ohf_lut *> (self.items + self.n_columns)
         self.keep = (codes, tables, memory)
         for i in range(self.n_columns):
             self.describe(i, codes[i], tables[i])
 
     cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table) except -1:
         """Check one column and its table, and store pointers to their memory."""
-        cdef int kind = index_kind(codes)
+        cdef int index_type = index_type_of(codes)
         cdef CodeSource *item = &self.items[i]
-        if kind >= OHF_F32 or codes.ndim != 1 or codes.shape[0] != self.n_rows:
+        if index_type >= OHF_F32 or codes.ndim != 1 or codes.shape[0] != self.n_rows:
             raise ValueError(
                 f"column {i}: codes must be {self.n_rows} integers, "
                 f"got {codes.dtype} of shape {(<object> codes).shape}"
             )
         item.indices = <const char *> cnp.PyArray_DATA(codes)
-        item.index_bytes, item.kind = kind_bytes(kind), kind
+        item.index_bytes, item.index_type = index_type_bytes(index_type), index_type
         if table is None:
-            item.narrow = microkernels.narrow8[kind] if self.code_bytes == 1 else microkernels.narrow32[kind]
+            item.narrow = (
+                microkernels.narrow8[index_type] if self.code_bytes == 1 else microkernels.narrow32[index_type]
+            )
             item.policy = &self.policy
             return 0
-        item.map = microkernels.map8[kind] if self.code_bytes == 1 else microkernels.map32[kind]
+        item.map = microkernels.map8[index_type] if self.code_bytes == 1 else microkernels.map32[index_type]
         if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
             raise ValueError(f"column {i}: the table must be a contiguous int32 array of at least one entry")
         if table.shape[0] > UINT32_MAX:
             raise ValueError(f"column {i}: the table must have fewer than 2**32 entries, got {table.shape[0]}")
-        self.tables[i].entries = <const int32_t *> cnp.PyArray_DATA(table)
-        self.tables[i].n_codes = table.shape[0] - 1
+        self.luts[i].entries = <const int32_t *> cnp.PyArray_DATA(table)
+        self.luts[i].n_codes = table.shape[0] - 1
         # Check only tables shorter than the column, so that the check costs less time than it saves.
-        self.tables[i].only_adds = (
-            0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.tables[i].entries, table.shape[0] - 1)
+        self.luts[i].only_adds = (
+            0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.luts[i].entries, table.shape[0] - 1)
         )
-        item.table = &self.tables[i]
+        item.lut = &self.luts[i]
         return 0
 
 

@@ -1,8 +1,7 @@
-/* The variants of the microkernels, each compiled for its own instruction set, and the choice among them.
+/* The microkernels are compiled once for each instruction set, and a variant is chosen at run time.
  *
- * The file is compiled for the baseline of the platform. A variant raises the target for its own functions only: other
- * instructions never run before the processor is known. Compilers without that pragma build the plain variant, and the
- * baseline's vector variant if its intrinsics need no flag. */
+ * The compiler compiles this file for the oldest processor of the platform. foreach_isa.inc raises the target for the
+ * functions of one variant only, so that no processor meets an instruction that it lacks. */
 #include "isa.h"
 #include "microkernels.h"
 #include "_runtime/once.h"
@@ -15,18 +14,19 @@
 #  include <sys/sysctl.h>
 #endif
 
-/* Run CALL with W a constant, so that stores have a constant size; OTHER for any other width. */
-#define OHF_EACH_WIDTH(WIDTH, CALL, OTHER)                \
-    switch (WIDTH) {                                      \
-    case 1: { enum { W = 1 }; CALL; break; }              \
-    case 2: { enum { W = 2 }; CALL; break; }              \
-    case 4: { enum { W = 4 }; CALL; break; }              \
-    case 8: { enum { W = 8 }; CALL; break; }              \
-    case 16: { enum { W = 16 }; CALL; break; }            \
-    default: OTHER;                                       \
+/* Run CALL with the width W of an element as a constant, so that each store has a constant size. Run OTHER for a width
+ * that is none of these. */
+#define OHF_EACH_WIDTH(WIDTH, CALL, OTHER)     \
+    switch (WIDTH) {                           \
+    case 1: { enum { W = 1 }; CALL; break; }   \
+    case 2: { enum { W = 2 }; CALL; break; }   \
+    case 4: { enum { W = 4 }; CALL; break; }   \
+    case 8: { enum { W = 8 }; CALL; break; }   \
+    case 16: { enum { W = 16 }; CALL; break; } \
+    default: OTHER;                            \
     }
 
-/* Repeat an element over memory: once by hand, then by doubling up to a page, then page by page. */
+/* Fill memory with copies of one element: copy it once, then double the copies up to a page, then copy the page. */
 static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned char *element, size_t width)
 {
     size_t done = width;
@@ -70,8 +70,8 @@ int ohf_variants(const ohf_microkernels **found, int room)
 }
 
 #if defined(__linux__)
-/* The size of the cache at `index` of the first processor, as the kernel tells it: "32768K". sysconf multiplies
- * by wrong counts in some virtual machines (320 MiB reported for 32 MiB). */
+/* Return the size of a cache of the first processor in bytes, or 0. Linux writes it to a file as "32768K". sysconf is
+ * wrong in some virtual machines: it returned 320 MiB for a cache of 32 MiB. */
 static long ohf_sysfs_cache(int index)
 {
     char path[64], unit = 'K';
@@ -88,6 +88,7 @@ static long ohf_sysfs_cache(int index)
 }
 #endif
 
+/* Return the size of the last-level cache in bytes, or 32 MiB if the system does not tell it. */
 static size_t ohf_cache_bytes(void)
 {
     long bytes = 0;

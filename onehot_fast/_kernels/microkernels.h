@@ -1,13 +1,12 @@
-/* The C interface of the microkernels.
+/* A microkernel is a C function that works on one block, which fits the first-level cache.
  *
- * A microkernel works on one block that fits the first-level cache, on raw pointers, without the GIL, allocations and
- * errors: its callers check everything. Two families:
+ * It gets pointers that its caller has checked, allocates nothing, cannot fail and does not need the GIL. There are two
+ * families:
  *
- *   narrow   indices of one kind -> small codes, every index policy applied
- *   write    codes -> output elements, known only by their width in bytes
+ *   narrow and map   convert indices of one type to small codes
+ *   rows, planes ... write the output elements of codes; they know an element only by its width in bytes
  *
- * microkernels.c compiles microkernels.isa.inc once for each instruction set; each variant has one table of functions.
- */
+ * microkernels.c compiles them once for each instruction set. Each variant is one struct ohf_microkernels. */
 #ifndef OHF_MICROKERNELS_H
 #define OHF_MICROKERNELS_H
 
@@ -15,120 +14,133 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The kinds of index the narrow microkernels read, in the order of their tables. */
+/* The types of an index, in the order of the arrays narrow8 ... map32. */
 enum {
     OHF_I8, OHF_I16, OHF_I32, OHF_I64, OHF_U8, OHF_U16, OHF_U32, OHF_U64, OHF_F32, OHF_F64,
-    OHF_KINDS
+    OHF_INDEX_TYPES
 };
 
-/* Codes are classes relative to the window's first class; these two say "no class of this window". */
+/* A kernel may write a window of the classes at a time. A code is the number of a class in the window, or OHF_NONE8 or
+ * OHF_NONE32 if the index has no class in the window. */
 #define OHF_NONE8 255
 #define OHF_NONE32 (-1)
-#define OHF_SPAN8 255                      /* most classes of a window with one-byte codes */
-#define OHF_SPAN32 ((uint64_t)1 << 30)     /* most classes of a window with four-byte codes */
-#define OHF_PAD 64                         /* readable bytes a block of codes has behind its end */
-#define OHF_SCRATCH 16384                  /* bytes of the scratch block of rows_scratch: half of a 32 KiB L1 */
-#define OHF_BIT_ROWS 4096                  /* codes of a block of masks, */
-#define OHF_BIT_MASK (OHF_BIT_ROWS / 8)    /* bytes of such a mask, */
-#define OHF_BIT_MASKS 16384                /* and of 32 masks; in plain C, of lines of 512 bits of all classes */
-#define OHF_BIT_SCRATCH (OHF_BIT_MASKS + 9 * OHF_BIT_MASK)   /* these, and masks of each bit of the codes */
-#define OHF_MAP_BLOCK 512                  /* codes of a block of a map: 2 KiB on the stack */
-#define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
-#define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
+#define OHF_SPAN8 255                      /* the most classes of a window with codes of one byte */
+#define OHF_SPAN32 ((uint64_t)1 << 30)     /* the most classes of a window with codes of four bytes */
+#define OHF_PAD 64                         /* a caller lets microkernels read so many bytes behind a block of codes */
+#define OHF_SCRATCH 16384                  /* bytes of the scratch of rows_scratch: half of a cache of 32 KiB */
+/* `bits` handles tiles of OHF_BIT_ROWS codes. A mask has one bit for each code of a tile. The scratch of `bits` holds
+ * 32 masks of OHF_BIT_MASK bytes (plain C uses this part for one line of 64 bytes for each class), then 9 masks for
+ * single bits of the codes. */
+#define OHF_BIT_ROWS 4096
+#define OHF_BIT_MASK (OHF_BIT_ROWS / 8)
+#define OHF_BIT_MASKS 16384
+#define OHF_BIT_SCRATCH (OHF_BIT_MASKS + 9 * OHF_BIT_MASK)
+#define OHF_MAP_BLOCK 512                  /* `map` handles blocks of so many codes: 2 KiB on the stack */
+#define OHF_EXPAND_DEPTH 255               /* the most classes of rows_expand, whose codes have one byte */
+#define OHF_EXPAND_WINDOW 16               /* the most rows of which one vector of rows_expand has elements */
 
-/* How indices are interpreted, and the window [base, base + span) of classes for relative codes. */
+/* What an index means: which class it is, and which code this class has in the window [base, base + span). */
 typedef struct {
-    uint64_t depth;        /* classes are [0, depth); depth < 2**63 */
+    uint64_t depth;        /* the classes are 0 ... depth - 1; depth < 2**63 */
     uint64_t base, span;
-    uint64_t ignored;      /* the ignored index widened to 64 bits, if has_ignored */
+    uint64_t ignored;      /* if has_ignored: this index, converted to 64 bits, has no class */
     int has_ignored;
-    int wrap;              /* a negative k in [-depth, -1] means k + depth */
+    int wrap;              /* an index k from -depth to -1 means class k + depth */
 } ohf_policy;
 
-/* A table from local codes to classes: entries -1 have none, and the entry behind the last code is for whatever is
- * no code: a missing value. The window is as in ohf_policy. */
+/* A look-up table maps the codes of one column to classes. An entry of -1 means no class. The last entry belongs to
+ * every value that is no code, such as a missing value. The window is that of ohf_policy. */
 typedef struct {
     const int32_t *entries;
-    uint64_t n_codes;      /* n_codes + 1 entries */
-    int only_adds;         /* entry i is entry 0 + i, for all codes */
+    uint64_t n_codes;      /* the look-up table has n_codes + 1 entries */
+    int only_adds;         /* for each code i, entries[i] == entries[0] + i, so that an addition replaces the look-up */
     uint64_t base, span;
-} ohf_table;
+} ohf_lut;
 
-/* A column of codes that a number is added to: those of [0, top] are there. The sum fits. */
+/* A column of which a code c from 0 to `top` has the position first + c, which fits int32. Every other value has no
+ * position. */
 typedef struct {
     const unsigned char *codes;
-    int kind;              /* OHF_I8, OHF_U8, OHF_I16, OHF_U16 or OHF_I32 */
+    int index_type;              /* OHF_I8, OHF_U8, OHF_I16, OHF_U16 or OHF_I32 */
     int32_t first, top;
 } ohf_shifted;
 
-/* The output: a group belongs to `inner` neighbouring indices and has depth * inner elements. */
+/* The elements of the output. `inner` neighbouring indices make one group, whose depth * inner elements lie together
+ * in the output. With the new axis last, `inner` is 1 and a group is a row. */
 typedef struct {
-    size_t width;          /* bytes of an element */
+    size_t width;          /* the bytes of an element */
     size_t depth, inner;
     const unsigned char *on, *off;
-    int stream;            /* bypass the caches */
-    int off_is_byte;       /* all bytes of off are equal: memset will do */
-    unsigned char on_line[64], off_line[64];   /* the element repeated, where width divides 64 */
+    int stream;            /* 1 if stores shall bypass the caches */
+    int off_is_byte;       /* 1 if all bytes of `off` are equal, so that memset can fill */
+    unsigned char on_line[64], off_line[64];   /* copies of on and off in 64 bytes, if width divides 64 */
 } ohf_fill;
 
-/* How rows_expand builds its lines: for each vector of a period, which row and which column its lanes hold. */
+/* Tell rows_expand to which row and column each element of a vector belongs. After `vectors` vectors, or `rows` rows,
+ * the pattern repeats. */
 typedef struct {
-    size_t head;           /* elements before the first aligned vector */
-    size_t vectors, rows;  /* in one period */
-    uint16_t first_row[OHF_EXPAND_DEPTH];
-    unsigned char row[OHF_EXPAND_DEPTH * 64], column[OHF_EXPAND_DEPTH * 64];   /* lanes entries a vector */
+    size_t head;           /* the elements in front of the first aligned vector */
+    size_t vectors, rows;
+    uint16_t first_row[OHF_EXPAND_DEPTH];     /* for each vector: the row of its first element */
+    /* for each element of each vector: its row, counted from first_row, and its column */
+    unsigned char row[OHF_EXPAND_DEPTH * 64], column[OHF_EXPAND_DEPTH * 64];
 } ohf_plan;
 
 typedef void (*ohf_narrow)(const void *indices, size_t n, const ohf_policy *policy, void *codes);
-/* Returns 1 where it is known that no code is NONE. */
-typedef int (*ohf_map)(const void *local_codes, size_t n, const ohf_table *table, void *codes);
+/* Return 1 if every index has a class in the window; 0 says nothing. */
+typedef int (*ohf_map)(const void *local_codes, size_t n, const ohf_lut *lut, void *codes);
 typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
                          unsigned char *scratch);
 
-/* One variant's microkernels. Where `vector` is 0 the writers that need vectors are NULL. */
+/* The microkernels of one variant. In plain C, the writers that need vectors are NULL. */
 typedef struct {
     const char *name;
-    int vector;                            /* bytes of a vector register, 0 for plain C */
-    int streams;                           /* has stores that bypass the caches */
-    ohf_narrow narrow8[OHF_KINDS], narrow32[OHF_KINDS];
-    ohf_map map8[OHF_KINDS], map32[OHF_KINDS];   /* narrow through a table; no floats */
-    ohf_rows rows_scatter;                 /* store hot elements into memory that holds off */
-    ohf_rows rows_block;                   /* fill a block, then store hot elements: ordinary stores, any width */
-    ohf_rows rows_scratch;                 /* compose blocks in the scratch block, stream them out */
-    ohf_rows rows_merge;                   /* stream whole rows, composing the one line that holds the on */
+    int vector;                            /* the bytes of a vector register, 0 in plain C */
+    int streams;                           /* 1 if the variant has stores that bypass the caches */
+    ohf_narrow narrow8[OHF_INDEX_TYPES], narrow32[OHF_INDEX_TYPES];
+    ohf_map map8[OHF_INDEX_TYPES], map32[OHF_INDEX_TYPES];   /* NULL for floats */
+    ohf_rows rows_scatter;                 /* write `on` into memory that already holds `off` */
+    ohf_rows rows_block;                   /* fill a block with `off`, then write `on`; for any width */
+    ohf_rows rows_scratch;                 /* build a block in the scratch, then copy it past the caches */
+    ohf_rows rows_merge;                   /* write rows past the caches; build only the vector that contains `on` */
+    /* Write rows whose codes have one byte, vector by vector. */
     void (*rows_expand)(const uint8_t *codes, size_t n_rows, const ohf_plan *plan, const ohf_fill *fill,
                         unsigned char *out);
+    /* Write a plane of n elements for each class: an element is `on` if the code at its position is the class. */
     void (*planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
                    const ohf_fill *fill, unsigned char *out);
-    /* The same in bits, the first position in the lowest bit; n is a multiple of 512 but in a run's last tile, and the
-     * bits behind the run are 0. To be streamed, `out` and the planes start with a 64-byte line. `masks` are
-     * OHF_BIT_SCRATCH bytes of scratch that start with a 64-byte line. */
+    /* Write the planes as bits, eight positions in a byte, the first in the lowest bit. Bits behind the last position
+     * are 0. Only the last call for a column may have an n that is no multiple of 512. If `streaming`, the address of
+     * each plane is a multiple of 64. `masks` has OHF_BIT_SCRATCH bytes, and its address is a multiple of 64. */
     void (*bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
                  unsigned char *out, unsigned char *masks);
-    /* Write the positions of rows one after the other, and where each row ends, counted from `place`, up to a row that
-     * lacks a code or to one shortly before it; return how many. What is written of later rows has no meaning. */
+    /* Write the positions of each row to `indices`, and to `ends` how many positions there are up to the end of the
+     * row, plus `place`. Stop at a row in which a column has no position, or some rows before it. Return the number of
+     * rows that are complete; the memory of later rows may be changed too. */
     size_t (*csr)(const ohf_shifted *columns, size_t n_columns, size_t n_rows, int32_t place, int32_t *indices,
                   int32_t *ends);
-    /* Return how many parts of n aligned elements of 1, 2, 4 or 8 bytes differ from the same part of `value`. An element
-     * is one part, or two halves if it has 8 bytes. */
+    /* Count the parts of n elements that differ from the same part of `value`. An aligned element of 1, 2 or 4 bytes is
+     * one part, and one of 8 bytes is two parts. */
     size_t (*differing)(const unsigned char *elements, size_t n, size_t width, const unsigned char *value);
+    /* Fill memory with `off`. */
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);
-    /* Copy past the caches, from memory that has the same place in a 64-byte line; NULL where plain. After the last
-     * one comes a fence. `move` leaves off behind. */
+    /* Copy memory past the caches. Both addresses have the same remainder by 64. `move` also fills the source with
+     * `off`. The caller calls `fence` after its last copy. In plain C these are NULL. */
     void (*copy)(unsigned char *out, const unsigned char *from, size_t n_bytes);
     void (*move)(unsigned char *out, unsigned char *from, size_t n_bytes, const ohf_fill *fill);
     void (*fence)(void);
 } ohf_microkernels;
 
-/* The variants compiled in that this processor runs, best first; returns how many. */
+/* Write the variants that this processor can run, the fastest first, at most `room`. Return how many there are. */
 int ohf_variants(const ohf_microkernels **found, int room);
 
-/* The size of an output in bytes above which stores bypass the caches: half the last-level cache, and never more than
- * 16 MiB. A virtual machine may report a cache of hundreds of MiB that it shares with strangers. */
+/* Return the size in bytes from which an output is written past the caches: half the last-level cache, but at most
+ * 16 MiB, because a virtual machine may report a cache of hundreds of MiB that it shares with others. */
 size_t ohf_stream_bytes(void);
 
-/* These few functions are in the header because several extension modules call them. */
+/* Several extension modules call the following functions, which are therefore in the header. */
 
+/* Describe an output with elements of `width` bytes. */
 static inline void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, size_t inner, const unsigned char *on,
                                  const unsigned char *off)
 {
@@ -148,6 +160,7 @@ static inline void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, siz
         }
 }
 
+/* Return the greatest common divisor. */
 static inline size_t ohf_gcd(size_t a, size_t b)
 {
     while (b != 0) {
@@ -158,7 +171,7 @@ static inline size_t ohf_gcd(size_t a, size_t b)
     return a;
 }
 
-/* Whether rows of this fill fit rows_expand of `microkernels`, written to `out`. */
+/* Tell whether rows_expand can write this output to `out`. */
 static inline int ohf_can_expand(const ohf_microkernels *microkernels, const ohf_fill *fill, const unsigned char *out)
 {
     const size_t width = fill->width, row_bytes = fill->depth * width;
@@ -166,10 +179,11 @@ static inline int ohf_can_expand(const ohf_microkernels *microkernels, const ohf
         return 0;
     if (fill->depth > OHF_EXPAND_DEPTH || (uintptr_t)out % width != 0)
         return 0;
-    /* A vector spans at most this many rows: a part of one, whole ones, a part of one. */
+    /* A vector begins within a row, contains whole rows, and ends within a row: count the rows. */
     return ((size_t)microkernels->vector + row_bytes - width) / row_bytes + 1 <= OHF_EXPAND_WINDOW;
 }
 
+/* Compute the plan of rows_expand for an output at `out`. */
 static inline void ohf_plan_init(ohf_plan *plan, const ohf_microkernels *microkernels, const ohf_fill *fill,
                                  const unsigned char *out)
 {

@@ -4,6 +4,6 @@ from onehot_fast._kernels.code_columns cimport Output
 from onehot_fast._kernels.simd cimport ohf_policy
 
 cdef int encode_indices(
-    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
+    const void *indices, int index_type, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
     const Output *to, int num_threads, bint is_cleared,
 ) except -1

@@ -27,7 +27,7 @@ cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport (
-    CodeColumns, CodeSource, Output, index_kind, kind_bytes, output_of, read,
+    CodeColumns, CodeSource, Output, index_type_bytes, index_type_of, output_of, read,
 )
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
@@ -139,7 +139,7 @@ cdef bint is_streamable(const Output *to) noexcept nogil:
 
 
 cdef int encode_indices(
-    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
+    const void *indices, int index_type, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
     const Output *to, int num_threads, bint is_cleared,
 ) except -1:
     """Write the one-hot encoding of ``n`` indices in shape (n / inner, depth, inner); no dimension may be 0."""
@@ -152,14 +152,14 @@ cdef int encode_indices(
     # a run would cost more than the comparison saves.
     if inner > 1 and inner * to.width >= 256:
         source = CodeSource(
-            indices=<const char *> indices, index_bytes=kind_bytes(kind), kind=kind,
-            narrow=microkernels.narrow8[kind], policy=policy, map=NULL, table=NULL,
+            indices=<const char *> indices, index_bytes=index_type_bytes(index_type), index_type=index_type,
+            narrow=microkernels.narrow8[index_type], policy=policy, map=NULL, lut=NULL,
         )
         return encode_planes(&source, n_groups, policy.depth, inner, to, num_threads)
     ohf_fill_init(&fill, to.width, policy.depth, inner, to.on, to.off)
     job = Job(
-        microkernels=microkernels, narrow=microkernels.narrow32[kind], write=NULL, policy=policy, fill=&fill,
-        plan=NULL, indices=<const char *> indices, out=to.data, index_bytes=kind_bytes(kind) * inner,
+        microkernels=microkernels, narrow=microkernels.narrow32[index_type], write=NULL, policy=policy, fill=&fill,
+        plan=NULL, indices=<const char *> indices, out=to.data, index_bytes=index_type_bytes(index_type) * inner,
         group_bytes=fill.depth * inner * to.width,
     )
     fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
@@ -168,7 +168,7 @@ cdef int encode_indices(
         if n <= FEW_CODES and job.write != job.microkernels.rows_scratch:
             work_bytes = 4 * n      # so that a small call takes no workspace
         return for_each_chunk(write_chunk, &job, n_groups, 0, job.group_bytes, work_bytes, num_threads)
-    job.narrow = job.microkernels.narrow8[kind]
+    job.narrow = job.microkernels.narrow8[index_type]
     return expand(&job, n_groups, num_threads)
 
 
@@ -192,14 +192,14 @@ def encode(
     If ``zeroed``, the system has just allocated ``out``, and all its bytes are 0.
     """
     cdef ohf_policy policy = policy_of(depth, wrap, ignore_index)
-    cdef int kind = index_kind(indices)
+    cdef int index_type = index_type_of(indices)
     cdef Py_ssize_t n = cnp.PyArray_SIZE(indices)
     cdef Output to = output_of(out, n * depth, on, off)
     if to.n_bytes == 0:
         return
     if inner < 1 or n % inner != 0:
         raise ValueError(f"rows.encode: inner must divide the number of indices ({n}), got {inner}")
-    encode_indices(cnp.PyArray_DATA(indices), kind, &policy, n, inner, &to, num_threads, zeroed)
+    encode_indices(cnp.PyArray_DATA(indices), index_type, &policy, n, inner, &to, num_threads, zeroed)
 
 
 cdef struct MatrixJob:

@@ -29,7 +29,7 @@ cdef extern from "_kernels/microkernels.h":
         bint has_ignored
         bint wrap
 
-    ctypedef struct ohf_table:
+    ctypedef struct ohf_lut:
         const int32_t *entries
         uint64_t n_codes
         bint only_adds
@@ -38,7 +38,7 @@ cdef extern from "_kernels/microkernels.h":
 
     ctypedef struct ohf_shifted:
         const unsigned char *codes
-        int kind
+        int index_type
         int32_t first
         int32_t top
 
@@ -55,7 +55,7 @@ cdef extern from "_kernels/microkernels.h":
         size_t head
 
     ctypedef void (*ohf_narrow)(const void *, size_t, const ohf_policy *, void *) noexcept nogil
-    ctypedef int (*ohf_map)(const void *, size_t, const ohf_table *, void *) noexcept nogil
+    ctypedef int (*ohf_map)(const void *, size_t, const ohf_lut *, void *) noexcept nogil
     ctypedef void (*ohf_rows)(
         const int32_t *, size_t, const ohf_fill *, unsigned char *, unsigned char *
     ) noexcept nogil

@@ -12,7 +12,7 @@ from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
-from onehot_fast._kernels.simd cimport OHF_I32, OHF_U32, microkernels, ohf_microkernels, ohf_shifted, ohf_table
+from onehot_fast._kernels.simd cimport OHF_I32, OHF_U32, microkernels, ohf_lut, ohf_microkernels, ohf_shifted
 
 cdef extern from *:
     """
@@ -55,21 +55,21 @@ cdef struct Job:
 
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
     """Describe a column whose outputs are its codes plus a constant; return False for others."""
-    cdef const ohf_table *table = source.table
+    cdef const ohf_lut *lut = source.lut
     if source.index_bytes > 4:
         return False
     shifted.codes = <const unsigned char *> source.indices
     # uint32 values of 2**31 or more are never codes, so uint32 can be read as int32.
-    shifted.kind = OHF_I32 if source.kind == OHF_U32 else source.kind
+    shifted.index_type = OHF_I32 if source.index_type == OHF_U32 else source.index_type
     shifted.first = 0
-    if table == NULL:
+    if lut == NULL:
         shifted.top = <int32_t> min(span - 1, <Py_ssize_t> INT32_MAX)
         return span > 0
-    if not table.only_adds or table.entries[0] < 0:
+    if not lut.only_adds or lut.entries[0] < 0:
         return False
-    shifted.first = table.entries[0]
-    shifted.top = <int32_t> (table.n_codes - 1)
-    return table.n_codes > 0 and shifted.first + <Py_ssize_t> table.n_codes <= span <= INT32_MAX
+    shifted.first = lut.entries[0]
+    shifted.top = <int32_t> (lut.n_codes - 1)
+    return lut.n_codes > 0 and shifted.first + <Py_ssize_t> lut.n_codes <= span <= INT32_MAX
 
 
 cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
@@ -325,10 +325,10 @@ cdef void walk_group(
     cdef Py_ssize_t source, at
     cdef int lanes
     cdef uint64_t n_columns
-    cdef const ohf_table *table
+    cdef const ohf_lut *lut
     for source in range(job.n_sources):
-        table = job.sources[source].table
-        n_columns = job.n_columns if table == NULL else table.n_codes
+        lut = job.sources[source].lut
+        n_columns = job.n_columns if lut == NULL else lut.n_codes
         lanes = LANES // 4
         if n_columns <= HALF_LANE_COLUMNS:
             lanes = LANES if n_columns <= LANE_COLUMNS else LANES // 2

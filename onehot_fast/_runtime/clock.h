@@ -1,4 +1,4 @@
-/* Seconds of a monotonic clock. */
+/* A clock that never goes back, in seconds. */
 #ifndef OHF_CLOCK_H
 #define OHF_CLOCK_H
 

@@ -1,8 +1,8 @@
-/* A lock for state that threads share without a GIL: held for a few instructions, and free in a forked child.
+/* A lock for state that threads share in a Python without a GIL. With a GIL it does nothing.
  *
- * With a GIL it does nothing. A child has none of its parent's other threads, and would wait forever if one of them
- * held a lock. So a fork takes this lock first, and both processes release it: the child finds the state intact. No
- * Python function may be called while the lock is held. */
+ * A forked child has no other threads of its parent. If one of them held a lock during the fork, the child would wait
+ * for it forever. Therefore a fork takes this lock first, and then parent and child release it, so that the child finds
+ * the state complete. A thread holds the lock for a few instructions, and calls no Python function meanwhile. */
 #ifndef OHF_FORK_LOCK_H
 #define OHF_FORK_LOCK_H
 
@@ -26,7 +26,7 @@ static inline int ohf_lock_over_forks(void) { return 0; }
 #else
 #  include <pthread.h>
 
-/* One for each module that includes this, which calls ohf_lock_over_forks() once. */
+/* Each extension that includes this file has a lock of its own, and calls ohf_lock_over_forks() once. */
 static pthread_mutex_t ohf_module_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void ohf_lock(void) { pthread_mutex_lock(&ohf_module_lock); }

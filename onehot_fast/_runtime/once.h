@@ -1,21 +1,24 @@
-/* Memory that another thread may change: the compiler must not read a value twice. */
+/* How to read memory that another thread may change at any time.
+ *
+ * A compiler may load a value twice: once to compare it with a limit, and once to use it. These macros prevent this. */
 #ifndef OHF_ONCE_H
 #define OHF_ONCE_H
 
 #include <stdint.h>
 
 #if defined(__GNUC__)
-/* The compiler forgets the content of this memory: it may have changed. */
+/* Make the compiler forget what it knows about the content of this memory. */
 #  define OHF_FORGET(MEMORY) __asm__ volatile("" : : "r"(MEMORY) : "memory")
-/* The compiler forgets the source of this integer: the compared value is the one that is used. */
+/* Make the compiler forget where this integer came from, so that it uses the value that it has compared. */
 #  define OHF_KEEP(INTEGER) __asm__("" : "+r"(INTEGER))
-#  define OHF_KEEP_VECTOR(VECTOR) __asm__("" : "+x"(VECTOR))   /* x86 */
+#  define OHF_KEEP_VECTOR(VECTOR) __asm__("" : "+x"(VECTOR))   /* x86 only */
 #else
 #  include <intrin.h>
 #  define OHF_FORGET(MEMORY) _ReadWriteBarrier()
 #  define OHF_KEEP(INTEGER) _ReadWriteBarrier()
 #endif
 
+/* Return an integer, which the compiler must not load again. */
 static inline uint64_t ohf_once(uint64_t integer)
 {
     OHF_KEEP(integer);

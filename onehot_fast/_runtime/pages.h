@@ -1,4 +1,4 @@
-/* Pages of memory from the operating system, huge ones if it has them. */
+/* Functions that get pages of memory from the operating system, huge pages if it has them. */
 #ifndef OHF_PAGES_H
 #define OHF_PAGES_H
 
@@ -14,8 +14,8 @@
 #    define MAP_ANONYMOUS MAP_ANON
 #  endif
 
-/* Map `size` bytes (a multiple of the page); NULL when refused. Huge pages are for memory that will be filled:
-   the system clears 2 MiB at the first touch of each. */
+/* Return `size` bytes of zeros, or NULL if the system refuses. `size` is a multiple of the page. Memory that the caller
+ * will fill gets huge pages: the system clears 2 MiB when a program first touches one. */
 static void *ohf_pages_map(size_t size, int is_filled)
 {
     const size_t slack = is_filled && size >= OHF_HUGE_PAGE ? OHF_HUGE_PAGE : 0;
@@ -34,18 +34,19 @@ static void *ohf_pages_map(size_t size, int is_filled)
     if (slack > head)
         munmap(block + head + size, slack - head);
 #  ifdef MADV_HUGEPAGE
-    /* First touch of fresh memory: 4 - 9 GB/s with huge pages, 0.6 - 1.9 without. Only advice: may fail. */
+    /* Programs fill new memory at 4 - 9 GB/s with huge pages, and at 0.6 - 1.9 without. A failure does no harm. */
     (void)madvise(block + head, size, MADV_HUGEPAGE);
 #  endif
     return block + head;
 }
 
+/* Give a block back to the system. */
 static void ohf_pages_unmap(void *block, size_t size)
 {
     munmap(block, size);
 }
 
-/* Allow the operating system to reclaim the pages of a block until they are written again; the content is lost. */
+/* Let the operating system take the pages of a block, whose content is lost, until a program writes to them again. */
 static void ohf_pages_allow_reclaim(void *block, size_t size)
 {
 #  ifdef MADV_FREE

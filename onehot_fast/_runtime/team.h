@@ -1,4 +1,6 @@
-/* OpenMP, or stubs of its functions if the compiler does not support OpenMP. */
+/* Teams of threads: OpenMP, or stubs of its functions if the compiler does not support it.
+ *
+ * Each extension that includes this file has variables of its own. */
 #ifndef OHF_TEAM_H
 #define OHF_TEAM_H
 
@@ -12,13 +14,14 @@
 #  define omp_in_parallel() 0
 #endif
 
-/* GNU OpenMP keeps a team's threads waiting for the next region. A fork copies the team without its threads,
- * and the child's next region would wait for them forever. The team is therefore released before each fork
- * (30 us), so that the child can start a new one. If the runtime cannot release it, the child uses one
- * thread. */
+/* GNU OpenMP keeps the threads of a team, which wait for the next parallel region. A forked child has a copy of the
+ * team without these threads, and its next region would wait for them forever. Therefore the parent ends the team
+ * before each fork, which takes 30 us, and the child can start a new one. If the runtime cannot end the team,
+ * ohf_child_alone makes the child use one thread. */
 static int ohf_team_seen = 0, ohf_child_alone = 0;
 
-/* Hints about the teams of all threads, read and written without a lock: a lost one costs only time. */
+/* The following variables are hints about teams. Threads read and write them without a lock, because a lost hint only
+ * costs time. */
 #if defined(__GNUC__)
 #  define OHF_GET(value, hint) __atomic_load(&(hint), &(value), __ATOMIC_RELAXED)
 #  define OHF_PUT(hint, value) __atomic_store(&(hint), &(value), __ATOMIC_RELAXED)
@@ -29,18 +32,21 @@ static int ohf_team_seen = 0, ohf_child_alone = 0;
 static double ohf_team_end = -1e9, ohf_serial_until = -1e9;
 static int ohf_team_workers = 0;
 
+/* Remember that there is a team. */
 static inline void ohf_note_team_start(void)
 {
     int yes = 1;
     OHF_PUT(ohf_team_seen, yes);
 }
 
+/* Remember when a team of so many threads has ended. */
 static inline void ohf_note_team_end(double now, int workers)
 {
     OHF_PUT(ohf_team_end, now);
     OHF_PUT(ohf_team_workers, workers);
 }
 
+/* Ask all threads to use no team until a time. */
 static inline void ohf_note_stall(double until)
 {
     OHF_PUT(ohf_serial_until, until);
@@ -71,13 +77,14 @@ static inline double ohf_stalled_until(void)
 #  include <pthread.h>
 #  include <stdlib.h>
 #  pragma weak omp_pause_resource_all
-static __thread int ohf_team_paused = 0;   /* of the thread that forks */
+static __thread int ohf_team_paused = 0;   /* 1 if this thread has ended its team before the fork */
 
-/* GNU OpenMP ends the process where the system refuses it a thread. So as many are started and ended before
- * the first team of a size; the C library keeps their stacks for the team. */
+/* If the system refuses a thread, GNU OpenMP ends the process. Therefore, before the first team of a size, try to start
+ * and end as many threads. The C library keeps their stacks for the team. */
 enum { OHF_MAX_PROBED = 1023 };
-static __thread int ohf_probed = 0;        /* threads beside this one */
+static __thread int ohf_probed = 0;        /* this thread has already started so many others */
 
+/* The work of a thread that is only started as a test: wait until the lock is free, and end. */
 static void *ohf_wait(void *lock)
 {
     pthread_mutex_lock((pthread_mutex_t *)lock);
@@ -85,6 +92,7 @@ static void *ohf_wait(void *lock)
     return NULL;
 }
 
+/* Tell whether the system lets this thread start n_threads others. */
 static int ohf_can_start(int n_threads)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -116,10 +124,11 @@ static void ohf_before_fork(void)
 static void ohf_in_child(void)
 {
     if (ohf_team_seen && !ohf_team_paused)
-        ohf_child_alone = 1;   /* no other thread is here to race with */
+        ohf_child_alone = 1;   /* a child has one thread, so this needs no lock */
     ohf_team_seen = 0;
 }
 
+/* Run ohf_before_fork and ohf_in_child at each fork from now on. Return 0, or an error number. */
 static int ohf_watch_forks(void)
 {
     return pthread_atfork(ohf_before_fork, NULL, ohf_in_child);

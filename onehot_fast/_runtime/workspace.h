@@ -1,8 +1,9 @@
-/* Memory that a call needs until it returns, too large for the stack of a thread.
+/* A workspace is memory that a call needs until it returns, and that is too large for the stack of a thread.
  *
- * A thread may have a stack of 16 KiB, so the frame of a kernel has at most 4 KiB. Small calls must not pay for an
- * allocation: each module that includes this keeps a few blocks, which calls take and give back. A block belongs to
- * the thread that took it, so no lock is needed, and a child that was forked meanwhile lacks this block only. */
+ * A thread may have a stack of 16 KiB, so the frame of a kernel has at most 4 KiB. An allocation would slow down small
+ * calls. Each extension that includes this file therefore keeps up to two blocks, which calls take and give back. A
+ * block belongs to the thread that took it, so no lock is needed. If a process forks while a call has a block, the
+ * child cannot use this block, and allocates another one. */
 #ifndef OHF_WORKSPACE_H
 #define OHF_WORKSPACE_H
 
@@ -22,17 +23,19 @@
 #  define OHF_EXACT_WORKSPACES 1
 #endif
 
-/* A sanitizer must see the end of what was asked for: then nothing is kept. */
+/* A block that is kept may be larger than the request. A sanitizer could not see an access behind the end of the
+ * request, so nothing is kept for it. */
 #if defined(OHF_EXACT_WORKSPACES)
 #  define OHF_KEPT_BYTES ((size_t)0)
 #else
-#  define OHF_KEPT_BYTES ((size_t)64 << 10)     /* larger ones are needed by several threads, or for many columns */
+#  define OHF_KEPT_BYTES ((size_t)64 << 10)     /* only long calls need larger workspaces */
 #endif
 
 enum { OHF_KEPT_BLOCKS = 2 };
 
 static void *ohf_kept[OHF_KEPT_BLOCKS];
 
+/* Write a pointer to a place, and return the pointer that was there, in one atomic step. */
 static inline void *ohf_exchange(void **place, void *block)
 {
 #if defined(__GNUC__)
@@ -42,7 +45,7 @@ static inline void *ohf_exchange(void **place, void *block)
 #endif
 }
 
-/* Memory of unknown content, aligned as malloc does it; NULL if there is none. */
+/* Return memory of unknown content, aligned as by malloc, or NULL if there is none. */
 static inline void *ohf_take_workspace(size_t n_bytes)
 {
     if (n_bytes > OHF_KEPT_BYTES)
@@ -55,7 +58,7 @@ static inline void *ohf_take_workspace(size_t n_bytes)
     return malloc(OHF_KEPT_BYTES);
 }
 
-/* Return a workspace of `n_bytes`. */
+/* Give back what ohf_take_workspace returned for n_bytes. */
 static inline void ohf_give_workspace(void *block, size_t n_bytes)
 {
     for (int i = 0; n_bytes <= OHF_KEPT_BYTES && block != NULL && i < OHF_KEPT_BLOCKS; i++)

@@ -513,39 +513,39 @@ static void test_wide(int round)
 static uint64_t patterns[MOST_ROWS];
 
 /* Rows of type T; what a row is as a 64-bit pattern is said by PATTERN of its value `x`. */
-#define DRAW_NUMBERS(T, DRAWN, PATTERN, IS_MISSING, IS_OUTSIDE)                                                \
-    do {                                                                                                       \
-        T *to = (T *)(void *)guard((size_t)n_rows * sizeof(T), 1);                                             \
-        numbers.rows = to;                                                                                     \
-        for (int64_t i = 0; i < n_rows; i++) {                                                                 \
-            T x;                                                                                               \
-            do {                                                                                               \
-                const uint64_t v = draw((uint64_t)n_values), big = draw(50);                                   \
-                x = (T)(DRAWN);                                                                                \
-            } while ((IS_OUTSIDE) && !(has_outside && (i >= n_learned || has_outside > 1)));                   \
-            to[i] = x;                                                                                         \
-            PATTERN;                                                                                           \
-            rows[i].bytes = (const uint8_t *)&patterns[i];                                                     \
-            rows[i].length = with_missing && draw(8) == 0 ? OHF_MISSING                                        \
-                             : (IS_MISSING)               ? OHF_MISSING                                        \
-                             : (IS_OUTSIDE)               ? OHF_OUTSIDE                                        \
-                                                          : 8;                                                 \
-        }                                                                                                      \
+#define DRAW_NUMBERS(T, DRAWN, PATTERN, IS_MISSING, IS_OUTSIDE)                              \
+    do {                                                                                     \
+        T *to = (T *)(void *)guard((size_t)n_rows * sizeof(T), 1);                           \
+        numbers.rows = to;                                                                   \
+        for (int64_t i = 0; i < n_rows; i++) {                                               \
+            T x;                                                                             \
+            do {                                                                             \
+                const uint64_t v = draw((uint64_t)n_values), big = draw(50);                 \
+                x = (T)(DRAWN);                                                              \
+            } while ((IS_OUTSIDE) && !(has_outside && (i >= n_learned || has_outside > 1))); \
+            to[i] = x;                                                                       \
+            PATTERN;                                                                         \
+            rows[i].bytes = (const uint8_t *)&patterns[i];                                   \
+            rows[i].length = with_missing && draw(8) == 0 ? OHF_MISSING                      \
+                             : (IS_MISSING)               ? OHF_MISSING                      \
+                             : (IS_OUTSIDE)               ? OHF_OUTSIDE                      \
+                                                          : 8;                               \
+        }                                                                                    \
     } while (0)
 
-#define DRAW_SIGNED(T)                                                                                         \
-    DRAW_NUMBERS(T, big == 0 ? v << 32 : big == 1 ? UINT64_MAX - v : big == 2 ? (uint64_t)1 << 63 : v,         \
-                 patterns[i] = (uint64_t)(int64_t)x, numbers.has_nat && patterns[i] == (uint64_t)1 << 63,          \
+#define DRAW_SIGNED(T)                                                                                    \
+    DRAW_NUMBERS(T, big == 0 ? v << 32 : big == 1 ? UINT64_MAX - v : big == 2 ? (uint64_t)1 << 63 : v,    \
+                 patterns[i] = (uint64_t)(int64_t)x, numbers.has_nat && patterns[i] == (uint64_t)1 << 63, \
                  numbers.into == OHF_U64 && x < 0)
-#define DRAW_UNSIGNED(T)                                                                                       \
-    DRAW_NUMBERS(T, big == 0 ? v << 32 : big == 1 ? UINT64_MAX - v : big == 2 ? (uint64_t)1 << 63 : v,         \
+#define DRAW_UNSIGNED(T)                                                                               \
+    DRAW_NUMBERS(T, big == 0 ? v << 32 : big == 1 ? UINT64_MAX - v : big == 2 ? (uint64_t)1 << 63 : v, \
                  patterns[i] = (uint64_t)x, 0, numbers.into == OHF_I64 && (uint64_t)x >> 63)
-#define DRAW_FLOATS(T)                                                                                         \
-    DRAW_NUMBERS(T, big == 0 ? -0.0 : big == 1 ? 0.0 : big < 4 ? (double)NAN * (big == 2 ? 1 : -1)             \
+#define DRAW_FLOATS(T)                                                                                              \
+    DRAW_NUMBERS(T, big == 0 ? -0.0 : big == 1 ? 0.0 : big < 4 ? (double)NAN * (big == 2 ? 1 : -1)                  \
                     : big == 4 ? -INFINITY : big < 8 ? (double)v * 1e-45 : big < 20 ? -0.1 * (double)v : (double)v, \
                  number = x == 0 ? 0.0 : (double)x; memcpy(&patterns[i], &number, 8), x != x, 0)
 
-static void test_numbers(int kind, int into, int round)
+static void test_numbers(int number_type, int into, int round)
 {
     static char name[32];
     const int64_t n_values = draw_sizes(round);
@@ -554,13 +554,13 @@ static void test_numbers(int kind, int into, int round)
     ohf_numbers numbers;
     double number;
     int64_t bad = -1;
-    snprintf(name, sizeof name, "numbers of kind %d as %d", kind, into);
+    snprintf(name, sizeof name, "numbers of type %d as %d", number_type, into);
     test_name = name;
     memset(&numbers, 0, sizeof numbers);
-    numbers.kind = kind;
+    numbers.number_type = number_type;
     numbers.into = into;
-    numbers.has_nat = kind == OHF_I64 && into == OHF_I64 && draw(2);
-    switch (kind) {
+    numbers.has_nat = number_type == OHF_I64 && into == OHF_I64 && draw(2);
+    switch (number_type) {
     case OHF_I8: DRAW_SIGNED(int8_t); break;
     case OHF_I16: DRAW_SIGNED(int16_t); break;
     case OHF_I32: DRAW_SIGNED(int32_t); break;
@@ -587,7 +587,7 @@ static void test_numbers(int kind, int into, int round)
 
 /* ---- Keys that collide ---- */
 
-/* Where a table of many codes meets hundreds of keys with nearly one home, it draws a new seed; rows that were hashed
+/* Where a hashtable of many codes meets hundreds of keys with nearly one home, it draws a new seed; rows that were hashed
  * with the old one are in work then. */
 static void test_collisions(int is_texts)
 {
@@ -622,7 +622,7 @@ static void test_collisions(int is_texts)
     }
     expect_codes();
     memset(&numbers, 0, sizeof numbers);
-    numbers.kind = numbers.into = OHF_U64;
+    numbers.number_type = numbers.into = OHF_U64;
     numbers.rows = patterns;
     place(&texts, OHF_VIEWS, rows, n_rows, -1);
     learn_and_look_up(&hashtable, is_texts ? &texts : NULL, is_texts ? NULL : &numbers);
@@ -709,8 +709,8 @@ int main(void)
             for (int layout = OHF_OFFSETS32; layout < OHF_UCS4; layout++)
                 test_texts(layout, round);
             test_wide(round);
-            for (int kind = OHF_I8; kind < OHF_F32; kind++)
-                test_numbers(kind, draw(2) ? OHF_I64 : OHF_U64, round);
+            for (int number_type = OHF_I8; number_type < OHF_F32; number_type++)
+                test_numbers(number_type, draw(2) ? OHF_I64 : OHF_U64, round);
             test_numbers(OHF_F32, OHF_F64, round);
             test_numbers(OHF_F64, OHF_F64, round);
             for (int i = 0; i < 4; i++)

@@ -173,22 +173,22 @@ static void test_differing(const ohf_microkernels *microkernels)
     free(expected);
 }
 
-/* Columns of every kind, of which a code now and then is none: all rows before it may be written, and none beyond. */
+/* Columns of every index_type, of which a code now and then is none: all rows before it may be written, and none beyond. */
 static void test_csr(const ohf_microkernels *microkernels)
 {
-    static const int kinds[] = {OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32};
+    static const int index_types[] = {OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32};
     static const size_t sizes[] = {1, 1, 2, 2, 4};
     const size_t n_columns = draw(8) ? 1 + draw(12) : PICK(depths);
-    const size_t n = draw(n_columns < 20 ? 600 : 40), mixed = draw(2), kind = draw(5), hole = draw(2) ? draw(2 * n + 1) : n;
+    const size_t n = draw(n_columns < 20 ? 600 : 40), mixed = draw(2), index_type = draw(5), hole = draw(2) ? draw(2 * n + 1) : n;
     const int32_t place = (int32_t)draw(1000);
     const size_t shift = 4 * draw(17), ends_shift = 4 * draw(17), n_bytes = n * n_columns * 4;
     ohf_shifted *columns = malloc((n_columns + 1) * sizeof *columns);
     int32_t *expected = malloc(n_bytes + 4), *ends = malloc(4 * n + 4);
     unsigned char *buffer = guarded(n_bytes + 64), *end_buffer = guarded(4 * n + 64);
     for (size_t j = 0; j < n_columns; j++) {
-        const size_t k = mixed ? draw(5) : kind;
+        const size_t k = mixed ? draw(5) : index_type;
         unsigned char *codes = malloc(sizes[k] * n + 1);
-        ohf_shifted column = {codes, kinds[k], (int32_t)draw(1u << 20), k > 3 ? INT32_MAX >> draw(31) : (int32_t)draw(120)};
+        ohf_shifted column = {codes, index_types[k], (int32_t)draw(1u << 20), k > 3 ? INT32_MAX >> draw(31) : (int32_t)draw(120)};
         for (size_t i = 0; i < n; i++) {
             int32_t code = (int32_t)draw((uint64_t)column.top + 1) & 0xFFFFF;
             expected[i * n_columns + j] = column.first + code;
@@ -258,42 +258,42 @@ static int64_t class_of(uint64_t raw, int is_signed, const ohf_policy *policy)
     return raw < policy->depth ? (int64_t)raw : -1;
 }
 
-#define FOR_INTEGERS(TEST)                                                                                     \
-    do {                                                                                                       \
-        TEST(OHF_I8, int8_t, int64_t, 1);                                                                      \
-        TEST(OHF_I16, int16_t, int64_t, 1);                                                                    \
-        TEST(OHF_I32, int32_t, int64_t, 1);                                                                    \
-        TEST(OHF_I64, int64_t, int64_t, 1);                                                                    \
-        TEST(OHF_U8, uint8_t, uint64_t, 0);                                                                    \
-        TEST(OHF_U16, uint16_t, uint64_t, 0);                                                                  \
-        TEST(OHF_U32, uint32_t, uint64_t, 0);                                                                  \
-        TEST(OHF_U64, uint64_t, uint64_t, 0);                                                                  \
+#define FOR_INTEGERS(TEST)                    \
+    do {                                      \
+        TEST(OHF_I8, int8_t, int64_t, 1);     \
+        TEST(OHF_I16, int16_t, int64_t, 1);   \
+        TEST(OHF_I32, int32_t, int64_t, 1);   \
+        TEST(OHF_I64, int64_t, int64_t, 1);   \
+        TEST(OHF_U8, uint8_t, uint64_t, 0);   \
+        TEST(OHF_U16, uint16_t, uint64_t, 0); \
+        TEST(OHF_U32, uint32_t, uint64_t, 0); \
+        TEST(OHF_U64, uint64_t, uint64_t, 0); \
     } while (0)
 /* Indices of type T: DRAWN at random, and CLASS is the class of an index x. */
-#define TEST_NARROW(KIND, T, DRAWN, CLASS)                                                                     \
-    do {                                                                                                       \
-        T indices[300] = {0};                                                                                  \
-        for (size_t i = 0; i < n; i++)                                                                         \
-            indices[i] = (T)(DRAWN);                                                                           \
-        microkernels->narrow8[KIND](indices, n, &policy, small);                                               \
-        microkernels->narrow32[KIND](indices, n, &wide, codes);                                                \
-        for (size_t i = 0; i < n; i++) {                                                                       \
-            const T x = indices[i];                                                                            \
-            const int64_t k = (CLASS), window = k - (int64_t)policy.base;                                      \
-            if (small[i] != (k >= 0 && window >= 0 && window < (int64_t)policy.span ? window : OHF_NONE8))     \
-                fail(microkernels, "narrow8 " #T, 0, policy.depth, n, i);                                      \
-            if (codes[i] != (int32_t)k)                                                                        \
-                fail(microkernels, "narrow32 " #T, 0, policy.depth, n, i);                                     \
-        }                                                                                                      \
-        n_compared += 2;                                                                                       \
+#define TEST_NARROW(KIND, T, DRAWN, CLASS)                                                                 \
+    do {                                                                                                   \
+        T indices[300] = {0};                                                                              \
+        for (size_t i = 0; i < n; i++)                                                                     \
+            indices[i] = (T)(DRAWN);                                                                       \
+        microkernels->narrow8[KIND](indices, n, &policy, small);                                           \
+        microkernels->narrow32[KIND](indices, n, &wide, codes);                                            \
+        for (size_t i = 0; i < n; i++) {                                                                   \
+            const T x = indices[i];                                                                        \
+            const int64_t k = (CLASS), window = k - (int64_t)policy.base;                                  \
+            if (small[i] != (k >= 0 && window >= 0 && window < (int64_t)policy.span ? window : OHF_NONE8)) \
+                fail(microkernels, "narrow8 " #T, 0, policy.depth, n, i);                                  \
+            if (codes[i] != (int32_t)k)                                                                    \
+                fail(microkernels, "narrow32 " #T, 0, policy.depth, n, i);                                 \
+        }                                                                                                  \
+        n_compared += 2;                                                                                   \
     } while (0)
-#define NARROW_INTEGERS(KIND, T, WIDE, IS_SIGNED)                                                              \
-    TEST_NARROW(KIND, T, draw(6) ? draw(2 * policy.depth + 2) - policy.depth : draw(0),                        \
+#define NARROW_INTEGERS(KIND, T, WIDE, IS_SIGNED)                                       \
+    TEST_NARROW(KIND, T, draw(6) ? draw(2 * policy.depth + 2) - policy.depth : draw(0), \
                 class_of((uint64_t)(WIDE)x, IS_SIGNED, &policy))
 /* Floats are truncated towards zero; those that int64 cannot hold have no class. */
-#define NARROW_FLOATS(KIND, T)                                                                                 \
-    TEST_NARROW(KIND, T, draw(4) ? ((double)draw(8 * policy.depth + 8) - 4.0 * (double)policy.depth) / 4       \
-                                 : PICK(hostile_floats),                                                       \
+#define NARROW_FLOATS(KIND, T)                                                                           \
+    TEST_NARROW(KIND, T, draw(4) ? ((double)draw(8 * policy.depth + 8) - 4.0 * (double)policy.depth) / 4 \
+                                 : PICK(hostile_floats),                                                 \
                 x >= (T)-0x1p63 && x < (T)0x1p63 ? class_of((uint64_t)(int64_t)x, 1, &policy) : -1)
 
 static void test_narrow(const ohf_microkernels *microkernels)
@@ -319,40 +319,40 @@ static void test_narrow(const ohf_microkernels *microkernels)
 enum { MOST_ENTRIES = 65537 + 1, MOST_MAPPED = 2 * OHF_MAP_BLOCK + 3 };
 static int32_t entries[MOST_ENTRIES];
 
-/* The class of a local code, from the table and nothing else, relative to the window; -1 for none. */
-static int64_t mapped(uint64_t raw, int is_signed, const ohf_table *table)
+/* The class of a local code, from the lut and nothing else, relative to the window; -1 for none. */
+static int64_t mapped(uint64_t raw, int is_signed, const ohf_lut *lut)
 {
-    const int is_code = !(is_signed && (int64_t)raw < 0) && raw < table->n_codes;
-    const int64_t entry = table->entries[is_code ? raw : table->n_codes], code = entry - (int64_t)table->base;
-    return entry >= 0 && code >= 0 && (uint64_t)code < table->span ? code : -1;
+    const int is_code = !(is_signed && (int64_t)raw < 0) && raw < lut->n_codes;
+    const int64_t entry = lut->entries[is_code ? raw : lut->n_codes], code = entry - (int64_t)lut->base;
+    return entry >= 0 && code >= 0 && (uint64_t)code < lut->span ? code : -1;
 }
 
-/* Local codes in the table, on either side of its ends, at the limits of their type, and any. */
-#define TEST_MAP(KIND, T, WIDE, IS_SIGNED)                                                                     \
-    do {                                                                                                       \
-        static T local[MOST_MAPPED];                                                                           \
-        const int in_range = table.n_codes != 0 && draw(3) == 0;                                               \
-        for (size_t i = 0; i < n; i++) {                                                                       \
-            const uint64_t choice = draw(8), power = (uint64_t)1 << (8 * sizeof(T) - draw(2)) % 64;            \
-            local[i] = (T)(choice < 5 || in_range ? draw(table.n_codes + !in_range)                            \
-                           : choice < 7 ? (draw(2) ? table.n_codes : power) + draw(4) - 2                      \
-                                        : draw(0));                                                            \
-        }                                                                                                      \
-        memset(small, MARK, sizeof small);                                                                     \
-        memset(codes, MARK, sizeof codes);                                                                     \
-        const int full8 = microkernels->map8[KIND](local, n, &table, small);                                   \
-        const int full32 = microkernels->map32[KIND](local, n, &wide, codes);                                  \
-        for (size_t i = 0; i < n; i++) {                                                                       \
-            const int64_t k8 = mapped((uint64_t)(WIDE)local[i], IS_SIGNED, &table);                            \
-            const int64_t k32 = mapped((uint64_t)(WIDE)local[i], IS_SIGNED, &wide);                            \
-            if (small[i] != (k8 < 0 ? OHF_NONE8 : k8) || (full8 && k8 < 0))                                    \
-                fail(microkernels, "map8 " #T, (size_t)table.only_adds, (size_t)table.n_codes, n, i);          \
-            if (codes[i] != (k32 < 0 ? OHF_NONE32 : k32) || (full32 && k32 < 0))                               \
-                fail(microkernels, "map32 " #T, (size_t)table.only_adds, (size_t)table.n_codes, n, i);         \
-        }                                                                                                      \
-        if (small[n] != MARK || ((unsigned char *)(codes + n))[0] != MARK)                                     \
-            fail(microkernels, "the end of map " #T, (size_t)table.only_adds, (size_t)table.n_codes, n, n);    \
-        n_compared += 2;                                                                                       \
+/* Local codes in the lut, on either side of its ends, at the limits of their type, and any. */
+#define TEST_MAP(KIND, T, WIDE, IS_SIGNED)                                                              \
+    do {                                                                                                \
+        static T local[MOST_MAPPED];                                                                    \
+        const int in_range = lut.n_codes != 0 && draw(3) == 0;                                          \
+        for (size_t i = 0; i < n; i++) {                                                                \
+            const uint64_t choice = draw(8), power = (uint64_t)1 << (8 * sizeof(T) - draw(2)) % 64;     \
+            local[i] = (T)(choice < 5 || in_range ? draw(lut.n_codes + !in_range)                       \
+                           : choice < 7 ? (draw(2) ? lut.n_codes : power) + draw(4) - 2                 \
+                                        : draw(0));                                                     \
+        }                                                                                               \
+        memset(small, MARK, sizeof small);                                                              \
+        memset(codes, MARK, sizeof codes);                                                              \
+        const int full8 = microkernels->map8[KIND](local, n, &lut, small);                              \
+        const int full32 = microkernels->map32[KIND](local, n, &wide, codes);                           \
+        for (size_t i = 0; i < n; i++) {                                                                \
+            const int64_t k8 = mapped((uint64_t)(WIDE)local[i], IS_SIGNED, &lut);                       \
+            const int64_t k32 = mapped((uint64_t)(WIDE)local[i], IS_SIGNED, &wide);                     \
+            if (small[i] != (k8 < 0 ? OHF_NONE8 : k8) || (full8 && k8 < 0))                             \
+                fail(microkernels, "map8 " #T, (size_t)lut.only_adds, (size_t)lut.n_codes, n, i);       \
+            if (codes[i] != (k32 < 0 ? OHF_NONE32 : k32) || (full32 && k32 < 0))                        \
+                fail(microkernels, "map32 " #T, (size_t)lut.only_adds, (size_t)lut.n_codes, n, i);      \
+        }                                                                                               \
+        if (small[n] != MARK || ((unsigned char *)(codes + n))[0] != MARK)                              \
+            fail(microkernels, "the end of map " #T, (size_t)lut.only_adds, (size_t)lut.n_codes, n, n); \
+        n_compared += 2;                                                                                \
     } while (0)
 
 static void test_map(const ohf_microkernels *microkernels)
@@ -363,20 +363,20 @@ static void test_map(const ohf_microkernels *microkernels)
     static uint8_t small[MOST_MAPPED + 1];
     static int32_t codes[MOST_MAPPED + 1];
     const size_t n = draw(4) ? PICK(counts) : OHF_MAP_BLOCK - 1 + draw(OHF_MAP_BLOCK + 4);
-    ohf_table table = {.entries = entries}, wide;
+    ohf_lut lut = {.entries = entries}, wide;
     const int64_t first = PICK(firsts);
-    table.n_codes = draw(8) ? PICK(sizes) : PICK(large_sizes);
-    table.only_adds = table.n_codes > 0 && draw(2);
-    for (size_t i = 0; i < table.n_codes; i++)
-        entries[i] = (int32_t)(table.only_adds ? first + (int64_t)i
+    lut.n_codes = draw(8) ? PICK(sizes) : PICK(large_sizes);
+    lut.only_adds = lut.n_codes > 0 && draw(2);
+    for (size_t i = 0; i < lut.n_codes; i++)
+        entries[i] = (int32_t)(lut.only_adds ? first + (int64_t)i
                                : draw(4) == 0  ? -1
-                                               : first + (int64_t)draw(table.n_codes));
-    entries[table.n_codes] = (int32_t)(draw(2) ? -1 : first + (int64_t)draw(table.n_codes + 1));
-    wide = table;
+                                               : first + (int64_t)draw(lut.n_codes));
+    entries[lut.n_codes] = (int32_t)(draw(2) ? -1 : first + (int64_t)draw(lut.n_codes + 1));
+    wide = lut;
     wide.span = draw(4) ? OHF_SPAN32 : 1 + draw(1000);
-    wide.base = draw(2) ? 0 : (uint64_t)(first + 1) + draw(table.n_codes + 1);
-    table.span = draw(2) ? OHF_SPAN8 : 1 + draw(OHF_SPAN8);
-    table.base = draw(8) ? (uint64_t)(first + 1) + draw(table.n_codes + 1) : (uint64_t)draw(4) << 31;
+    wide.base = draw(2) ? 0 : (uint64_t)(first + 1) + draw(lut.n_codes + 1);
+    lut.span = draw(2) ? OHF_SPAN8 : 1 + draw(OHF_SPAN8);
+    lut.base = draw(8) ? (uint64_t)(first + 1) + draw(lut.n_codes + 1) : (uint64_t)draw(4) << 31;
     FOR_INTEGERS(TEST_MAP);
 }
 

@@ -79,7 +79,7 @@ static void look_up(result *to)
     texts.width = CHARACTERS;
     failed |= ohf_look_up_texts(&texts_of, &texts, 0, ROWS, to->of_wide, &stopped);
     memset(&all, 0, sizeof all);
-    all.kind = all.into = OHF_U64;
+    all.number_type = all.into = OHF_U64;
     all.rows = numbers;
     failed |= ohf_look_up_numbers(&numbers_of, &all, 0, ROWS, to->of_numbers, &stopped);
     if (failed)
@@ -89,15 +89,15 @@ static void look_up(result *to)
 static void encode(result *to)
 {
     ohf_policy policy;
-    ohf_table table;
+    ohf_lut lut;
     memset(&policy, 0, sizeof policy);
-    memset(&table, 0, sizeof table);
-    policy.depth = policy.span = table.span = CLASSES;
-    table.entries = entries;
-    table.n_codes = CLASSES;
+    memset(&lut, 0, sizeof lut);
+    policy.depth = policy.span = lut.span = CLASSES;
+    lut.entries = entries;
+    lut.n_codes = CLASSES;
     kernels->narrow32[OHF_I32](indices, ROWS, &policy, to->codes);
     kernels->narrow8[OHF_I32](indices, ROWS, &policy, to->small);
-    kernels->map32[OHF_I32](indices, ROWS, &table, to->mapped);
+    kernels->map32[OHF_I32](indices, ROWS, &lut, to->mapped);
     if (kernels->rows_scratch != NULL) {
         kernels->fill(line_of(to->scratch), OHF_SCRATCH + 64, &fill);
         kernels->rows_scratch(to->codes, ROWS, &fill, line_of(to->rows), line_of(to->scratch));
@@ -185,7 +185,7 @@ static void make_input(void)
     texts.rows = wide;
     texts.width = CHARACTERS;
     memset(&all, 0, sizeof all);
-    all.kind = all.into = OHF_U64;
+    all.number_type = all.into = OHF_U64;
     all.rows = numbers;
     if (ohf_hashtable_open(&texts_of, ohf_engine_of(kernels->name), 1, seed, 0)
         || ohf_hashtable_open(&numbers_of, ohf_engine_of(kernels->name), 0, seed, 0)

@@ -31,7 +31,7 @@ cdef extern from "_categories/hashtable/hashtable.h":
         int64_t bits_begin
 
     ctypedef struct ohf_numbers:
-        int kind
+        int number_type
         int has_nat
         int into
         const void *rows

@@ -216,7 +216,7 @@ cdef class Source:
             array = array.view(np.uint8 if array.dtype.kind == "b" else np.int64)
         self.hold(IN_BUFFERS_NUMBERS, array)
         self.numbers.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
-        self.numbers.kind = NUMBER_KINDS[array.dtype.str[1:]]
+        self.numbers.number_type = NUMBER_KINDS[array.dtype.str[1:]]
         self.numbers.into = NUMBER_KINDS[DTYPES[kind].str[1:]]
         return 0
 

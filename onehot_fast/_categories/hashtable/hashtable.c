@@ -1,4 +1,4 @@
-/* The table of a hashtable, and its loops compiled once per instruction set. */
+/* The hash table: its memory, its slots, and its loops for each instruction set. */
 #include "hashtable.h"
 #include "hashtable_rows.h"
 #include "_kernels/isa.h"
@@ -9,15 +9,15 @@
 
 enum {
     FEWEST_SLOT_BITS = 10,
-    SPARSE_SLOT_BITS = 16,    /* below, a quarter of the slots may be taken: most keys are at home */
-    QUICK_SLOT_BITS = 18,     /* below, a table grows fourfold */
-    OHF_FAR_CODES = 6000,     /* from here on slots and keys are fetched ahead: 64 + 16 bytes each */
-    WATCHED_ROWS = 4096,      /* between two looks at how many keys are away from home */
+    SPARSE_SLOT_BITS = 16,    /* of fewer slots, at most a quarter contains a code: most codes are at home */
+    QUICK_SLOT_BITS = 18,     /* a hash table with fewer than 2**18 slots grows fourfold, a larger one twofold */
+    OHF_FAR_CODES = 6000,     /* with so many codes, loops prefetch slots and keys */
+    WATCHED_ROWS = 4096,      /* after so many rows, `ohf_note` looks at the homes */
     MOST_AWAY = WATCHED_ROWS / 64,
-    MOST_SPARE_BITS = 17,     /* a table that grows for this alone ends here: 1 MiB */
+    MOST_SPARE_BITS = 17,     /* `ohf_note` makes no more than 2**17 slots: 1 MiB */
     MOST_SLOT_BITS = 32,
-    LONGEST_PROBE = 128,      /* a random hash never needs as many at half load: then a new seed is drawn */
-    MOST_SEEDS = 8
+    LONGEST_PROBE = 128,      /* a longer search does not happen by chance: `reseed` follows */
+    MOST_SEEDS = 8            /* `reseed` runs at most so often */
 };
 
 static unsigned slot_bits(const ohf_hashtable *hashtable)
@@ -30,7 +30,7 @@ static size_t n_slots(const ohf_hashtable *hashtable)
     return (size_t)1 << slot_bits(hashtable);
 }
 
-/* The bytes of a long text, and its length. */
+/* Return the address of a long text in the arena, and write its length. */
 static const uint8_t *long_text(const ohf_hashtable *hashtable, ohf_key key, uint64_t *length)
 {
     const uint8_t *entry = hashtable->arena + (key.high & ~OHF_LONG_KEY);
@@ -45,7 +45,8 @@ static int is_long(ohf_key key)
 
 /* ---- Memory ---- */
 
-/* Room for `room` elements and one in front of them; NULL where there is no memory, and then all is as before. */
+/* Give an array memory for `room` elements and one in front of them. Return the array, or NULL if there is no memory;
+ * then the old array is unchanged. */
 static void *reserve(void *elements, int64_t room, size_t width)
 {
     char *made;
@@ -55,7 +56,7 @@ static void *reserve(void *elements, int64_t room, size_t width)
     return made == NULL ? NULL : made + width;
 }
 
-/* Room for the keys of `room` codes. */
+/* Give the keys or numbers memory for `room` codes. Return 0 or OHF_NO_MEMORY. */
 static int reserve_codes(ohf_hashtable *hashtable, int64_t room)
 {
     if (hashtable->is_texts) {
@@ -76,7 +77,7 @@ static int reserve_codes(ohf_hashtable *hashtable, int64_t room)
     return 0;
 }
 
-/* Put the arena in a place with room for `needed` more bytes. */
+/* Give the arena memory for `needed` more bytes. Return 0 or OHF_NO_MEMORY. */
 static int reserve_arena(ohf_hashtable *hashtable, uint64_t needed)
 {
     size_t room = hashtable->arena_room;
@@ -96,6 +97,7 @@ static int reserve_arena(ohf_hashtable *hashtable, uint64_t needed)
     return 0;
 }
 
+/* Return 2**bits empty slots, or NULL if there is no memory. */
 static ohf_slot *empty_slots(unsigned bits)
 {
     ohf_slot *slots;
@@ -114,7 +116,7 @@ static void set_slots(ohf_hashtable *hashtable, ohf_slot *slots, unsigned bits)
     hashtable->must_grow = (int64_t)1 << (bits < SPARSE_SLOT_BITS ? bits - 2 : bits - 1);
 }
 
-/* ---- The table ---- */
+/* ---- Slots ---- */
 
 static uint64_t hash_of_code(const ohf_hashtable *hashtable, int64_t code)
 {
@@ -126,7 +128,7 @@ static uint64_t hash_of_code(const ohf_hashtable *hashtable, int64_t code)
     return engine->hash_short(hashtable, hashtable->keys[code]);
 }
 
-/* Enter a code that is not in the table; returns how many slots were looked at. */
+/* Write a new code to the first empty slot from its home on. Return how many slots the search has read. */
 static size_t insert_slot(ohf_slot *slots, unsigned bits, ohf_slot slot)
 {
     const size_t mask = ((size_t)1 << bits) - 1;
@@ -137,7 +139,8 @@ static size_t insert_slot(ohf_slot *slots, unsigned bits, ohf_slot slot)
     return looked_at;
 }
 
-/* A table of 2**bits slots with the same codes: in order of their homes, so that both are walked through in order. */
+/* Move all codes to 2**bits new slots. The order of the old slots is about the order of the homes, so that the loop
+ * also writes the new slots one after the other. Return 0 or OHF_NO_MEMORY; then nothing has changed. */
 static int resize(ohf_hashtable *hashtable, unsigned bits)
 {
     const size_t n = n_slots(hashtable);
@@ -160,7 +163,8 @@ static ohf_slot slot_of(uint64_t hash, int64_t code)
     return slot;
 }
 
-/* Derive a new seed from the old one: it cannot be guessed without the old one. */
+/* Make a new seed from the old one, and hash all values again. Who does not know the old seed cannot guess the new
+ * one. */
 static void reseed(ohf_hashtable *hashtable)
 {
     uint64_t state = hashtable->seed[0] ^ hashtable->seed[5];
@@ -185,7 +189,7 @@ static void reseed(ohf_hashtable *hashtable)
         insert_slot(hashtable->slots, slot_bits(hashtable), slot_of(hash_of_code(hashtable, code), code));
 }
 
-/* Make room for one more code; the caller writes its key. */
+/* Make room for the key and the slot of one more code. Return 0 or a failure. */
 static int make_room(ohf_hashtable *hashtable)
 {
     const unsigned bits = slot_bits(hashtable);
@@ -198,7 +202,7 @@ static int make_room(ohf_hashtable *hashtable)
     return 0;
 }
 
-/* Enter the newest code, whose key is written. */
+/* Give the next code to the key that the caller has written behind the other keys, and return it. */
 static int32_t finish_learning(ohf_hashtable *hashtable, uint64_t hash)
 {
     const int32_t code = (int32_t)hashtable->n_codes++;
@@ -208,16 +212,17 @@ static int32_t finish_learning(ohf_hashtable *hashtable, uint64_t hash)
     return code;
 }
 
-/* Look for a key from its home slot on. SAME says whether the code of a slot with the same tag is it. */
-#define OHF_FIND(SAME)                                                              \
-    const size_t mask = n_slots(hashtable) - 1;                                    \
-    size_t place = (size_t)(hash >> hashtable->shift);                             \
-    for (;; place = (place + 1) & mask) {                                           \
-        const ohf_slot slot = hashtable->slots[place];                             \
-        if (slot.code < 0)                                                          \
-            return OHF_UNKNOWN;                                                     \
-        if (slot.tag == (uint32_t)(hash >> 32) && (SAME))                                   \
-            return slot.code;                                                       \
+/* The body of a function that searches for a value from its home slot on, and returns its code or OHF_UNKNOWN. A slot
+ * with the same tag may contain another value: SAME compares the value of `slot.code` with the wanted one. */
+#define OHF_FIND(SAME)                                    \
+    const size_t mask = n_slots(hashtable) - 1;           \
+    size_t place = (size_t)(hash >> hashtable->shift);    \
+    for (;; place = (place + 1) & mask) {                 \
+        const ohf_slot slot = hashtable->slots[place];    \
+        if (slot.code < 0)                                \
+            return OHF_UNKNOWN;                           \
+        if (slot.tag == (uint32_t)(hash >> 32) && (SAME)) \
+            return slot.code;                             \
     }
 
 int32_t ohf_find_number(const ohf_hashtable *hashtable, uint64_t number, uint64_t hash)
@@ -230,6 +235,7 @@ int32_t ohf_find_short(const ohf_hashtable *hashtable, ohf_key key, uint64_t has
     OHF_FIND(hashtable->keys[slot.code].low == key.low && hashtable->keys[slot.code].high == key.high)
 }
 
+/* Tell whether a key belongs to this long text. */
 static int same_long(const ohf_hashtable *hashtable, ohf_key key, const uint8_t *text, uint64_t length,
                      uint64_t hash)
 {
@@ -298,7 +304,7 @@ int32_t ohf_learn_long(ohf_hashtable *hashtable, const uint8_t *text, uint64_t l
     return finish_learning(hashtable, hash);
 }
 
-/* ---- The whole ---- */
+/* ---- The whole hash table ---- */
 
 int ohf_hashtable_open(ohf_hashtable *hashtable, const ohf_engine *engine, int is_texts,
                         const uint64_t *seed, int64_t expected)
@@ -357,11 +363,11 @@ void ohf_hashtable_texts(const ohf_hashtable *hashtable, int64_t *offsets, uint8
 #define OHF_ISA_SETS (OHF_ISA_PLAIN | OHF_ISA_AES)
 #include "_kernels/foreach_isa.inc"
 
-/* The engine that goes with a variant of the microkernels: AVX2 and AVX-512 processors have AES, but it can be off. */
 const ohf_engine *ohf_engine_of(const char *variant)
 {
 #if OHF_X86
     __builtin_cpu_init();
+    /* Every processor with AVX2 has instructions for AES, but firmware or a virtual machine can turn them off. */
     if ((strcmp(variant, "avx2") == 0 || strcmp(variant, "avx512") == 0) && __builtin_cpu_supports("aes"))
         return &engine_aes;
 #endif
@@ -393,19 +399,19 @@ void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead)
     if (hashtable->n_watched < WATCHED_ROWS)
         return;
     if (hashtable->n_away > MOST_AWAY && bits <= MOST_SPARE_BITS && n_ahead > ((int64_t)1 << bits) / 8)
-        (void)resize(hashtable, bits);     /* without memory for it all stays as it is */
+        (void)resize(hashtable, bits);     /* a failure changes nothing */
     hashtable->n_watched = hashtable->n_away = 0;
 }
 
-/* Run LEARN over steps of rows. */
-#define OHF_LEARN(LEARN, SOURCE)                                                                        \
-    for (; begin < end; begin += WATCHED_ROWS) {                                                        \
-        const int64_t reach = end - begin < WATCHED_ROWS ? end : begin + WATCHED_ROWS;                  \
-        const int failed = LEARN(hashtable, SOURCE, begin, reach, codes, stopped);                     \
-        if (failed)                                                                                     \
-            return failed;                                                                              \
-        ohf_note(hashtable, reach - begin, end - reach);                                               \
-    }                                                                                                   \
+/* The body of a function that runs the loop LEARN over steps of rows, and `ohf_note` after each step. */
+#define OHF_LEARN(LEARN, SOURCE)                                                       \
+    for (; begin < end; begin += WATCHED_ROWS) {                                       \
+        const int64_t reach = end - begin < WATCHED_ROWS ? end : begin + WATCHED_ROWS; \
+        const int failed = LEARN(hashtable, SOURCE, begin, reach, codes, stopped);     \
+        if (failed)                                                                    \
+            return failed;                                                             \
+        ohf_note(hashtable, reach - begin, end - reach);                               \
+    }                                                                                  \
     return 0;
 
 int ohf_learn_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,

@@ -1,82 +1,86 @@
-/* A hash table from values to codes in order of first appearance: 0, 1, 2, ...
+/* A hash table maps each distinct value to a code. Codes count the values in order of first appearance: 0, 1, 2, ...
  *
- * Two families of values: texts (any bytes, of any length) and numbers (64-bit patterns). A text of up to 15 bytes is
- * its own key of 16 bytes, with its length in the last one; the key of a longer text has its hash and the position of
- * its copy in the arena. A slot of the table has a code and 32 bits of the hash; the keys are stored densely, by code.
+ * Values are texts (any bytes, of any length) or numbers (64-bit patterns). The key of a text of up to 15 bytes
+ * contains the bytes of the text, and its length in the last of 16 bytes. The key of a longer text contains its hash
+ * and the position of its copy in the arena. A slot contains a code and 32 bits of the hash. The keys lie in an array
+ * of their own, in the order of their codes.
  *
- * The hash depends on a random seed. Codes and their order do not. */
+ * The hash depends on a random seed. The codes and their order do not. */
 #ifndef OHF_HASHTABLE_H
 #define OHF_HASHTABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Results of rows without a code, and the reasons why a loop ends early. */
+/* Functions return these instead of a code. The first two are results of a row; the others end a loop early. */
 enum {
     OHF_MISSING = -1,
     OHF_UNKNOWN = -2,
     OHF_NO_MEMORY = -3,
-    OHF_TOO_MANY = -4,        /* more distinct values than codes */
-    OHF_MALFORMED = -5,       /* offsets or views that point outside their buffers */
-    OHF_OUTSIDE = -6          /* an integer that the hashtable's type cannot hold */
+    OHF_TOO_MANY = -4,        /* there are more distinct values than codes */
+    OHF_MALFORMED = -5,       /* an offset or a view points outside its buffer */
+    OHF_OUTSIDE = -6          /* the type of the hash table cannot hold this integer */
 };
 
-#define OHF_SHORT 15                    /* most bytes of a text that is its own key */
-#define OHF_LONG_KEY ((uint64_t)0xFF << 56)    /* in the high word of a key: a long text, the rest is its place */
-#define OHF_NO_KEY ((uint64_t)0xEE << 56)      /* the high word of no text's key */
+#define OHF_SHORT 15                    /* the most bytes of a text that its key can contain */
+/* The high word of the key of a longer text has this top byte; the other bits are the position in the arena. */
+#define OHF_LONG_KEY ((uint64_t)0xFF << 56)
+/* No key of a text has this high word. */
+#define OHF_NO_KEY ((uint64_t)0xEE << 56)
 
 typedef struct {
     uint64_t low, high;
 } ohf_key;
 
 typedef struct {
-    int32_t code;             /* -1: empty */
-    uint32_t tag;             /* the high half of the hash, whose top bits are the home place */
+    int32_t code;             /* -1 if the slot is empty */
+    uint32_t tag;             /* the high half of the hash; its top bits say which slot is the home */
 } ohf_slot;
 
 typedef struct ohf_hashtable ohf_hashtable;
 
-/* Where the texts of rows lie. */
+/* How the texts of rows lie in memory. */
 enum {
-    OHF_OFFSETS32, OHF_OFFSETS64, OHF_VIEWS,
-    OHF_POINTERS,
-    OHF_BEHIND,               /* pointers, and the 16 bytes in front of each text can be read */
-    OHF_BYTES_S, OHF_UCS4,    /* rows of `width` bytes or characters, filled up with zeros */
+    OHF_OFFSETS32, OHF_OFFSETS64, OHF_VIEWS,    /* as in Arrow */
+    OHF_POINTERS,             /* a pointer and a length for each text */
+    OHF_BEHIND,               /* the same, and the loops may read the 16 bytes in front of each text */
+    OHF_BYTES_S, OHF_UCS4,    /* NumPy's S and U: `width` bytes or characters, with zeros behind a shorter text */
     OHF_LAYOUTS
 };
 
 typedef struct {
     int layout;
-    const void *rows;         /* n + 1 offsets, n views of 16 bytes, or n pointers to the first byte */
-    const int64_t *lengths;   /* for pointers: a length, or -1 for a missing text */
-    int64_t width;            /* for OHF_BYTES_S and OHF_UCS4 */
-    const uint8_t *data;      /* for offsets; limit bytes may be read */
-    uint64_t limit, last_of_16;        /* below last_of_16, 16 bytes may be read: limit - 15, or 0 */
-    const uint8_t *const *buffers;     /* for views: n_buffers of sizes[i] bytes */
+    const void *rows;         /* n + 1 offsets, n views of 16 bytes, n pointers, or n * width characters */
+    const int64_t *lengths;   /* for pointers: the length of each text, -1 if it is missing */
+    int64_t width;            /* for OHF_BYTES_S and OHF_UCS4: the characters of a row */
+    const uint8_t *data;      /* for offsets: `limit` bytes */
+    uint64_t limit, last_of_16;        /* a loop may read 16 bytes from each offset below last_of_16 */
+    const uint8_t *const *buffers;     /* for views: buffer i has sizes[i] bytes */
     const int64_t *sizes;
     int64_t n_buffers;
-    const uint8_t *bits;      /* validity, NULL where all rows are valid */
-    int64_t bits_begin;       /* the bit of the first row */
+    const uint8_t *bits;      /* Arrow's validity bits, or NULL if no row is missing */
+    int64_t bits_begin;       /* the position of the bit of row 0 */
 } ohf_texts;
 
-/* Where the numbers of rows lie, and how they become 64-bit patterns. */
+/* Where the numbers of rows lie, and how loops convert them to 64-bit patterns. */
 typedef struct {
-    int kind;                 /* OHF_I8 ... OHF_F64 of microkernels.h */
-    int has_nat;              /* the least int64 is missing */
-    int into;                 /* OHF_I64, OHF_U64 or OHF_F64: what the hashtable holds */
-    const void *rows;         /* aligned, contiguous */
+    int number_type;                 /* OHF_I8 ... OHF_F64 of microkernels.h */
+    int has_nat;              /* the least int64 means that a row is missing, as NaT in NumPy */
+    int into;                 /* the type that the hash table holds: OHF_I64, OHF_U64 or OHF_F64 */
+    const void *rows;         /* aligned and contiguous */
     const uint8_t *bits;
     int64_t bits_begin;
 } ohf_numbers;
 
-/* Rows [begin, end) as codes[begin] ... codes[end - 1]. Returns 0, or an OHF_* below OHF_UNKNOWN and in *stopped the
- * row of it. */
+/* Write the codes of rows [begin, end) to codes[begin] ... codes[end - 1], and return 0. A failure ends the loop: it
+ * returns one of OHF_NO_MEMORY ... OHF_OUTSIDE, and writes the number of the row to *stopped. */
 typedef int (*ohf_code_texts)(ohf_hashtable *, const ohf_texts *, int64_t begin, int64_t end, int32_t *codes,
                               int64_t *stopped);
 typedef int (*ohf_code_numbers)(ohf_hashtable *, const ohf_numbers *, int64_t begin, int64_t end, int32_t *codes,
                                 int64_t *stopped);
 
-/* The loops of one instruction set; those that look up write nothing to the hashtable. */
+/* The functions that are compiled for one instruction set. `learn_*` gives new values a code. `look_up_*` changes
+ * nothing in the hash table, so that threads can share it; a new value gets OHF_UNKNOWN. */
 typedef struct {
     const char *name;
     ohf_code_texts learn_texts[OHF_LAYOUTS], look_up_texts[OHF_LAYOUTS];
@@ -91,27 +95,29 @@ struct ohf_hashtable {
     uint64_t seed[8];
     int is_texts;
     ohf_slot *slots;
-    unsigned shift;           /* turns a hash into one of the 2**(64 - shift) slots */
-    int64_t n_codes, must_grow;
-    ohf_key *keys;            /* for texts; keys[-1] is no key */
-    uint64_t *numbers;        /* for numbers; numbers[-1] may be read */
-    int64_t room;             /* codes that keys or numbers have room for */
-    uint8_t *arena;           /* long texts: 8 bytes of length, then the bytes, padded to 8 */
+    unsigned shift;           /* hash >> shift is the number of the home slot; there are 2**(64 - shift) slots */
+    int64_t n_codes, must_grow;        /* the hash table grows before it holds more than must_grow codes */
+    ohf_key *keys;            /* for texts; keys[-1] exists, and equals the key of no text */
+    uint64_t *numbers;        /* for numbers; numbers[-1] exists, so that a loop may read it for an empty slot */
+    int64_t room;             /* `keys` or `numbers` has memory for so many codes */
+    uint8_t *arena;           /* for each long text: its length in 8 bytes, then its bytes, padded to a multiple of 8 */
     size_t arena_used, arena_room;
-    int64_t n_short_bytes, n_long_bytes;
-    int64_t n_watched, n_away;         /* rows learned lately, and of these known but not at their home slot */
-    int n_seeds;              /* how often a new seed was drawn */
+    int64_t n_short_bytes, n_long_bytes;      /* the bytes of all short and of all long texts */
+    int64_t n_watched, n_away;         /* of the last n_watched rows, n_away had a code that was not in its home slot */
+    int n_seeds;              /* how often `reseed` made a new seed */
 };
 
-/* The engine for a name of simd.variants(). */
+/* Return the functions for a variant of the microkernels, which `ohf_variants` names. */
 const ohf_engine *ohf_engine_of(const char *name);
 
-/* 0 or OHF_NO_MEMORY. The table has room for `expected` codes before it grows; the seed is random bits. */
+/* Make an empty hash table that holds `expected` codes before it grows. `seed` points to 8 random numbers. Return 0 or
+ * OHF_NO_MEMORY. */
 int ohf_hashtable_open(ohf_hashtable *hashtable, const ohf_engine *engine, int is_texts,
                         const uint64_t *seed, int64_t expected);
 void ohf_hashtable_close(ohf_hashtable *hashtable);
 
-/* The code of a number that is not at its home place, or that is new. */
+/* Return the code of a value, with a search from its home slot on. `learn` gives a new value a code, or returns a
+ * failure; `find` returns OHF_UNKNOWN for it. */
 int32_t ohf_learn_number(ohf_hashtable *hashtable, uint64_t number, uint64_t hash);
 int32_t ohf_find_number(const ohf_hashtable *hashtable, uint64_t number, uint64_t hash);
 int32_t ohf_learn_short(ohf_hashtable *hashtable, ohf_key key, uint64_t hash);
@@ -119,14 +125,15 @@ int32_t ohf_find_short(const ohf_hashtable *hashtable, ohf_key key, uint64_t has
 int32_t ohf_learn_long(ohf_hashtable *hashtable, const uint8_t *text, uint64_t length, uint64_t hash);
 int32_t ohf_find_long(const ohf_hashtable *hashtable, const uint8_t *text, uint64_t length, uint64_t hash);
 
-/* The hash of a text or a number in this hashtable: for tests that make keys collide. */
+/* Return the hash of a text or a number in this hash table. Tests need it to make keys that collide. */
 uint64_t ohf_hash_text(const ohf_hashtable *hashtable, const uint8_t *text, uint64_t length);
 uint64_t ohf_hash_number(const ohf_hashtable *hashtable, uint64_t number);
 
-/* All texts in order of their codes: n_codes + 1 offsets, and n_short_bytes + n_long_bytes bytes. */
+/* Write all texts in the order of their codes: n_codes + 1 offsets, and n_short_bytes + n_long_bytes bytes of
+ * `data`. */
 void ohf_hashtable_texts(const ohf_hashtable *hashtable, int64_t *offsets, uint8_t *data);
 
-/* The loops of the hashtable's engine over rows [begin, end). */
+/* Run a loop of the hash table's own instruction set over rows [begin, end). Results are as in `ohf_code_texts`. */
 int ohf_learn_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,
                     int64_t *stopped);
 int ohf_look_up_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
@@ -136,7 +143,7 @@ int ohf_learn_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int6
 int ohf_look_up_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                         int32_t *codes, int64_t *stopped);
 
-/* Write a character in UTF-8, a lone surrogate in the same way; returns behind it. */
+/* Write a character in UTF-8, and return the address behind it. A lone surrogate takes three bytes. */
 static inline uint8_t *ohf_put_character(uint8_t *out, uint32_t c)
 {
     if (c < 0x80) {
@@ -157,8 +164,8 @@ static inline uint8_t *ohf_put_character(uint8_t *out, uint32_t c)
     return out;
 }
 
-/* Note that n_rows were learned. If too many keys are away from their home slot, and enough rows are ahead to pay for
- * it, make the table sparser. */
+/* Count n_rows that a loop has learned. If too many of their codes were not in their home slot, and enough of the
+ * n_ahead following rows pay for it, spread the codes over more slots. */
 void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead);
 
 #endif

@@ -1,7 +1,7 @@
-/* Rows of Python objects or fixed-width texts, prepared in blocks for the loops of the hashtable.
+/* How rows of Python objects become codes: in blocks of texts, which the loops of the hash table read.
  *
- * Objects are read with the GIL held and without running Python code, so that they cannot change. A memo maps the
- * addresses of objects to codes, because columns often repeat few objects. */
+ * These functions hold the GIL and run no Python code, so that no object can change. Columns often repeat few objects;
+ * a memo from the addresses of objects to codes answers for the repeated ones. */
 #ifndef OHF_HASHTABLE_OBJECTS_H
 #define OHF_HASHTABLE_OBJECTS_H
 
@@ -12,44 +12,47 @@
 #include "_kernels/isa.h"
 #include "_runtime/workspace.h"
 
-/* The memo is dropped if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of
- * OHF_MEMO_WINDOW rows, in which thousands of new objects fill it. It has about one place for each row, because
- * objects in one place replace each other; the second of two takes the next place. From 4,000 objects at random
- * addresses 6 % share one of 2**16 places, and 38 % one of 2**13. */
+/* The memo goes if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or later less than half of
+ * OHF_MEMO_WINDOW rows, in which thousands of new objects can fill it. It has about one place for each row, because
+ * objects with the same place replace each other; only the second of two finds the place beside it. Of 4,000 objects
+ * at random addresses, 6 % share one of 2**16 places, and 38 % share one of 2**13. */
 enum {
     OHF_BLOCK = 256, OHF_MIN_MEMO_BITS = 10, OHF_MAX_MEMO_BITS = 16, OHF_MEMO_FIRST_CHECK = 2048,
     OHF_MEMO_WINDOW = 16384, OHF_AHEAD = 32, OHF_MAX_MISSING = 4
 };
 
+/* A place of the memo: the address of an object, NULL if the place is empty, and its code. */
 typedef struct {
     const PyObject *object;
     int64_t code;
 } ohf_memo;
 
+/* A column of Python objects, and what the conversion of its rows needs. */
 typedef struct {
-    const char *rows;         /* pointers to objects */
-    Py_ssize_t stride;
-    int is_text;              /* exact str, else exact bytes */
-    PyObject *missing[OHF_MAX_MISSING];    /* missing by identity, beside None and NaN */
+    const char *rows;         /* the address of row 0, which is a pointer to an object */
+    Py_ssize_t stride;        /* the bytes from one row to the next */
+    int is_text;              /* 1 if rows are exact str, 0 if they are exact bytes */
+    PyObject *missing[OHF_MAX_MISSING];    /* these objects mean a missing row, besides None and NaN */
     int n_missing;
-    ohf_memo *memo;           /* 2**(64 - memo_shift) entries, or NULL */
+    ohf_memo *memo;           /* 2**(64 - memo_shift) places, or NULL without a memo */
     int memo_shift;
-    int64_t tried, hits;
-    uint8_t *scratch;         /* texts that are not ASCII, in UTF-8, behind 16 other bytes */
-    size_t room;
+    int64_t tried, hits;      /* of the last `tried` rows the memo knew `hits` */
+    uint8_t *scratch;         /* UTF-8 of texts that are not ASCII, behind 16 other bytes */
+    size_t room;              /* bytes of the scratch */
 } ohf_objects;
 
-/* Texts of a block that the memo does not know. */
+/* Rows that the memo does not know, as texts for a loop of the hash table. */
 typedef struct {
     const uint8_t *texts[OHF_BLOCK];
     int64_t lengths[OHF_BLOCK];
     const PyObject *objects[OHF_BLOCK];
     int32_t rows[OHF_BLOCK], codes[OHF_BLOCK];
     int64_t n;
-    size_t used;              /* bytes of the scratch */
+    size_t used;              /* the bytes of the scratch that this block uses */
 } ohf_block;
 
-/* Room for `needed` more bytes of scratch: 1, 0 where the block must be finished first, or OHF_NO_MEMORY. */
+/* Make room for `needed` more bytes of scratch. Return 1, or OHF_NO_MEMORY, or 0 if the loop must code the block first,
+ * because its texts lie in the full scratch. */
 static inline int ohf_reserve_scratch(uint8_t **scratch, size_t *room, ohf_block *block, size_t needed)
 {
     uint8_t *made;
@@ -69,7 +72,7 @@ static inline int ohf_reserve_scratch(uint8_t **scratch, size_t *room, ohf_block
     return 1;
 }
 
-/* Add a text with characters beyond ASCII; returns as ohf_reserve_scratch. */
+/* Add a text that is not ASCII to a block. Return what ohf_reserve_scratch returned. */
 static inline int ohf_add_wide(ohf_objects *objects, ohf_block *block, PyObject *text)
 {
     const Py_ssize_t length = PyUnicode_GET_LENGTH(text);
@@ -100,7 +103,7 @@ static inline int ohf_is_missing(const ohf_objects *objects, PyObject *object)
     return 0;
 }
 
-/* Add the text of an object; returns as ohf_reserve_scratch, or OHF_OUTSIDE for what is no such text. */
+/* Add the text of an object to a block. Return OHF_OUTSIDE for another type, else as ohf_reserve_scratch. */
 static inline int ohf_add_object(ohf_objects *objects, ohf_block *block, PyObject *object)
 {
     if (object != NULL && objects->is_text && PyUnicode_CheckExact(object)) {
@@ -126,19 +129,20 @@ static inline int ohf_add_object(ohf_objects *objects, ohf_block *block, PyObjec
     return 1;
 }
 
+/* Return the place that the memo has for an object. */
 static inline ohf_memo *ohf_memo_of(const ohf_objects *objects, const PyObject *object)
 {
     const uint64_t mixed = ((uint64_t)(uintptr_t)object >> 4) * 0x9E3779B97F4A7C15u;
     return &objects->memo[mixed >> objects->memo_shift];
 }
 
-/* The other place of two in one line of the caches. */
+/* Return the place beside an entry of the memo. Both lie in one line of the cache. */
 static inline ohf_memo *ohf_beside(const ohf_objects *objects, const ohf_memo *entry)
 {
     return &objects->memo[(entry - objects->memo) ^ 1];
 }
 
-/* Make the memo for a number of rows; without memory there is no memo. */
+/* Make a memo for a column of n_rows. If there is no memory, the column has no memo. */
 static inline void ohf_make_memo(ohf_objects *objects, int64_t n_rows)
 {
     int bits = OHF_MIN_MEMO_BITS;
@@ -148,7 +152,8 @@ static inline void ohf_make_memo(ohf_objects *objects, int64_t n_rows)
     objects->memo = PyMem_RawCalloc((size_t)1 << bits, sizeof *objects->memo);
 }
 
-/* Write the codes that the memo has, and make a block of the rest. Returns the rows done, or a failure and the row. */
+/* Read rows from `begin` on: write the codes that the memo knows, and add the other rows to a block, until it is full.
+ * Return how many rows were read, or a failure, and write its row to *stopped. */
 static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, int64_t begin, int64_t end, int32_t *codes,
                                 int64_t *stopped)
 {
@@ -163,7 +168,7 @@ static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, i
             const char *ahead;
             memcpy(&ahead, objects->rows + (i + OHF_AHEAD) * objects->stride, sizeof ahead);
             OHF_PREFETCH(ahead);
-            OHF_PREFETCH_AT(ahead, 48);     /* where the characters begin */
+            OHF_PREFETCH_AT(ahead, 48);     /* the characters of a text begin here */
         }
         if (objects->memo != NULL) {
             const ohf_memo *known = ohf_memo_of(objects, object);
@@ -188,7 +193,7 @@ static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, i
     return i - begin;
 }
 
-/* Put the codes of a block where its rows are, and into the memo, which ends where it does not help. */
+/* Write the codes of a block to its rows and to the memo. Free the memo if it knew too few of the rows. */
 static inline void ohf_spread_block(ohf_objects *objects, const ohf_block *block, int32_t *codes, int64_t n_rows)
 {
     for (int64_t i = 0; i < block->n; i++)
@@ -211,7 +216,7 @@ static inline void ohf_spread_block(ohf_objects *objects, const ohf_block *block
         objects->tried = objects->hits = 0;
 }
 
-/* Rows [begin, end) of objects through a block; the GIL is held. As the loops of hashtable.h. */
+/* Code rows [begin, end) of objects, block by block. The caller holds the GIL. Results are as in ohf_code_texts. */
 static inline int ohf_code_blocks(ohf_hashtable *hashtable, ohf_objects *objects, ohf_block *block, int learn,
                                   int64_t begin, int64_t end, int32_t *codes, int64_t *stopped)
 {
@@ -240,7 +245,7 @@ static inline int ohf_code_blocks(ohf_hashtable *hashtable, ohf_objects *objects
     return 0;
 }
 
-/* The same, with a block of its own. */
+/* Code rows [begin, end) of objects with a block from the workspaces. Results are as in ohf_code_texts. */
 static inline int ohf_code_objects(ohf_hashtable *hashtable, ohf_objects *objects, int learn, int64_t begin,
                                    int64_t end, int32_t *codes, int64_t *stopped)
 {

@@ -1,8 +1,7 @@
-/* Rows of NumPy's StringDType, made ready in blocks for the loops of the hashtable.
+/* How rows of NumPy's StringDType become codes: in blocks of texts, which the loops of the hash table read.
  *
- * NumPy's headers hide the functions of StringDType unless all of a module is built for NumPy 2 alone. They are taken
- * from NumPy's table by their numbers, which are part of its ABI.
- */
+ * NumPy's headers declare the functions of StringDType only for modules that do not support NumPy 1. This file takes
+ * them from NumPy's array of functions by their numbers, which are part of NumPy's ABI. */
 #ifndef OHF_HASHTABLE_PACKED_H
 #define OHF_HASHTABLE_PACKED_H
 
@@ -23,21 +22,23 @@ typedef void (*ohf_npy_release)(npy_string_allocator *);
 
 enum { OHF_PACKED_BLOCK = 256 };
 
+/* A column of StringDType. */
 typedef struct {
     const char *rows;
-    Py_ssize_t stride;
-    const PyObject *dtype;    /* whose struct these headers do not show in full */
-    const char *missing;      /* the text that stands for a missing one */
-    int64_t missing_length;   /* its length, -1 without one */
+    Py_ssize_t stride;        /* the bytes from one row to the next */
+    const PyObject *dtype;    /* a StringDType */
+    const char *missing;      /* the text that a missing row has, if the dtype names one */
+    int64_t missing_length;   /* the length of this text, -1 if a missing row has no text */
 } ohf_packed;
 
+/* Rows as texts for a loop of the hash table. */
 typedef struct {
     const uint8_t *texts[OHF_PACKED_BLOCK];
     int64_t lengths[OHF_PACKED_BLOCK];
-    uint8_t copies[OHF_PACKED_BLOCK][32];    /* texts of up to 16 bytes, after 16 other bytes */
+    uint8_t copies[OHF_PACKED_BLOCK][32];    /* texts of up to 16 bytes, behind 16 other bytes */
 } ohf_packed_block;
 
-/* Make a block of up to OHF_PACKED_BLOCK rows; returns how many NumPy could read. */
+/* Read n rows, at most OHF_PACKED_BLOCK, into a block. Return how many rows NumPy could read. */
 static inline int64_t ohf_read_packed(ohf_packed_block *block, const ohf_packed *packed,
                                       npy_string_allocator *allocator, int64_t begin, int64_t n)
 {
@@ -56,7 +57,7 @@ static inline int64_t ohf_read_packed(ohf_packed_block *block, const ohf_packed 
         block->lengths[i] = (int64_t)text.size;
         if (text.size <= 16) {
             block->texts[i] = block->copies[i] + 16;
-            if (text.buf == row)    /* in the row itself, whose 16 bytes may be read */
+            if (text.buf == row)    /* the text lies in the row itself, which has 16 bytes */
                 memcpy(block->copies[i] + 16, row, 16);
             else
                 memcpy(block->copies[i] + 16, text.buf, text.size);
@@ -65,7 +66,8 @@ static inline int64_t ohf_read_packed(ohf_packed_block *block, const ohf_packed 
     return n;
 }
 
-/* Rows [begin, end); NumPy's lock on the texts is held, and nothing here needs the GIL. As the loops of hashtable.h. */
+/* Code rows [begin, end) without the GIL. NumPy's own lock keeps the texts from changing. Results are as in
+ * ohf_code_texts. */
 static inline int ohf_code_packed(ohf_hashtable *hashtable, const ohf_packed *packed, int learn, int64_t begin,
                                   int64_t end, int32_t *codes, int64_t *stopped)
 {

@@ -1,4 +1,4 @@
-/* Reading rows, for the loops of every instruction set: validity bits, masks, numbers of any type. */
+/* How loops of every instruction set read rows: validity bits, offsets, short texts, wide characters, numbers. */
 #ifndef OHF_HASHTABLE_ROWS_H
 #define OHF_HASHTABLE_ROWS_H
 
@@ -30,7 +30,7 @@ OHF_INLINE uint32_t ohf_read32(const uint8_t *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-/* The bits of up to 64 rows, reading no byte that has none of them. */
+/* Return the validity bits of up to 64 rows. Reads only bytes that contain one of these bits. */
 static uint64_t ohf_valid_rows(const uint8_t *bits, int64_t begin, int64_t n)
 {
     const uint8_t *from = bits + (begin >> 3);
@@ -48,7 +48,7 @@ static uint64_t ohf_valid_rows(const uint8_t *bits, int64_t begin, int64_t n)
     return n < 64 ? word & (((uint64_t)1 << n) - 1) : word;
 }
 
-/* The mask of the bytes of a key's two words that belong to a text of a length. */
+/* For each length of a text: a mask of those bytes of the two words of a key that belong to the text. */
 #define OHF_BYTES(N) (((uint64_t)1 << (8 * (N))) - 1)
 #define OHF_ALL (~(uint64_t)0)
 static const uint64_t ohf_low_masks[16] = {
@@ -60,7 +60,8 @@ static const uint64_t ohf_high_masks[16] = {
     0, OHF_BYTES(1), OHF_BYTES(2), OHF_BYTES(3), OHF_BYTES(4), OHF_BYTES(5), OHF_BYTES(6), OHF_BYTES(7)
 };
 
-/* The same as bytes: 16 that are kept and 16 that are not, as a mask and as an order of bytes. */
+/* 16 bytes from position 16 - length on are the mask of a text of this length, or the order in which a shuffle moves
+ * its bytes to the beginning of a key; 128 makes a zero. */
 #if OHF_X86
 static const uint8_t ohf_ones_then_zeros[32] = {
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255
@@ -71,7 +72,7 @@ static const uint8_t ohf_order_then_none[32] = {
 };
 #endif
 
-/* A number of a view: in the byte order of the machine, as all numbers of Arrow are in memory. */
+/* Return one of the four numbers of an Arrow view, which have the byte order of the processor. */
 OHF_INLINE uint32_t ohf_view_word(const uint8_t *view, int word)
 {
     uint32_t number;
@@ -80,7 +81,7 @@ OHF_INLINE uint32_t ohf_view_word(const uint8_t *view, int word)
     return number;
 }
 
-/* The offset of a row; 0 of a layout without offsets. A negative one becomes larger than any limit. */
+/* Return the offset of a row, or 0 for a layout without offsets. A negative offset becomes larger than any limit. */
 OHF_INLINE uint64_t ohf_offset(const ohf_texts *texts, int64_t i, int layout)
 {
     int32_t narrow;
@@ -94,7 +95,7 @@ OHF_INLINE uint64_t ohf_offset(const ohf_texts *texts, int64_t i, int layout)
     return ohf_once((uint64_t)wide);
 }
 
-/* The two words of a text of up to 15 bytes, and nothing beside it is read. */
+/* Read a text of up to 15 bytes as two words, and no byte beside it. */
 static inline void ohf_read_short(const uint8_t *text, uint64_t length, uint64_t *low, uint64_t *high)
 {
     *low = *high = 0;
@@ -114,15 +115,17 @@ static inline void ohf_read_short(const uint8_t *text, uint64_t length, uint64_t
 
 enum { OHF_WIDE_ROWS = 256 };
 
+/* Rows of UCS-4 after their conversion to UTF-8, with pointers to them. */
 typedef struct {
     const uint8_t *texts[OHF_WIDE_ROWS];
     int64_t lengths[OHF_WIDE_ROWS];
     uint8_t *memory;
     uint8_t small[4096];
     int64_t most_rows;
-    size_t row_bytes;         /* for one text in UTF-8, and 16 bytes in front of it and behind it */
+    size_t row_bytes;         /* the memory of one text in UTF-8, with 16 bytes on each side */
 } ohf_wide_block;
 
+/* Give a block memory for rows of `width` characters. Return 0 or OHF_NO_MEMORY. */
 static int ohf_open_wide(ohf_wide_block *block, int64_t width)
 {
     block->row_bytes = 4 * (size_t)width + 32;
@@ -143,7 +146,7 @@ static void ohf_close_wide(ohf_wide_block *block)
 
 #if OHF_X86
 
-/* Up to four characters as bytes; `all` gets their bits. */
+/* Return up to four characters as bytes, and add the bits of the characters to `all`. */
 static inline uint64_t ohf_four_as_bytes(const uint32_t *text, int64_t n, __m128i *all)
 {
     __m128i four;
@@ -156,8 +159,9 @@ static inline uint64_t ohf_four_as_bytes(const uint32_t *text, int64_t n, __m128
     return (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(four, four));
 }
 
-/* Write up to 16 ASCII characters as bytes; returns their number without the zeros at the end, -1 for others. They are
- * put together in registers: what was just stored in pieces is not read again as a whole before it is in the cache. */
+/* Write up to 16 ASCII characters as bytes. Return their number without the zeros at the end, or -1 for other texts.
+ * The function builds the text in registers. If it stored single bytes, the processor could not load the key, which is
+ * wider, before these stores are in the cache. */
 static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t width)
 {
     __m128i all = _mm_setzero_si128();
@@ -192,7 +196,7 @@ static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t 
 
 #endif
 
-/* Write one text as UTF-8, a lone surrogate as three bytes; returns its length, -1 for what is no character. */
+/* Write one text as UTF-8, and return its length, or -1 if a number is no character. A lone surrogate takes 3 bytes. */
 static inline int64_t ohf_put_text(uint8_t *out, const uint32_t *text, int64_t width)
 {
     uint8_t *const begin = out;
@@ -218,7 +222,7 @@ static inline int64_t ohf_put_text(uint8_t *out, const uint32_t *text, int64_t w
     return out - begin;
 }
 
-/* Write rows as UTF-8 into the block; returns -1, or the first row with what is no character. */
+/* Write rows as UTF-8 into the block. Return -1, or the first row with a number that is no character. */
 static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_t n, int64_t width)
 {
     uint8_t *out = block->memory + 16;
@@ -234,23 +238,26 @@ static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_
 
 /* ---- Numbers ---- */
 
-enum { OHF_NUMBERS_BLOCK = 192 /* 17 bytes each on the stack */, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
+/* A block is short because it lies on the stack, with 17 bytes for each row. A row is special if it is missing, or if
+ * the type of the hash table cannot hold its number. */
+enum { OHF_NUMBERS_BLOCK = 192, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
 
-/* Widen a block; an integer of the other sign is outside. Returns whether any row is special. */
-#define OHF_READ_INTEGERS(NAME, T, WIDE, IS_SIGNED)                                                         \
-    static int ohf_read_##NAME(const T *rows, int64_t n, int into, uint64_t *patterns, uint8_t *special)    \
-    {                                                                                                       \
-        int any = 0;                                                                                        \
-        for (int64_t i = 0; i < n; i++)                                                                     \
-            patterns[i] = (uint64_t)(WIDE)rows[i];                                                          \
-        if ((IS_SIGNED && into == OHF_U64) || (!IS_SIGNED && sizeof(T) == 8 && into == OHF_I64))            \
-            for (int64_t i = 0; i < n; i++) {                                                               \
-                special[i] = patterns[i] >> 63 ? OHF_IS_OUTSIDE : 0;                                        \
-                any |= special[i];                                                                          \
-            }                                                                                               \
-        else                                                                                                \
-            memset(special, 0, OHF_NUMBERS_BLOCK);                                                          \
-        return any;                                                                                         \
+/* Convert a block to 64 bits. An integer is special if only its signed or only its unsigned type holds it, and the hash
+ * table has the other type. Return whether a row is special. */
+#define OHF_READ_INTEGERS(NAME, T, WIDE, IS_SIGNED)                                                      \
+    static int ohf_read_##NAME(const T *rows, int64_t n, int into, uint64_t *patterns, uint8_t *special) \
+    {                                                                                                    \
+        int any = 0;                                                                                     \
+        for (int64_t i = 0; i < n; i++)                                                                  \
+            patterns[i] = (uint64_t)(WIDE)rows[i];                                                       \
+        if ((IS_SIGNED && into == OHF_U64) || (!IS_SIGNED && sizeof(T) == 8 && into == OHF_I64))         \
+            for (int64_t i = 0; i < n; i++) {                                                            \
+                special[i] = patterns[i] >> 63 ? OHF_IS_OUTSIDE : 0;                                     \
+                any |= special[i];                                                                       \
+            }                                                                                            \
+        else                                                                                             \
+            memset(special, 0, OHF_NUMBERS_BLOCK);                                                       \
+        return any;                                                                                      \
     }
 
 OHF_READ_INTEGERS(i8, int8_t, int64_t, 1)
@@ -262,27 +269,27 @@ OHF_READ_INTEGERS(u16, uint16_t, uint64_t, 0)
 OHF_READ_INTEGERS(u32, uint32_t, uint64_t, 0)
 OHF_READ_INTEGERS(u64, uint64_t, uint64_t, 0)
 
-/* As doubles; -0.0 is 0.0, and NaN is missing. */
-#define OHF_READ_FLOATS(NAME, T)                                                                            \
-    static int ohf_read_##NAME(const T *rows, int64_t n, uint64_t *patterns, uint8_t *special)              \
-    {                                                                                                       \
-        int any = 0;                                                                                        \
-        for (int64_t i = 0; i < n; i++) {                                                                   \
-            const double value = (double)rows[i] + 0.0;                                                     \
-            memcpy(&patterns[i], &value, sizeof value);                                                     \
-            special[i] = value != value ? OHF_IS_MISSING : 0;                                               \
-            any |= special[i];                                                                              \
-        }                                                                                                   \
-        return any;                                                                                         \
+/* Convert a block to doubles. -0.0 becomes 0.0, and NaN is missing. Return whether a row is special. */
+#define OHF_READ_FLOATS(NAME, T)                                                               \
+    static int ohf_read_##NAME(const T *rows, int64_t n, uint64_t *patterns, uint8_t *special) \
+    {                                                                                          \
+        int any = 0;                                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                      \
+            const double value = (double)rows[i] + 0.0;                                        \
+            memcpy(&patterns[i], &value, sizeof value);                                        \
+            special[i] = value != value ? OHF_IS_MISSING : 0;                                  \
+            any |= special[i];                                                                 \
+        }                                                                                      \
+        return any;                                                                            \
     }
 
 OHF_READ_FLOATS(f32, float)
 OHF_READ_FLOATS(f64, double)
 
-static int ohf_read_kind(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
+static int ohf_read_type(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
                          uint8_t *special)
 {
-    switch (numbers->kind) {
+    switch (numbers->number_type) {
     case OHF_I8: return ohf_read_i8((const int8_t *)numbers->rows + begin, n, numbers->into, patterns, special);
     case OHF_I16: return ohf_read_i16((const int16_t *)numbers->rows + begin, n, numbers->into, patterns, special);
     case OHF_I32: return ohf_read_i32((const int32_t *)numbers->rows + begin, n, numbers->into, patterns, special);
@@ -296,11 +303,11 @@ static int ohf_read_kind(const ohf_numbers *numbers, int64_t begin, int64_t n, u
     }
 }
 
-/* A block of at most OHF_NUMBERS_BLOCK numbers; returns whether any row is special. */
+/* Read a block of at most OHF_NUMBERS_BLOCK numbers as 64-bit patterns. Return whether a row is special. */
 static int ohf_read_numbers(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
                             uint8_t *special)
 {
-    int any = ohf_read_kind(numbers, begin, n, patterns, special);
+    int any = ohf_read_type(numbers, begin, n, patterns, special);
     if (numbers->has_nat)
         for (int64_t i = 0; i < n; i++)
             if (patterns[i] == (uint64_t)1 << 63)

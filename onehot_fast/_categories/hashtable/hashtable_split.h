@@ -1,4 +1,4 @@
-/* Texts in Arrow's layouts, cut at a separator; the loops of the hashtable read the pieces in place. */
+/* Texts in Arrow's layouts are cut at each separator; the loops of the hash table read the pieces without a copy. */
 #ifndef OHF_HASHTABLE_SPLIT_H
 #define OHF_HASHTABLE_SPLIT_H
 
@@ -10,19 +10,20 @@
 
 enum { OHF_PIECES_BLOCK = 256 };
 
+/* The separator, the codes of all pieces so far, and the pieces that wait for their codes. */
 typedef struct {
     const uint8_t *separator;
     size_t separator_bytes;   /* at least one */
-    int keeps_empty;          /* whether an empty piece is a value like any other */
-    int32_t *codes;           /* for all pieces, row by row */
-    int64_t n_codes, room;
-    const uint8_t *pieces[OHF_PIECES_BLOCK];    /* pieces without a code */
+    int keeps_empty;          /* 1 if an empty piece has a code, 0 if it is dropped */
+    int32_t *codes;           /* the codes of all pieces, row by row */
+    int64_t n_codes, room;    /* `codes` has memory for `room` codes */
+    const uint8_t *pieces[OHF_PIECES_BLOCK];    /* the pieces that have no code yet */
     int64_t lengths[OHF_PIECES_BLOCK];
     int64_t n_pieces;
-    int64_t n_at_front;       /* pieces without 16 readable bytes before them */
+    int64_t n_at_front;       /* so many of these pieces have fewer than 16 bytes in front of them */
 } ohf_split;
 
-/* Give the pieces at hand their codes; 0 or an OHF_* failure. */
+/* Give each waiting piece its code. Return 0 or an OHF_* failure. n_ahead is the number of rows that follow. */
 static inline int ohf_code_pieces(ohf_hashtable *hashtable, ohf_split *split, int64_t n_ahead)
 {
     ohf_texts texts;
@@ -50,7 +51,7 @@ static inline int ohf_code_pieces(ohf_hashtable *hashtable, ohf_split *split, in
     return 0;
 }
 
-/* The first separator of a text, or its end. */
+/* Return the address of the first separator in a text, or the end of the text. */
 static inline const uint8_t *ohf_find_separator(const ohf_split *split, const uint8_t *text, const uint8_t *end)
 {
     const size_t n = split->separator_bytes;
@@ -65,7 +66,7 @@ static inline const uint8_t *ohf_find_separator(const ohf_split *split, const ui
     return end;
 }
 
-/* Cut one text in a buffer; 0 or an OHF_* failure. */
+/* Cut one text at each separator, and add the pieces to those that wait. Return 0 or an OHF_* failure. */
 static inline int ohf_split_text(ohf_hashtable *hashtable, ohf_split *split, const uint8_t *buffer,
                                  const uint8_t *text, uint64_t length, int64_t n_ahead)
 {
@@ -88,7 +89,7 @@ static inline int ohf_split_text(ohf_hashtable *hashtable, ohf_split *split, con
     }
 }
 
-/* Where the text of a row lies, and its buffer begins: 0, OHF_MISSING or OHF_MALFORMED. */
+/* Find the text of a row, and the beginning of its buffer. Return 0, OHF_MISSING or OHF_MALFORMED. */
 static inline int ohf_text_of_row(const ohf_texts *texts, int64_t i, const uint8_t **buffer, const uint8_t **text,
                                   uint64_t *length)
 {
@@ -100,7 +101,7 @@ static inline int ohf_text_of_row(const ohf_texts *texts, int64_t i, const uint8
     *buffer = *text = &nothing;
     if (texts->layout == OHF_VIEWS) {
         const uint8_t *view = (const uint8_t *)texts->rows + 16 * i;
-        uint32_t words[4];      /* length, prefix, buffer, offset */
+        uint32_t words[4];      /* the length, 4 bytes of the text, the number of the buffer, the offset */
         memcpy(words, view, sizeof words);
         OHF_FORGET(words);
         *length = words[0];
@@ -138,8 +139,8 @@ static inline int ohf_text_of_row(const ohf_texts *texts, int64_t i, const uint8
     return 0;
 }
 
-/* Rows [begin, end) of an Arrow layout: their pieces learned, and in ends[i] how many there are to the end of row i. As
- * the loops of hashtable.h. */
+/* Cut rows [begin, end) of an Arrow layout, and learn their pieces. ends[i] becomes the number of pieces up to the end
+ * of row i. Results are as in ohf_code_texts. */
 static inline int ohf_split_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                                   ohf_split *split, int64_t *ends, int64_t *stopped)
 {

@@ -1,6 +1,6 @@
-/* The order of texts by their bytes: a stable radix sort over prefixes of eight bytes.
+/* Texts are sorted by their bytes, with a stable radix sort over prefixes of eight bytes.
  *
- * Texts that share eight bytes skip the bytes that all of them share, and are sorted by the next eight. */
+ * Texts with equal prefixes are sorted again by the eight bytes that follow what all of them share. */
 #ifndef OHF_SORT_TEXTS_H
 #define OHF_SORT_TEXTS_H
 
@@ -8,20 +8,22 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A text to sort. */
 typedef struct {
-    uint64_t prefix;          /* eight bytes, the first one highest, filled up with zeros */
-    int64_t text;
+    uint64_t prefix;          /* eight bytes of the text, the first one highest; zeros follow a shorter text */
+    int64_t text;             /* the position of the text in the column */
 } ohf_sorted;
 
+/* The texts, and memory for counts. */
 typedef struct {
     const int64_t *offsets;
     const uint8_t *data;
-    int64_t (*counts)[256];   /* for each byte of a prefix: 16 KiB, too large for the stack of a small thread */
+    int64_t (*counts)[256];   /* for each byte of a prefix and each value: 16 KiB, which a small stack does not have */
 } ohf_sort;
 
 enum {
-    OHF_FEW_TEXTS = 24,
-    OHF_SORT_BYTES = 8 * 256 * sizeof(int64_t)    /* the counts that more texts need */
+    OHF_FEW_TEXTS = 24,       /* up to so many texts are sorted by insertion */
+    OHF_SORT_BYTES = 8 * 256 * sizeof(int64_t)    /* more texts need so much memory for counts */
 };
 
 static inline int64_t ohf_length_of(const ohf_sort *sort, int64_t text)
@@ -39,7 +41,7 @@ static inline uint64_t ohf_prefix_of(const ohf_sort *sort, int64_t text, int64_t
     return prefix;
 }
 
-/* Whether a text comes before another one; both agree in the first `depth` bytes. */
+/* Tell whether text a comes before text b. Both have the same first `depth` bytes. */
 static inline int ohf_comes_before(const ohf_sort *sort, ohf_sorted a, ohf_sorted b, int64_t depth)
 {
     const int64_t a_left = ohf_length_of(sort, a.text) - depth, b_left = ohf_length_of(sort, b.text) - depth;
@@ -53,6 +55,7 @@ static inline int ohf_comes_before(const ohf_sort *sort, ohf_sorted a, ohf_sorte
     return order < 0 || (order == 0 && a_left < b_left);
 }
 
+/* Sort a few texts by insertion. */
 static void ohf_sort_few(const ohf_sort *sort, ohf_sorted *items, int64_t n, int64_t depth)
 {
     for (int64_t i = 1; i < n; i++) {
@@ -64,7 +67,7 @@ static void ohf_sort_few(const ohf_sort *sort, ohf_sorted *items, int64_t n, int
     }
 }
 
-/* By the bytes of the prefix, the lowest first; bytes that all texts share are skipped. */
+/* Sort by one byte of the prefix after the other, the lowest first. Skip a byte that is the same in all texts. */
 static void ohf_sort_prefixes(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *spare, int64_t n)
 {
     int64_t (*const counts)[256] = sort->counts;
@@ -93,7 +96,8 @@ static void ohf_sort_prefixes(const ohf_sort *sort, ohf_sorted *items, ohf_sorte
         memcpy(items, from, (size_t)n * sizeof *items);
 }
 
-/* Put the texts that end within the next eight bytes first, the shorter ones before; returns how many they are. */
+/* Texts with equal prefixes may end within the prefix. Move these to the front, the shorter ones first, and return
+ * their number. */
 static int64_t ohf_sort_ended(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *spare, int64_t n, int64_t depth)
 {
     int64_t ends[11] = {0}, n_ended;
@@ -112,7 +116,7 @@ static int64_t ohf_sort_ended(const ohf_sort *sort, ohf_sorted *items, ohf_sorte
     return n_ended;
 }
 
-/* How many bytes behind `depth` all texts have in common. */
+/* Return how many bytes from `depth` on are the same in all texts. */
 static int64_t ohf_common_bytes(const ohf_sort *sort, const ohf_sorted *items, int64_t n, int64_t depth)
 {
     const uint8_t *first = sort->data + sort->offsets[items[0].text] + depth;
@@ -130,7 +134,7 @@ static int64_t ohf_common_bytes(const ohf_sort *sort, const ohf_sorted *items, i
     return common;
 }
 
-/* Sort texts that agree in their first `depth` bytes. */
+/* Sort texts that have the same first `depth` bytes. */
 static void ohf_sort_from(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *spare, int64_t n, int64_t depth)
 {
     for (int64_t i = 0; i < n; i++)
@@ -156,8 +160,8 @@ static void ohf_sort_from(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *s
     }
 }
 
-/* Write the positions of texts in their order; both arrays of items have room for n, `counts` has
- * OHF_SORT_BYTES, or is NULL for up to OHF_FEW_TEXTS texts. */
+/* Write the positions of n texts in sorted order. `items` and `spare` have room for n items. `counts` has
+ * OHF_SORT_BYTES; it may be NULL for up to OHF_FEW_TEXTS texts. */
 static void ohf_sort_texts(const int64_t *offsets, const uint8_t *data, int64_t n, ohf_sorted *items,
                            ohf_sorted *spare, void *counts, int64_t *positions)
 {
