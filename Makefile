@@ -86,7 +86,7 @@ sanitize: $(VENV)/.test-ready $(VENV)/.compiled  ## run the kernel tests under t
 	.ci/variant $(abspath $(BIN)/python) address $(ARGS)
 
 builds: $(VENV)/.test-ready $(VENV)/.compiled  ## run kernel tests under ThreadSanitizer, without optimisation, with bounds checked, without OpenMP
-	for name in thread unoptimized debug serial; do .ci/variant $(abspath $(BIN)/python) $$name $(ARGS) || exit 1; done
+	for name in thread team unoptimized debug serial; do .ci/variant $(abspath $(BIN)/python) $$name $(ARGS) || exit 1; done
 
 torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour on two cores (ARGS="--minutes 5 --only races")
 	cd tools && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)

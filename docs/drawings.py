@@ -359,6 +359,24 @@ def growth(folder: Path) -> None:
     drawing.save(folder, "growth")
 
 
+def gram(folder: Path) -> None:
+    """Draw the times of Gram matrices, from the table in docs/implicit.md."""
+    page = (DOCS / "implicit.md").read_text(encoding="utf-8")
+    _, _, table = page.partition("### Gram matrices of many columns")
+    rows = [
+        [float(cell.replace(",", "")) for cell in row[1:5]]
+        for row in cells_of(table.partition("\n## ")[0])[2:]
+    ]
+    columns = {"gram()": 2, "SciPy": 1, 'gram(output="csr")': 3}
+    lines = {name: {row[0]: row[at] for row in rows} for name, at in columns.items()}
+    drawing = Drawing(310, "Time of a Gram matrix against the number of columns", 0, 480)
+    sizes = {1: "1", 10: "10", 100: "100", 1000: "1,000"}
+    ticks = {0.1: "0.1", 1: "1", 10: "10", 100: "100", 1e3: "1,000", 1e4: "10,000"}
+    plot(drawing, 40, "Gram matrix: ms against columns", lines, sizes, ticks, points=True)
+    drawing.note(240, 304, "1,000 rows, columns of two categories, one thread")
+    drawing.save(folder, "gram")
+
+
 def plot(
     drawing: Drawing,
     left: int,
@@ -366,8 +384,9 @@ def plot(
     lines: dict[str, dict[float, float]],
     x_ticks: dict[float, str],
     y_ticks: dict[float, str],
+    points: bool = False,
 ) -> None:
-    """Draw lines with logarithmic axes."""
+    """Draw lines with logarithmic axes, and with a point for each measurement if `points`."""
     drawing.head(left + 210, 28, title)
     xs = [n for line in lines.values() for n in line]
     values = [*(t for line in lines.values() for t in line.values()), *y_ticks]
@@ -386,18 +405,23 @@ def plot(
         drawing.parts.append(f'<path d="M{left + 50} {y(value):.1f}h350" stroke="{OFF}"/>')
         drawing.text(left + 44, y(value) + 5, label, f'text-anchor="end" fill="{FAINT}"')
     for k, (name, line) in enumerate(lines.items()):
-        color = CLASSES[1] if k == 0 else ON
-        points = " ".join(f"{x(n):.1f} {y(ms):.1f}" for n, ms in sorted(line.items()))
+        color = [CLASSES[1], ON, CLASSES[2]][k]
+        places = [(x(n), y(ms)) for n, ms in sorted(line.items())]
+        joined = " ".join(f"{across:.1f} {down:.1f}" for across, down in places)
         drawing.parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2.5"/>'
+            f'<polyline points="{joined}" fill="none" stroke="{color}" stroke-width="2.5"/>'
         )
+        for across, down in places if points else ():
+            drawing.parts.append(
+                f'<circle cx="{across:.1f}" cy="{down:.1f}" r="3.5" fill="{color}"/>'
+            )
         style = f'text-anchor="start" font-size="13" fill="{color}" font-weight="bold"'
         drawing.text(left + 70, 82 + 18 * (len(lines) - k - 1), name, style)
 
 
 def main(folder: Path = DOCS / "images") -> None:
     """Write all drawings."""
-    for draw in (front_page, storeys, kernels, forms, speed_ups, growth):
+    for draw in (front_page, storeys, kernels, forms, speed_ups, growth, gram):
         draw(folder)
 
 

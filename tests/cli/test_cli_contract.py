@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -363,3 +364,19 @@ def test_whole_outputs_on_windows(target, small, done, refused):
 
     assert sorted(os.listdir()) == sorted(["in.parquet", target])
     assert len(os.listdir(target)) == 3 if parts else os.stat(target).st_size > 0
+
+
+def test_the_page_of_the_command_shows_every_option():
+    from onehot_fast.cli.commands import commands
+
+    page = (Path(__file__).parents[2] / "docs/files.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", page))
+    options = {
+        name
+        for command in commands.commands.values()
+        for parameter in command.params
+        for name in parameter.opts
+        if name.startswith("-")
+    }
+    assert len(options) > 30
+    assert options - shown == set()

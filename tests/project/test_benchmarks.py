@@ -632,3 +632,18 @@ def test_dask_is_measured_beside_its_peers(capsys):
 
     assert sum("dask categorize, get_dummies" in line for line in lines) == 2
     assert sum("onehot_fast Encoder" in line for line in lines) >= 6
+
+
+def test_gram_matrices_are_measured_beside_scipy(capsys):
+    """Each way gives the same matrix, and each number of columns a row of the table."""
+    require("scipy.sparse")
+    module = importlib.import_module("benchmarks.gram")
+    for n_columns in (1, 30):
+        scipy, dense, csr = (call() for call in module.calls(module.matrix_of(n_columns)).values())
+        np.testing.assert_array_equal(dense, scipy.toarray())
+        np.testing.assert_array_equal(csr.toarray(), dense)
+    module.main(["--columns", "1", "30", "--seconds", "0"])
+    rows = capsys.readouterr().out.splitlines()
+
+    assert [row.count("|") for row in rows] == [6, 6]
+    assert [row.split(" | ")[0] for row in rows] == ["| 1", "| 30"]
