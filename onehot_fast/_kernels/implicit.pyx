@@ -396,7 +396,7 @@ def add_gram(
     cdef GramJob job
     if gram.shape[1] != n or features.shape[0] != weights.shape[0]:
         raise ValueError(f"implicit.add_gram: the arrays do not fit {features.shape[0]} rows and {n} features")
-    if not found.positions.shape[0]:
+    if not n or not found.positions.shape[0]:
         return
     job = GramJob(
         found.features, &found.ends[0], &found.positions[0], &weights[0], &gram[0, 0], <uint32_t> found.n_columns,

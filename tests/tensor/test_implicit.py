@@ -135,7 +135,8 @@ WAYS = {
 @pytest.mark.parametrize(
     ("n_rows", "sizes"),
     [
-        (0, [2, 3]), (1, [1]), (7, []), (30, [2] * 30), (500, [2, 300, 1, 0, 40, 3] * 2),
+        (0, [2, 3]), (1, [1]), (7, []), (5, [0]), (5, [0, 0]), (30, [2] * 30),
+        (500, [2, 300, 1, 0, 40, 3] * 2),
         (3, [500]), (2, [200, 300]),
     ],
 )  # fmt: skip
@@ -196,6 +197,11 @@ def test_kernels_add_the_pairs_of_features_of_each_row(data, n, k):
     assert parts[1].dtype == parts[2].dtype == np.int32
     np.testing.assert_array_equal(sparse.csr_array(parts, shape=(n, n)).toarray(), expected)
     assert len(parts[0]) == len({pair for row in rows for pair in itertools.product(row, row)})
+
+
+def test_a_gram_matrix_without_features():
+    matrix = OneHotMatrix.from_codes([[-1, -1], [-1, -1]], [0, 0])
+    assert matrix.gram().shape == matrix.gram(output="csr").shape == (0, 0)
 
 
 @pytest.mark.parametrize("feature", [3, 2**31 - 1])
