@@ -1,4 +1,4 @@
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -35,3 +35,7 @@ def mirror(gram: _Floats) -> None: ...
 def sparse_gram(
     features: npt.NDArray[np.int32], weights: _Floats, n_features: int
 ) -> tuple[_Floats, npt.NDArray[Any], npt.NDArray[Any]]: ...
+
+@final
+class Occurrences:
+    def __new__(cls, features: npt.NDArray[np.int32], n_features: int) -> Occurrences: ...

@@ -9,7 +9,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click import Option
@@ -23,13 +23,18 @@ from onehot_fast.cli.places import Place, place_of
 from onehot_fast.cli.reader import Input
 from onehot_fast.cli.source import open_source
 
+if TYPE_CHECKING:
+    ParamType = click.ParamType[Place, Any]
+else:  # early versions of click are not generic
+    ParamType = click.ParamType
+
 OUTPUT_FORMAT = click.Choice([*EXTENSIONS], case_sensitive=False)
 INPUT_FORMAT = click.Choice([*READABLE], case_sensitive=False)
 POSITIVE, COUNT = click.IntRange(1), click.IntRange(0)
 POSITIVE.name = COUNT.name = "integer"  # click would call it an "integer range" in its errors
 
 
-class PlaceType(click.ParamType):  # type: ignore[type-arg]  # early versions are not generic
+class PlaceType(ParamType):
     """A path or an address, which becomes a `Place` here and nowhere else.
 
     `errors` is the context manager for errors of the file system: `reading` or `writing`.
