@@ -39,7 +39,7 @@ from onehot_fast._runtime.registry import (
 from onehot_fast._runtime.utils import restoring
 from onehot_fast._schema import serialize
 from onehot_fast._schema.column_schema import Special
-from onehot_fast._schema.formats import FORMATS, format_names, is_dense
+from onehot_fast._schema.formats import family_of, format_names, is_dense
 from onehot_fast._schema.options import (
     Drop,
     HandleMissing,
@@ -619,7 +619,7 @@ class Encoder(SklearnMixin):
         # A table has the format of its own library, also if no other table can be converted to it.
         if not isinstance(form, str) or form != source.library:
             check_choice(form, "output", LOCAL_FORMATS)
-        family = FORMATS[form].family if form in FORMATS else "table"
+        family = family_of(form)
         if family == "matrix":
             return _matrix(source, schema, form, num_threads)
         if family == "codes":
@@ -685,7 +685,7 @@ class Encoder(SklearnMixin):
                 )
             schema = _renamed(schema, dict(zip(seen.names, names, strict=True)))
         form = form or seen.library
-        family = FORMATS[form].family if form in FORMATS else "table"
+        family = family_of(form)
         if family == "codes":
             return as_objects([column.name for column in schema.columns])
         if family == "category":

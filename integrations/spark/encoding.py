@@ -16,7 +16,14 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import ColumnSchema, DecodedLayout, PassThrough, integration, with_article
+from onehot_fast.adapter import (
+    FORMATS,
+    ColumnSchema,
+    DecodedLayout,
+    PassThrough,
+    integration,
+    with_article,
+)
 
 from ._columns import (
     CODES,
@@ -139,8 +146,8 @@ def encode(
         dtypes: Any = {column.name: spark_dtype(column) for column in columns}
         encoder = copy.copy(encoder).set_params(dtype=dtypes, remainder="drop")
     work = partial(encode_batch, CachedEncoder(encoder), inputs, output, groups, num_threads)
-    is_dense = output in ("columns", "array")
-    row_bytes = encoder.n_features * encoder.schema.dtype.itemsize if is_dense else 0
+    dense_bytes = encoder.n_features * encoder.schema.dtype.itemsize
+    row_bytes = dense_bytes if FORMATS[output].is_dense else 0
     pairs = zip(order, fields, strict=True)
     kinds = [field.dataType.simpleString() if i < 0 else "" for i, field in pairs]
     if not FROM_VECTORS.keys() & {*kinds}:

@@ -213,8 +213,8 @@ def _meanings(schema: Schema) -> dict[str, Objects]:
         )
         for special, feature in column.specials.items():
             kinds[start + feature] = special.value
-    column_of_output = np.repeat(names, np.diff(schema.starts))
-    return {"column": column_of_output, "kind": kinds, "category": categories}
+    column_of_feature = np.repeat(names, np.diff(schema.starts))
+    return {"column": column_of_feature, "kind": kinds, "category": categories}
 
 
 def _counts(column: ColumnSchema, n_rows: int) -> Counts:

@@ -20,7 +20,6 @@ from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, ot
 from onehot_fast._categories.values import Values
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
-from onehot_fast._schema import statistics
 from onehot_fast._schema.column_schema import ColumnSchema, Special, shortened
 from onehot_fast._schema.options import UNKNOWN_RULES
 from onehot_fast._schema.schema import Schema
@@ -279,7 +278,7 @@ def check_known(
     if rows.any():
         row = int(np.argmax(rows))
         value = plain(column.stored[codes[row]])
-        found = statistics.counted(column)
+        found = counted(column)
         is_new = (known.find(found.categories) < 0) & (found.counts > 0)
         unknown = found.take(np.flatnonzero(is_new)).most_frequent()
         reasons = Reasons.of(known, unknown, int(found.counts.sum()), saw).texts()

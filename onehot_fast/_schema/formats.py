@@ -66,6 +66,11 @@ def checked_format(output: object, name: str, engine: str = "") -> Format:
     return FORMATS[check_choice(output, name, format_names(engine=engine))]
 
 
+def family_of(output: str | None) -> Family:
+    """Return the family of a format, or of the library of a table, which may be unknown."""
+    return FORMATS[output].family if output in FORMATS else "table"
+
+
 def is_dense(output: object) -> bool:
     """Tell whether a result grows with the number of features; a format by default does."""
     # An object that is no string may compare as equal to anything, or have no hash.

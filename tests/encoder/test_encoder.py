@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import reduce
 from itertools import chain
+from typing import get_args
 
 import encoder_oracle
 import numpy as np
@@ -16,7 +17,9 @@ from hypothesis import strategies as st
 from strategies import policies
 
 from onehot_fast import Column, Encoder, OneHotMatrix
-from onehot_fast.encoder import Special
+from onehot_fast._runtime.registry import ENGINES, wrappers
+from onehot_fast._schema.formats import FORMATS, format_names
+from onehot_fast.encoder import Output, Special
 
 POOLS = {
     "texts": ["", "a", "b", "B", "ä", "a_b", "long enough to leave every small buffer"],
@@ -166,3 +169,12 @@ def test_inverse_gives_the_values_back(data, options, output):
     ]
 
     assert decoded == wanted
+
+
+def test_the_formats_are_those_of_the_types_and_of_the_libraries():
+    """A type checker needs the names written out; Dask's own name is for its tables alone."""
+    written = {each for each in get_args(Output) if each is not None}
+
+    assert written == {*FORMATS} - {"dask"}
+    assert {*format_names(["table"])} == {*wrappers()}
+    assert {each for one in FORMATS.values() for each in one.engines} == {*ENGINES.values()}
