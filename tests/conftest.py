@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from libraries import LIBRARIES
-from may_skip import MAY_SKIP
+
+from support.libraries import LIBRARIES
+from support.may_skip import MAY_SKIP
 
 # A hostile array is slow to draw, unique values are drawn by rejection, and the machine may be
 # busy.

@@ -8,12 +8,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 
 import onehot_fast
 from onehot_fast._arguments.messages import with_column_context
+from support import oracle, strategies
 
 INDICES = np.array([[0, 1, 2], [2, 1, 0]])
 

@@ -7,13 +7,12 @@ import sys
 import warnings
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import onehot_fast
+from support import oracle, strategies
 
 RESULT_DTYPES = tuple(map(np.dtype, "?bBhHiIlLqQefd"))
 MAX_BYTES = 2**20

@@ -6,11 +6,10 @@ import array as buffers
 import enum
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 
 from onehot_fast import empty, infer_shape, one_hot
+from support import oracle, strategies
 
 ONE, ZERO = np.float32([1, 0])
 

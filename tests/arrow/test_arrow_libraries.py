@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import run
 
 from onehot_fast.adapter import read_arrow as read
+from support.programs import run
 
 pa = pytest.importorskip("pyarrow", minversion="18")
 pc = pytest.importorskip("pyarrow.compute")

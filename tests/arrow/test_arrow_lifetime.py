@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arrow_producer import (
+
+from onehot_fast.adapter import read_arrow as read
+from support.arrow_producer import (
     FILL,
     RELEASE,
     TEXTS,
@@ -22,9 +24,7 @@ from arrow_producer import (
     pointer_in,
     producer,
 )
-from programs import HANG
-
-from onehot_fast.adapter import read_arrow as read
+from support.programs import HANG
 
 __all__ = ["producer"]
 

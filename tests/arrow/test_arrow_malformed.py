@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arrow_producer import FILL, TEXTS, CSchema, new_capsule, packed, producer
 
 from onehot_fast.adapter import read_arrow as read
+from support.arrow_producer import FILL, TEXTS, CSchema, new_capsule, packed, producer
 
 __all__ = ["producer"]
 

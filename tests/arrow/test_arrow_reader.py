@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from arrow_producer import INTEGERS, dictionary_pair, packed, producer
 
 from onehot_fast.adapter import read_arrow as read
+from support.arrow_producer import INTEGERS, dictionary_pair, packed, producer
 
 __all__ = ["producer"]
 

@@ -10,7 +10,6 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from equal_values import EQUAL, check_order
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from onehot_fast import Column, Encoder
 from onehot_fast._categories import keys as by_key
 from onehot_fast._categories.values import read_column
 from onehot_fast.adapter import Categories, Values
+from support.equal_values import EQUAL, check_order
 
 INT64 = st.sampled_from([-(2**63), -(2**53) - 1, -1, 0, 1, 2, 2**53, 2**53 + 1, 2**63 - 1])
 UINT64 = st.sampled_from([0, 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1])

@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from encoder_oracle import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onehot_fast import Encoder
+from support.encoder_oracle import (
     INFREQUENT,
     MISSING,
     UNKNOWN,
@@ -15,11 +19,7 @@ from encoder_oracle import (
     meaning,
     refused_row,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import policies
-
-from onehot_fast import Encoder
+from support.strategies import policies
 
 VALUES = ["a", "b", "c", "B", "", 1, 2.5, None, float("nan")]
 FRAMES = ["pandas", "polars", "pyarrow"]

@@ -7,13 +7,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, Encoder
 from onehot_fast._categories.values import read_column
 from onehot_fast.table import ArrayTable, read_table
+from support import strategies
 
 CATEGORY = np.array(["a"])
 

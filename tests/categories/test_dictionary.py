@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dictionary_values import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onehot_fast._categories.hashtable.dictionary import Dictionary, number_labels
+from onehot_fast._categories.strings import Strings
+from onehot_fast._kernels import simd
+from onehot_fast.adapter import Rows
+from onehot_fast.adapter import read_arrow as read
+from support.dictionary_values import (
     ALPHABETS,
     BYTES_TYPES,
     LENGTHS,
@@ -21,16 +29,8 @@ from dictionary_values import (
     numbered,
     texts_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from programs import running
-from strategies import examples
-
-from onehot_fast._categories.hashtable.dictionary import Dictionary, number_labels
-from onehot_fast._categories.strings import Strings
-from onehot_fast._kernels import simd
-from onehot_fast.adapter import Rows
-from onehot_fast.adapter import read_arrow as read
+from support.programs import running
+from support.strategies import examples
 
 pa = pytest.importorskip("pyarrow")
 

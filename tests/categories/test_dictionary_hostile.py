@@ -7,8 +7,12 @@ import sys
 
 import numpy as np
 import pytest
-from arrow_producer import packed, producer
-from dictionary_values import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onehot_fast.adapter import read_arrow as read
+from support.arrow_producer import packed, producer
+from support.dictionary_values import (
     BYTES_TYPES,
     LENGTHS,
     Dictionary,
@@ -18,11 +22,7 @@ from dictionary_values import (
     learned,
     numbered,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from strategies import examples
-
-from onehot_fast.adapter import read_arrow as read
+from support.strategies import examples
 
 __all__ = ["producer"]
 

@@ -8,9 +8,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import strategies
 
 import onehot_fast
+from support import strategies
 
 INDICES = np.array([[0, 2, 2], [1, -1, 9]])
 N_ON, N_OFF = 4, 14  # of the 6 * 3 elements

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from programs import HANG
+
+from support.programs import HANG
 
 COMMAND = [sys.executable, "-P", "-m", "onehot_fast.cli"]
 
@@ -64,7 +65,7 @@ def call(capfdbinary):
 @pytest.fixture
 def table():
     """Return the table."""
-    from command_files import make
+    from support.command_files import make
 
     return make()
 
@@ -72,7 +73,7 @@ def table():
 @pytest.fixture
 def small(table, tmp_path):
     """Return a Parquet file of a few row groups."""
-    from command_files import write
+    from support.command_files import write
 
     return write(table, tmp_path / "in.parquet")
 

@@ -19,13 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import command_files as files
 import pytest
-import signalling
-from command_files import Exit, arrow, pa, parquet
 
 from onehot_fast import Encoder
 from onehot_fast.cli import outputs
+from support import command_files as files
+from support import signalling
+from support.command_files import Exit, arrow, pa, parquet
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 ROUNDS = int(os.environ.get("ONEHOT_FAST_FAULTS", "1"))

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_files import pa, parquet
+
+from support.command_files import pa, parquet
 
 duckdb = pytest.importorskip("duckdb")
 polars = pytest.importorskip("polars")

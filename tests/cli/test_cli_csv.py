@@ -14,14 +14,14 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-import command_files as files
 import pytest
-from command_files import Exit, pa, parquet
-from command_files import csv as arrow_csv
 
 from onehot_fast.cli import cells
 from onehot_fast.cli.csv_reader import FilledRows, unique_names
 from onehot_fast.cli.writers import Writer
+from support import command_files as files
+from support.command_files import Exit, pa, parquet
+from support.command_files import csv as arrow_csv
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

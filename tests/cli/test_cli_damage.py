@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_files import pa, parquet
 
 from onehot_fast.cli.parquet import footer as thrift
 from onehot_fast.cli.parquet import footer_in
+from support.command_files import pa, parquet
 
 
 def change_footer(path, change):

@@ -6,9 +6,10 @@ import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import command_files as files
 import pytest
-from command_files import pa
+
+from support import command_files as files
+from support.command_files import pa
 
 
 @pytest.mark.parametrize("layout", ["columns", "dictionary"])

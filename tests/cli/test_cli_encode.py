@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import command_files as files
 import pytest
-from command_files import arrow, pa
 
 from onehot_fast import Encoder
+from support import command_files as files
+from support.command_files import arrow, pa
 
 LINE = "encode in.parquet -c carrier,dest"
 

@@ -7,14 +7,14 @@ import os
 from collections import Counter
 from pathlib import Path
 
-import command_files as files
 import pytest
-from command_files import Exit, pa, parquet
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import examples
 
 from onehot_fast.cli import folder_keys, main
+from support import command_files as files
+from support.command_files import Exit, pa, parquet
+from support.strategies import examples
 
 dataset = pytest.importorskip("pyarrow.dataset")
 

@@ -9,13 +9,13 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import command_files as files
-import encoder_oracle
 import pytest
-from command_files import pa
-from programs import HANG
 
 from onehot_fast import Encoder
+from support import command_files as files
+from support import encoder_oracle
+from support.command_files import pa
+from support.programs import HANG
 
 COMPLETE = "_ONEHOT_FAST_COMPLETE"
 STRANGE = ["a,b", "with space", "tab\tand\x1b[31mred", "=2+3", "ü", "c=d", "a.b", "a"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import command_files as files
 import numpy as np
 import pytest
-from command_files import Exit, pa, parquet
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
 
 from onehot_fast import multi_hot
 from onehot_fast.cli import main
+from support import command_files as files
+from support.command_files import Exit, pa, parquet
+from support.strategies import examples
 
 sparse = pytest.importorskip("scipy.sparse")
 

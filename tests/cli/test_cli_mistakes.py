@@ -7,12 +7,12 @@ import re
 import sys
 from pathlib import Path
 
-import programs
 import pytest
-from command_files import Exit, pa, parquet
 
 from onehot_fast import Encoder
 from onehot_fast.cli.messages import CommandError, writing
+from support import programs
+from support.command_files import Exit, pa, parquet
 
 pytestmark = pytest.mark.usefixtures("t_csv")
 OLD = "of another"

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_files import arrow, pa, parquet
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
 
 from onehot_fast import Encoder
 from onehot_fast.cli.batches import batch_rows
@@ -23,6 +21,8 @@ from onehot_fast.cli.parquet import footer as thrift
 from onehot_fast.cli.parquet_reader import ParquetReader
 from onehot_fast.cli.places import place_of
 from onehot_fast.cli.reader import Input
+from support.command_files import arrow, pa, parquet
+from support.strategies import examples
 
 
 def reader_of(path):

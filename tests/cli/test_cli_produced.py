@@ -8,9 +8,10 @@ import json
 import shlex
 from pathlib import Path
 
-import library_types
 import pytest
-from command_files import pa, parquet
+
+from support import library_types
+from support.command_files import pa, parquet
 
 polars = pytest.importorskip("polars")
 duckdb = pytest.importorskip("duckdb")

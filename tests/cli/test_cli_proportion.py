@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
-from command_files import Exit, pa
 
 from onehot_fast.cli import (
     cells,
@@ -22,6 +21,7 @@ from onehot_fast.cli import (
 from onehot_fast.cli.parquet import CODECS, are_bits, footer_in, groups_of, read_bits
 from onehot_fast.cli.parquet import footer as thrift
 from onehot_fast.cli.parquet import writer as writing
+from support.command_files import Exit, pa
 
 
 def table_of(n_rows):

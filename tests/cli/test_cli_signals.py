@@ -12,11 +12,11 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
-import command_files as files
-import programs
 import pytest
-import signalling
-from command_files import Exit
+
+from support import command_files as files
+from support import programs, signalling
+from support.command_files import Exit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 LINE = "encode in.parquet -c carrier,dest"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import command_files as files
 import pytest
-from command_files import Exit, pa
 
 from onehot_fast import Encoder
 from onehot_fast.cli import flags, formats, source, writers
 from onehot_fast.cli.commands import commands
 from onehot_fast.integrations.arrow import LAYOUTS
+from support import command_files as files
+from support.command_files import Exit, pa
 
 
 def option_of(command, name):

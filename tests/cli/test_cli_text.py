@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import command_files as files
 import pytest
-from command_files import Exit, csv, pa, parquet
+
+from support import command_files as files
+from support.command_files import Exit, csv, pa, parquet
 
 pytestmark = pytest.mark.usefixtures("t_csv")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import arrow_types
-import command_files as files
 import pytest
-from command_files import pa, parquet
+
+from support import arrow_types
+from support import command_files as files
+from support.command_files import pa, parquet
 
 NO_JSON = ("month_day_nano_interval",)
 EVERY = [

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
 
 from onehot_fast import Encoder, UnknownValueError, UnknownValueWarning
 from onehot_fast._categories.keys import MissingName, name_key, name_keys
 from onehot_fast.table import column_positions
+from support.strategies import examples
 
 pd = pytest.importorskip("pandas")
 

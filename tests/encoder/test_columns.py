@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import LIBRARIES
 
 from onehot_fast import Encoder
+from support.libraries import LIBRARIES
 
 MATRICES = ("numpy", "csr", "csr_matrix", "csc", "implicit")  # the last one has products
 TRAIN = {"age": [1.5, 2.5, 3.5], "plan": ["a", "b", "a"], "n": [4, 5, 6], "kind": ["x", "x", "y"]}

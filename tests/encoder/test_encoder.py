@@ -8,18 +8,18 @@ from functools import reduce
 from itertools import chain
 from typing import get_args
 
-import encoder_oracle
 import numpy as np
 import pytest
-from encoder_oracle import Options
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import policies
 
 from onehot_fast import Column, Encoder, OneHotMatrix
 from onehot_fast._runtime.registry import ENGINES, wrappers
 from onehot_fast._schema.formats import FORMATS, format_names
 from onehot_fast.encoder import Output, Special
+from support import encoder_oracle
+from support.encoder_oracle import Options
+from support.strategies import policies
 
 POOLS = {
     "texts": ["", "a", "b", "B", "ä", "a_b", "long enough to leave every small buffer"],

@@ -9,14 +9,14 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from engines import CHOICES, IN_ONE_PROCESS, OPTIONS, PARTS, check_engine
 from hypothesis import given
-from libraries import LIBRARIES
-from strategies import examples
 
 from onehot_fast import Encoder
 from onehot_fast._categories.values import read_column
 from onehot_fast.table import read_table
+from support.engines import CHOICES, IN_ONE_PROCESS, OPTIONS, PARTS, check_engine
+from support.libraries import LIBRARIES
+from support.strategies import examples
 
 
 def test_large_tables_are_decoded_column_by_column(library):

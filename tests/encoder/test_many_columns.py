@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from libraries import LIBRARIES
-from work import CountedName, work_of
 
 from onehot_fast import Encoder
+from support.libraries import LIBRARIES
+from support.work import CountedName, work_of
 
 FEW, MANY = 100, 400
 # Linear work grows by a factor of 4, quadratic work by 16.

@@ -9,14 +9,14 @@ import warnings
 from collections import Counter
 from html import unescape
 
-import encoder_oracle
 import numpy as np
 import pytest
-from encoder_oracle import Options
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Encoder, UnknownValueError, UnknownValueWarning
+from support import encoder_oracle
+from support.encoder_oracle import Options
 
 VALUES = st.lists(st.sampled_from(["a", "b", "c", "dd", None]), min_size=1, max_size=12)
 TRAIN = {"size": ["S", "L", "S", None], "city": ["x", "y", "x", "x"], "n": [1, 2, 3, 4]}

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from postgres import cluster, programs
+
+from support.postgres import cluster, programs
 
 
 @pytest.fixture(scope="session")
@@ -16,14 +17,15 @@ def spark(tmp_path_factory):
     java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
     if not (shutil.which("java") or os.path.exists(java)):
         pytest.skip("Spark needs Java 17, and there is no java on the path nor in JAVA_HOME")
-    import spark_daemon
     from pyspark.sql import SparkSession
+
+    from support import spark_daemon
 
     settings = {
         # Few rows: what costs is to compile, to plan, and to start workers.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.adaptive.enabled": "false",
-        "spark.python.daemon.module": "spark_daemon",
+        "spark.python.daemon.module": "support.spark_daemon",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -36,7 +38,7 @@ def spark(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("PYTHONPATH", str(Path(spark_daemon.__file__).parent), prepend=os.pathsep)
+        patch.setenv("PYTHONPATH", str(Path(spark_daemon.__file__).parents[1]), prepend=os.pathsep)
         builder = SparkSession.builder.master("local[2,3]").appName("tests of onehot_fast")
         session = builder.config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("OFF")

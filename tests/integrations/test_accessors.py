@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import cells, equal
-from strategies import policies
+
+from support.libraries import cells, equal
+from support.strategies import policies
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pytest.importorskip("pyarrow")
 pytest.importorskip("scipy")
 
-import frame_strategies as pandas_columns  # noqa: E402  after the skips above
-import polars_strategies as polars_columns  # noqa: E402
-
 import onehot_fast.integrations.pandas  # noqa: E402
 import onehot_fast.integrations.polars  # noqa: E402
 from onehot_fast import Column, Encoder, UnknownValueError  # noqa: E402
+from support import frame_strategies as pandas_columns  # noqa: E402  after the skips above
+from support import polars_strategies as polars_columns  # noqa: E402
 
 pytestmark = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 

@@ -14,13 +14,13 @@ ds = pytest.importorskip("pyarrow.dataset")
 pq = pytest.importorskip("pyarrow.parquet")
 
 import pyarrow.compute as pc  # noqa: E402
-from arrow_strategies import INTEGERS, NAN, TEXTS, can, columns  # noqa: E402
-from encoder_oracle import UNKNOWN_RULES  # noqa: E402
-from strategies import policies  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import encode, expression, register  # noqa: E402
 from onehot_fast.integrations.arrow.functions import _column, _Function  # noqa: E402
+from support.arrow_strategies import INTEGERS, NAN, TEXTS, can, columns  # noqa: E402
+from support.encoder_oracle import UNKNOWN_RULES  # noqa: E402
+from support.strategies import policies  # noqa: E402
 
 TABLE = pa.table({"size": ["S", "L", None, "S", "new"], "n": [1, 2, 3, 4, 5]})
 TRAIN = TABLE.slice(0, 4)

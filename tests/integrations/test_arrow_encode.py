@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
 
-from arrow_strategies import BYTES, INTEGERS, TEXTS, Drawn, columns  # noqa: E402
-from libraries import equal, plain  # noqa: E402
-from programs import WITHOUT_PANDAS, run  # noqa: E402
-from strategies import policies  # noqa: E402
-
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema  # noqa: E402
+from support.arrow_strategies import BYTES, INTEGERS, TEXTS, Drawn, columns  # noqa: E402
+from support.libraries import equal, plain  # noqa: E402
+from support.programs import WITHOUT_PANDAS, run  # noqa: E402
+from support.strategies import policies  # noqa: E402
 
 TABLE = pa.table(
     {

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import assert_read
+
+from support.libraries import assert_read
 
 pa = pytest.importorskip("pyarrow")
 dataset = pytest.importorskip("pyarrow.dataset")

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
 
-from arrow_strategies import INTEGERS, TEXTS, columns  # noqa: E402  after the skip above
-
 from onehot_fast.integrations.arrow import one_hot  # noqa: E402
+from support.arrow_strategies import INTEGERS, TEXTS, columns  # noqa: E402  after the skip above
 
 LAYOUTS = ("columns", "struct", "array", "tensor", "dictionary")
 layouts = st.sampled_from(LAYOUTS)

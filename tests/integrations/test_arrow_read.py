@@ -7,17 +7,17 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from hypothesis import given
-from libraries import assert_read, plain
+
+from support.libraries import assert_read, plain
 
 pa = pytest.importorskip("pyarrow")
 pc = pytest.importorskip("pyarrow.compute")
-
-from arrow_strategies import INTEGERS, columns  # noqa: E402  after the skip above
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
 from onehot_fast._categories.values import read_column  # noqa: E402
 from onehot_fast.integrations.arrow import encode  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
+from support.arrow_strategies import INTEGERS, columns  # noqa: E402  after the skip above
 
 STORED = {
     "opaque": ["1", None, "2"],

@@ -10,11 +10,10 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-import arrow_types  # noqa: E402  after the skip above
-
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import decode, encode  # noqa: E402
 from onehot_fast.integrations.arrow._types import type_name, type_of_name  # noqa: E402
+from support import arrow_types  # noqa: E402  after the skip above
 
 every_type = pytest.mark.parametrize(
     ("kind", "values"), arrow_types.EVERY, ids=[str(kind) for kind, _ in arrow_types.EVERY]

@@ -7,13 +7,21 @@ from itertools import cycle, islice
 
 import numpy as np
 import pytest
-from engines import CHOICES, OPTIONS, PARTS, Engine, check_engine, pandas_frame, plain_columns
-from foreign_columns import existing
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import examples
 
 from onehot_fast import Encoder, UnknownValueWarning
+from support.engines import (
+    CHOICES,
+    OPTIONS,
+    PARTS,
+    Engine,
+    check_engine,
+    pandas_frame,
+    plain_columns,
+)
+from support.foreign_columns import existing
+from support.strategies import examples
 
 pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")

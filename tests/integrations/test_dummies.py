@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
-from frame_strategies import PANDAS_3, frames, indexes, labels, series  # noqa: E402
-from side_by_side import assert_same_outcome  # noqa: E402
-from strategies import examples  # noqa: E402
-
 from onehot_fast.integrations.pandas import from_dummies, get_dummies, str_get_dummies  # noqa: E402
+from support.frame_strategies import PANDAS_3, frames, indexes, labels, series  # noqa: E402
+from support.side_by_side import assert_same_outcome  # noqa: E402
+from support.strategies import examples  # noqa: E402
 
 RESULTS = [None, "bool", "uint8", "int64", "float32", "complex64", "m8[ns]"]
 EXTENSIONS = ["boolean", "Int8", "Float32", "bool[pyarrow]", "int16[pyarrow]", "category"]

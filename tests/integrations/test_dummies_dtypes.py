@@ -10,10 +10,9 @@ import pytest
 pd = pytest.importorskip("pandas", "3.0")  # before, pandas fails for most Arrow types
 pytest.importorskip("pyarrow")
 
-from dtype_families import families  # noqa: E402
-from side_by_side import assert_same, outcome  # noqa: E402
-
 from onehot_fast.integrations.pandas import from_dummies, get_dummies, str_get_dummies  # noqa: E402
+from support.dtype_families import families  # noqa: E402
+from support.side_by_side import assert_same, outcome  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # pandas deprecates some periods and dtypes
 OPTIONS = [

@@ -13,13 +13,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import onnx_models
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples, policies
 
 from onehot_fast import Encoder
+from support import onnx_models
+from support.strategies import examples, policies
 
 pl = pytest.importorskip("polars")
 

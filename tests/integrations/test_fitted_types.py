@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from libraries import equal
 
 from onehot_fast import Encoder
+from support.libraries import equal
 
 
 def table_of(library, values, dtype):

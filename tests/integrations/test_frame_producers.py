@@ -12,10 +12,9 @@ pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
-from pandas_types import text_dtypes  # noqa: E402  after the skips above
-
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast._categories.values import read_column  # noqa: E402
+from support.pandas_types import text_dtypes  # noqa: E402  after the skips above
 
 ROWS = ["L", None, "S", "L"]
 LEVELS = ["S", "M", "L"]  # in no alphabetical order, and M does not occur

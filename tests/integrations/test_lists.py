@@ -15,14 +15,14 @@ pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
 pytest.importorskip("scipy")
 
-import arrow_strategies  # noqa: E402  after the skips above
 import pyarrow.compute as pc  # noqa: E402  after the skips above
-from arrow_strategies import can  # noqa: E402
-from frame_strategies import TEXT  # noqa: E402
 
 import onehot_fast  # noqa: E402
 import onehot_fast.integrations.pandas  # noqa: E402
 import onehot_fast.integrations.polars  # noqa: E402
+from support import arrow_strategies  # noqa: E402  after the skips above
+from support.arrow_strategies import can  # noqa: E402
+from support.frame_strategies import TEXT  # noqa: E402
 
 every_library = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
 every_accessor = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from libraries import plain
+
+from support.libraries import plain
 
 nw = pytest.importorskip("narwhals")
 pl = pytest.importorskip("polars")

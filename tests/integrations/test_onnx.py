@@ -8,7 +8,8 @@ import json
 
 import numpy as np
 import pytest
-from onnx_models import assert_same, run
+
+from support.onnx_models import assert_same, run
 
 pytest.importorskip("onnx")
 

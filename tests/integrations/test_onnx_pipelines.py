@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx_models import run
-from programs import run as run_program
-from strategies import examples
+
+from support.onnx_models import run
+from support.programs import run as run_program
+from support.strategies import examples
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from programs import WITHOUT_PYARROW, run
+
+from support.programs import WITHOUT_PYARROW, run
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
-from frame_strategies import frames, labels, series  # noqa: E402  after the skips above
-from side_by_side import assert_same  # noqa: E402
-from strategies import examples  # noqa: E402
-
 from onehot_fast import Encoder, Special  # noqa: E402
 from onehot_fast.adapter import ColumnSchema, Decoded, PassThrough, read_table  # noqa: E402
 from onehot_fast.integrations.pandas import get_dummies, wrap  # noqa: E402
+from support.frame_strategies import frames, labels, series  # noqa: E402  after the skips above
+from support.side_by_side import assert_same  # noqa: E402
+from support.strategies import examples  # noqa: E402
 
 BARE = pd.DataFrame({"n": [1, 2], "size": ["S", None], "kind": ["x", "y"]})
 OTHER = [

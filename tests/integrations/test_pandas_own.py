@@ -1,7 +1,8 @@
 """pandas' own tests of the three functions, from the installed pandas, run against ours."""
 
 import pytest
-from redirect import run_redirected
+
+from support.redirect import run_redirected
 
 pytest.importorskip("pandas")
 pytest.importorskip("hypothesis")  # pandas' fixtures import it

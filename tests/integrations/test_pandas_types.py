@@ -11,11 +11,11 @@ import pytest
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
-import pandas_types as types  # noqa: E402  after the skips above
 from pandas.api.extensions import ExtensionDtype  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.pandas._dtypes import dtype_of_name  # noqa: E402
+from support import pandas_types as types  # noqa: E402  after the skips above
 
 # Classes that have no columns: a Series of the first is one of the NumPy dtype.
 ABSTRACT = {

@@ -5,18 +5,18 @@ import datetime
 import numpy as np
 import pytest
 from hypothesis import given
-from libraries import assert_read
+
+from support.libraries import assert_read
 
 pl = pytest.importorskip("polars")
-
-from polars_strategies import INTEGERS, LETTERS, series  # noqa: E402  after the skip above
-from programs import WITHOUT_PYARROW, run  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast._categories.values import read_column  # noqa: E402
 from onehot_fast.adapter import PassThrough  # noqa: E402
 from onehot_fast.integrations.polars import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
+from support.polars_strategies import INTEGERS, LETTERS, series  # noqa: E402  after the skip above
+from support.programs import WITHOUT_PYARROW, run  # noqa: E402
 
 ENDS = [datetime.date.min, datetime.date.max]
 WIDE = [0, None, 2**64 - 1, 2**63]

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 pl = pytest.importorskip("polars")
 
 from polars import selectors as cs  # noqa: E402  after the skip above
-from polars_strategies import LETTERS, matrix, series  # noqa: E402  after the skip above
 
 import onehot_fast.integrations.polars  # noqa: E402, F401
 from onehot_fast import Encoder  # noqa: E402
+from support.polars_strategies import LETTERS, matrix, series  # noqa: E402  after the skip above
 
 SIZES = pl.Enum(["S", "M", "L"])
 FRAME = pl.DataFrame(

@@ -8,7 +8,8 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from libraries import plain
+
+from support.libraries import plain
 
 pl = pytest.importorskip("polars")
 

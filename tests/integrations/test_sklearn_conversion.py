@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
+
+from support.strategies import examples
 
 pytest.importorskip("pandas")
 pytest.importorskip("sklearn")

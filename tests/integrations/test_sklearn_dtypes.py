@@ -15,14 +15,14 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 pytest.importorskip("sklearn")
 
-from dtype_families import families, is_category  # noqa: E402
 from scipy import sparse  # noqa: E402
 from sklearn import preprocessing  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.model_selection import KFold  # noqa: E402
-from sklearn_cases import outcome, plain  # noqa: E402
 
 from onehot_fast.integrations import sklearn as ours  # noqa: E402
+from support.dtype_families import families, is_category  # noqa: E402
+from support.sklearn_cases import outcome, plain  # noqa: E402
 
 SPLITS = KFold(2, shuffle=True, random_state=0)
 ENCODERS = [

@@ -16,23 +16,12 @@ from hypothesis import strategies as st
 pytest.importorskip("sklearn")
 
 import sklearn
-from libraries import LIBRARIES
 from scipy import sparse
 from sklearn import preprocessing
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 from sklearn.preprocessing._encoders import _BaseEncoder
-from sklearn_cases import (
-    Case,
-    cases,
-    ordinal_parameters,
-    outcome,
-    parameters,
-    plain,
-    table_cases,
-    target_parameters,
-)
 
 from onehot_fast.adapter import Categories
 from onehot_fast.integrations.sklearn import (
@@ -42,6 +31,17 @@ from onehot_fast.integrations.sklearn import (
     OneHotEncoder,
     OrdinalEncoder,
     TargetEncoder,
+)
+from support.libraries import LIBRARIES
+from support.sklearn_cases import (
+    Case,
+    cases,
+    ordinal_parameters,
+    outcome,
+    parameters,
+    plain,
+    table_cases,
+    target_parameters,
 )
 
 KINDS = [OneHotEncoder, OrdinalEncoder, TargetEncoder]

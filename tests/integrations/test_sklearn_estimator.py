@@ -5,7 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from programs import run
+
+from support.programs import run
 
 pytest.importorskip("pandas")
 pytest.importorskip("sklearn", "1.6")

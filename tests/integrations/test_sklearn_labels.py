@@ -17,11 +17,11 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn import config_context, get_config, preprocessing
 from sklearn.base import clone
-from sklearn_cases import COLUMNS, POOLS, SERIES, outcome, plain, tables
-from sklearn_cases import array as rows_of
 
 from onehot_fast.integrations import sklearn as ours
 from onehot_fast.integrations.sklearn import LabelBinarizer, MultiLabelBinarizer, label_binarizer
+from support.sklearn_cases import COLUMNS, POOLS, SERIES, outcome, plain, tables
+from support.sklearn_cases import array as rows_of
 
 LABELS = ["b", "a", "c", "a"]
 KINDS = POOLS | {

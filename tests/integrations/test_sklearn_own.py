@@ -1,7 +1,8 @@
 """The tests of the installed scikit-learn pass with our classes."""
 
 import pytest
-from redirect import run_redirected
+
+from support.redirect import run_redirected
 
 pytest.importorskip("sklearn")
 

@@ -14,11 +14,11 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from engines import CHOICES, OPTIONS, PARTS, Engine, check_engine, document
 from hypothesis import given
-from strategies import examples
 
 from onehot_fast import Encoder, UnknownValueWarning
+from support.engines import CHOICES, OPTIONS, PARTS, Engine, check_engine, document
+from support.strategies import examples
 
 pytest.importorskip("pyspark")
 

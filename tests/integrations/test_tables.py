@@ -9,13 +9,10 @@ import pickle
 from dataclasses import dataclass, replace
 from typing import Any
 
-import encoder_oracle as oracle
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import cells, equal, plain
-from strategies import policies
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
@@ -26,14 +23,16 @@ from onehot_fast.adapter import (
     integration,
     read_table,
 )
+from support import encoder_oracle as oracle
+from support.libraries import cells, equal, plain
+from support.strategies import policies
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
-import arrow_strategies  # noqa: E402  after the skips above
-import frame_strategies as pandas_strategies  # noqa: E402
-import polars_strategies  # noqa: E402
+from support import arrow_strategies, polars_strategies  # noqa: E402  after the skips above
+from support import frame_strategies as pandas_strategies  # noqa: E402
 
 every_library = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
 POLICIES = policies(

@@ -11,12 +11,11 @@ import onehot_fast
 
 torch = pytest.importorskip("torch")
 
-from programs import HANG  # noqa: E402
-from tensors import labels_and_options, operator_policies, outcome, stored  # noqa: E402
-
 from onehot_fast.integrations.torch import _composition, _operators, decode, one_hot  # noqa: E402
 from onehot_fast.integrations.torch._operators import ALLOCATING, DECODING, FILLING  # noqa: E402
 from onehot_fast.integrations.torch.function import SMOOTHED, VALUES  # noqa: E402
+from support.programs import HANG  # noqa: E402
+from support.tensors import labels_and_options, operator_policies, outcome, stored  # noqa: E402
 
 # torch warns that complex32 is experimental, and its compiler of its own deprecations.
 pytestmark = pytest.mark.filterwarnings(

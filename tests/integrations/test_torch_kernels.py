@@ -10,7 +10,8 @@ import os
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import examples
+
+from support.strategies import examples
 
 torch = pytest.importorskip("torch")
 if importlib.util.find_spec("triton") is None:
@@ -18,10 +19,9 @@ if importlib.util.find_spec("triton") is None:
 if os.environ.get("TRITON_INTERPRET") != "1":
     pytest.skip("needs TRITON_INTERPRET=1 and a process of its own", allow_module_level=True)
 
-from tensors import labels_and_options, operator_policies, outcome, stored  # noqa: E402
-
 from onehot_fast.integrations.torch import _launch, decode, one_hot  # noqa: E402
 from onehot_fast.integrations.torch.function import INDICES, SMOOTHED, VALUES  # noqa: E402
+from support.tensors import labels_and_options, operator_policies, outcome, stored  # noqa: E402
 
 # The interpreters of some versions of triton convert arrays of one element to scalars.
 pytestmark = pytest.mark.filterwarnings(

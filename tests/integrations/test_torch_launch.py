@@ -6,9 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from programs import run, start  # noqa: E402
-
 from onehot_fast.integrations.torch import _launch, decode, one_hot  # noqa: E402
+from support.programs import run, start  # noqa: E402
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 LABELS = torch.tensor([[0, 2, 1], [1, 255, 0]])

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
 
 import onehot_fast
+from support.strategies import examples
 
 torch = pytest.importorskip("torch")
 
-from tensors import LIMITS, outcome  # noqa: E402
-
 from onehot_fast.integrations.torch import _composition, decode, multi_hot, one_hot  # noqa: E402
 from onehot_fast.integrations.torch.function import COUNTABLE, INTEGERS, VALUES  # noqa: E402
+from support.tensors import LIMITS, outcome  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:ComplexHalf:UserWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"

@@ -30,11 +30,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-import foreign_columns
-import library_types
 import numpy as np
 import pytest
-from foreign_columns import (
+
+import onehot_fast
+from onehot_fast import Encoder
+from support import foreign_columns, library_types
+from support.foreign_columns import (
     FRAMES,
     N_ROWS,
     dask_settings,
@@ -48,10 +50,7 @@ from foreign_columns import (
     table_of,
     write_file,
 )
-from library_types import CASES, TypeCase, is_newer, unknown_types
-
-import onehot_fast
-from onehot_fast import Encoder
+from support.library_types import CASES, TypeCase, is_newer, unknown_types
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning"),

@@ -14,11 +14,10 @@ import functools
 import math
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 
 import onehot_fast
+from support import oracle, strategies
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64)
 DEPTH = 21

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import INDEX_DTYPES, examples
 
 from onehot_fast._kernels import dispatch
 from onehot_fast._pipeline import sparse
 from onehot_fast._runtime import memory
 from onehot_fast._schema.coded_column import recode
 from onehot_fast.adapter import CodedColumn, write
+from support.strategies import INDEX_DTYPES, examples
 
 CODE_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 ROWS = (0, 1, 7, 8, 9, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 16385, 32805)

@@ -6,10 +6,10 @@ import itertools
 import math
 
 import numpy as np
-import oracle
 import pytest
 
 from onehot_fast.operators import onnx
+from support import oracle
 
 STRINGS = {
     "U": np.array(["no", "maybe"]),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 
 import numpy as np
-import oracle
 import pytest
 
 from onehot_fast.operators import openvino
+from support import oracle
 
 INDICES = np.array([[0, -1, 2], [3, -3, -4]])
 STRING = np.dtypes.StringDType()

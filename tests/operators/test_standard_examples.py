@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import numpy as np
-import oracle
 import pytest
 
 from onehot_fast.operators import onnx, openvino
+from support import oracle
 
 EXAMPLES = json.loads(
     (Path(__file__).parents[1] / "data" / "seed_examples.json").read_text(encoding="utf-8")

@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import oracle
-import programs
 import pytest
+
+from support import oracle, programs
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT))  # behind the installed package: the checkout may not be built

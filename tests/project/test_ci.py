@@ -6,7 +6,7 @@ import itertools
 import re
 from pathlib import Path
 
-from may_skip import MAY_SKIP
+from support.may_skip import MAY_SKIP
 
 ROOT = Path(__file__).parents[2]
 FILES = [*(ROOT / ".ci").iterdir(), ROOT / "Makefile", ROOT / "pyproject.toml"]

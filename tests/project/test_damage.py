@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pickle
 
-import damage
 import numpy as np
 import pytest
 
 from onehot_fast import Encoder, OneHotMatrix
+from support import damage
 
 N_CASES = 150
 

@@ -6,11 +6,11 @@ import importlib
 import pkgutil
 import pydoc
 
-import programs
 import pytest
 
 import onehot_fast
 import onehot_fast.integrations
+from support import programs
 
 INTEGRATIONS = [found.name for found in pkgutil.iter_modules(onehot_fast.integrations.__path__)]
 

@@ -12,10 +12,10 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from programs import run
 
 from onehot_fast._runtime.registry import ENGINES, READERS
 from onehot_fast.adapter import Engine, Integration
+from support.programs import run
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "onehot_fast"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
+
+from support import oracle
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import HANG
+
+from support.programs import HANG
 
 TOOLS = Path(__file__).parents[2] / "tools"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import run, start
 
 import onehot_fast
+from support.programs import run, start
 
 ROOT = Path(__file__).parents[2]
 INFO = onehot_fast.build_info()

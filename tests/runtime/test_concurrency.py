@@ -9,12 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
-import oracle
 import pytest
-import strategies
-from programs import HANG, run
 
 import onehot_fast
+from support import oracle, strategies
+from support.programs import HANG, run
 
 N_CALLERS = 8
 REPEATS = 5

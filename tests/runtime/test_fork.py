@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from programs import needs_fork, run
+
+from support.programs import needs_fork, run
 
 pytestmark = needs_fork
 

@@ -19,11 +19,11 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from programs import needs_fork, run, start
-from strategies import examples
 
 import onehot_fast
 from onehot_fast._runtime import memory
+from support.programs import needs_fork, run, start
+from support.strategies import examples
 
 MIB = 2**20
 LARGE = MIB // 4  # from here on blocks are mapped and recycled

@@ -6,7 +6,8 @@ from importlib.util import find_spec
 from itertools import permutations
 
 import pytest
-from programs import needs_fork, needs_openmp, run
+
+from support.programs import needs_fork, needs_openmp, run
 
 # What each computes with threads, and whether it came out right.
 WORK = {

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from programs import run
 
 import onehot_fast
 import onehot_fast.integrations
 from onehot_fast._runtime.registry import PUBLIC_NAMES
 from onehot_fast.adapter import require
+from support.programs import run
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 

@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import needs_openmp, run
 
 import onehot_fast
 from onehot_fast import Encoder, OneHotMatrix
+from support.programs import needs_openmp, run
 
 PROGRAM = Path(__file__).parents[1] / "support/small_stacks.py"
 BEST, *OTHERS = onehot_fast.build_info()["simd_variants"]

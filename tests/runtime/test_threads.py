@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from programs import needs_fork, needs_openmp, run
 
 import onehot_fast
 from onehot_fast._runtime import parallel
+from support.programs import needs_fork, needs_openmp, run
 
 LARGE = parallel.WORTH_THREADS
 CPUS = os.cpu_count() or 1

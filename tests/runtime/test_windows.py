@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from programs import run
 
 from onehot_fast import Encoder
+from support.programs import run
 
 # What Python has on POSIX systems only.
 MODULES = ("fcntl", "grp", "posix", "pwd", "resource", "termios")

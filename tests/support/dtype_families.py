@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 import pandas as pd
-from library_types import TypeCase, pandas_cases
+
+from support.library_types import TypeCase, pandas_cases
 
 
 def family(dtype: Any) -> Hashable:

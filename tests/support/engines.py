@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from encoder_oracle import UNKNOWN_RULES
 from hypothesis import strategies as st
 
 from onehot_fast import Column, Encoder
 from onehot_fast.adapter import EncodedLayout
+from support.encoder_oracle import UNKNOWN_RULES
 
 Columns = dict[str, list[Any]]
 NAN = float("nan")

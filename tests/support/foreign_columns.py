@@ -11,7 +11,7 @@ lowest ones that ``pyproject.toml`` allows. For versions between them a column m
 not, but no column fails that the list does not have. After a library has changed, write the part
 of the list for the installed versions, of all probes or of some, with::
 
-    python tests/support/foreign_columns.py DuckDB Parquet
+    PYTHONPATH=tests python -m support.foreign_columns DuckDB Parquet
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from library_types import CASES, RECORDED, TypeCase, as_categories
+
+from support.library_types import CASES, RECORDED, TypeCase, as_categories
 
 RECORD = Path(__file__).with_suffix(".tsv")
 HEADING = ("probe", "library", "versions", "error", "type")

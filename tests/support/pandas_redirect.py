@@ -1,7 +1,7 @@
 """A pytest plugin: pandas' own tests meet our functions under pandas' names.
 
-``pytest -p pandas_redirect --pyargs pandas.tests.reshape.test_get_dummies`` runs the tests that
-came with pandas. The last line of the report counts the calls that were redirected.
+``pytest -p support.pandas_redirect --pyargs pandas.tests.reshape.test_get_dummies`` runs the tests
+that came with pandas. The last line of the report counts the calls that were redirected.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
-from redirect import counted, put, pytest_terminal_summary
 
 from onehot_fast.integrations.pandas import from_dummies, get_dummies, str_get_dummies
+from support.redirect import counted, put, pytest_terminal_summary
 
 __all__ = ["pytest_terminal_summary"]
 

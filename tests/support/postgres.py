@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from programs import HANG
+from support.programs import HANG
 
 END = "--end of the result--"
 # The settings of a server whose data nobody needs after the tests.

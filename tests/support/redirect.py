@@ -50,9 +50,9 @@ def run_redirected(
 
     None may fail, at least `n_passed` must pass, and each of ours must be called so often.
     """
-    command = [sys.executable, "-P", "-m", "pytest", "-p", plugin]
+    command = [sys.executable, "-P", "-m", "pytest", "-p", f"support.{plugin}"]
     command += ["-p", "no:cacheprovider", "-q", "--pyargs", *arguments]
-    plugins = str(Path(__file__).parent)
+    plugins = str(Path(__file__).parents[1])
     done = subprocess.run(
         command,
         capture_output=True,

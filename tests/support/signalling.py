@@ -62,7 +62,8 @@ def send_at(place: str, number: int, replace: Callable[[Any, str, Any], None] = 
 
 def run(place: str, number: int | str, *arguments: object) -> tuple[int, str]:
     """Run this program; return its exit code and what it said on standard error."""
-    from programs import HANG  # the program itself, which has no path to it, does not come here
+    # Not above: the program, which has no path to the package, needs no limit.
+    from support.programs import HANG
 
     action = number if isinstance(number, str) else str(int(number))
     program = [sys.executable, "-P", __file__, place, action]

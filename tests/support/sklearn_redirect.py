@@ -1,17 +1,17 @@
 """A pytest plugin: scikit-learn's own tests meet our classes under scikit-learn's names.
 
-``pytest -p sklearn_redirect --pyargs sklearn.preprocessing.tests.test_label`` runs the tests that
-came with scikit-learn. The last line of the report counts the calls that were redirected.
+``pytest -p support.sklearn_redirect --pyargs sklearn.preprocessing.tests.test_label`` runs the
+tests that came with scikit-learn. The last line of the report counts the redirected calls.
 """
 
 from __future__ import annotations
 
 import sys
 
-from redirect import counted, put, pytest_terminal_summary
 from sklearn import preprocessing
 
 from onehot_fast.integrations import sklearn as ours
+from support.redirect import counted, put, pytest_terminal_summary
 
 __all__ = ["pytest_terminal_summary"]
 

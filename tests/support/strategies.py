@@ -9,8 +9,9 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
-from encoder_oracle import UNKNOWN_RULES
 from hypothesis import settings
+
+from support.encoder_oracle import UNKNOWN_RULES
 
 INTEGERS = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
 FLOATS = tuple(map(np.dtype, ("f2", "f4", "f8")))

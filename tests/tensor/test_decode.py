@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import onehot_fast
+from support import oracle, strategies
 
 RECORD = np.dtype([("a", "u1"), ("b", "f8")], align=True)
 # Pairs of different values; NaN and -0.0 are compared by their bits.

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import run
-from strategies import examples
 
 from onehot_fast import Encoder, OneHotMatrix
 from onehot_fast._kernels import implicit
 from onehot_fast._pipeline import gram
+from support.programs import run
+from support.strategies import examples
 
 sparse = pytest.importorskip("scipy.sparse")
 linalg = pytest.importorskip("scipy.sparse.linalg")

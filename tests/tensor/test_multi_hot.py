@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, distinct_labels, multi_hot
 from onehot_fast._categories.lists import Rows
+from support import strategies
 
 LABELS = ["a", "b", "ä", "a b", "", "long enough to leave every small buffer"]
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import onehot_fast
+from support import oracle, strategies
 
 CASES = strategies.cases()
 # Buffers are compared byte by byte: no references, and no padding, which NumPy does not copy.

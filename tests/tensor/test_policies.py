@@ -6,13 +6,12 @@ import math
 import re
 
 import numpy as np
-import oracle
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
 import onehot_fast
+from support import oracle, strategies
 
 # What each pair of policies accepts, besides the classes: (negative indices, out of range).
 POLICIES = [(n, r) for n in ("ignore", "normalize", "error") for r in ("ignore", "error")]

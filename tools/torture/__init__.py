@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-# The oracles and strategies of the tests are modules there.
-sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))
+# The oracles and strategies of the tests are the package `support` there.
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from damage import case as case
+from support.damage import case as case
 
 SECONDS = 60  # of a case, without the import of skops
 with suppress(ImportError):

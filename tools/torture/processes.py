@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import programs
 
+from support import programs
 from torture import pick
 
 PRELUDE = """

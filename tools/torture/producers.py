@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from arrow_producer import Producer
 
 from onehot_fast import Encoder, multi_hot
 from onehot_fast._arrow.array import read
+from support.arrow_producer import Producer
 from torture import pick
 
 ROOM = 4096  # rows that every buffer has

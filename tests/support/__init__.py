@@ -1,0 +1,1 @@
+"""What tests share: oracles, strategies of hypothesis, tables of each library, programs."""
