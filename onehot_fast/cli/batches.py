@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
@@ -61,15 +61,14 @@ def no_rows(schema: pa.Schema) -> pa.Table:
     return pa.Table.from_batches([], schema)
 
 
-def without_dictionaries(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch with plain labels where the schema has no dictionary."""
-    if batch.schema.types == schema.types:
-        return batch
-    columns = [
-        column if column.type == kind else column.dictionary.take(column.indices)
-        for column, kind in zip(batch.columns, schema.types, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+def without_dictionaries(batch: pa.RecordBatch, names: Collection[str]) -> pa.RecordBatch:
+    """Return a batch with plain values in the columns `names`, which have dictionaries."""
+    for i, field in enumerate(batch.schema):
+        if field.name in names:
+            column = batch.column(i)
+            plain = field.with_type(field.type.value_type)
+            batch = batch.set_column(i, plain, column.dictionary.take(column.indices))
+    return batch
 
 
 def matrix_batches(

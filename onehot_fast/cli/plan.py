@@ -66,8 +66,13 @@ def encode_plan(
     """Return how encoding changes the columns of a file."""
     with encoding_input(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
+    plain_labels: list[str] = []
     if layout == "dictionary" and not form.is_text:
-        fields = [_held_labels(field, form) if field.name in new else field for field in after]
+        plain_labels = [name for name in new if not _can_hold_labels(after.field(name), form)]
+        fields = [
+            field.with_type(field.type.value_type) if field.name in plain_labels else field
+            for field in after
+        ]
         after = pa.schema(fields, after.metadata)
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
     after = after.with_metadata({**_kept_metadata(after), **encoder})
@@ -78,7 +83,7 @@ def encode_plan(
         if layout == "csr":
             return matrix_batches(batches, encoders, new, after)
         encoded = map(encoders.with_labels, encode(batches, encoders.values, layout=layout))
-        return (without_dictionaries(batch, after) for batch in encoded)
+        return (without_dictionaries(batch, plain_labels) for batch in encoded)
 
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
@@ -87,12 +92,9 @@ def encode_plan(
     return Plan(after, encoders.columns, new, apply, row_bytes, is_loaded, are_features)
 
 
-def _held_labels(field: pa.Field, form: Format) -> pa.Field:
-    """Return the field of a column of labels, without the dictionary that a format cannot hold."""
-    has_dictionary = pa.types.is_dictionary(field.type)
-    if not has_dictionary or can_hold(form, pa.nulls(1, field.type)):
-        return field
-    return field.with_type(field.type.value_type)
+def _can_hold_labels(field: pa.Field, form: Format) -> bool:
+    """Tell whether a format can hold a column of labels as it is, with its dictionary."""
+    return not pa.types.is_dictionary(field.type) or can_hold(form, pa.nulls(1, field.type))
 
 
 def _kept_metadata(schema: pa.Schema) -> dict[bytes, bytes]:

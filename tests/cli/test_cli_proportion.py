@@ -85,27 +85,41 @@ def test_only_features(done):
     )
 
 
-@pytest.mark.parametrize("kind", parquet_sizes.TEXT_TYPES, ids=str)
-@pytest.mark.parametrize("layout", ["columns", "struct", "dictionary"])
-def test_decoded_strings_are_written_as_codes(kind, layout, done, monkeypatch):
-    """The writer gets codes of strings, and the file has strings of the type that was encoded."""
-    values = [None, "", "b", "é", "b"] * 500
-    if kind in (pa.binary(), pa.large_binary()):
-        values = [None if value is None else value.encode() for value in values]
-    table = pa.table({"k": pa.array(values, kind), "n": range(len(values))})
-    parquet.write_table(table, "in.parquet")
-    done(f"encode in.parquet -c k --layout {layout} -o middle.parquet")
-    found = []
+@pytest.fixture
+def written_types(monkeypatch):
+    """Return a function that gives the types which the writer got for a column, group by group."""
+    schemas = []
     write = writing.GroupWriter.write
 
     def spy(self, rows):
-        found.append(rows.schema.field("k").type)
+        schemas.append(rows.schema)
         write(self, rows)
 
-    monkeypatch.setattr(writing.GroupWriter, "write", spy)
-    done("decode middle.parquet -o out.parquet")
+    def types(name):
+        found = [schema.field(name).type for schema in schemas]
+        schemas.clear()
+        return found
 
-    assert found == [pa.dictionary(pa.int32(), kind)]
+    monkeypatch.setattr(writing.GroupWriter, "write", spy)
+    return types
+
+
+@pytest.mark.parametrize("kind", parquet_sizes.TEXT_TYPES, ids=str)
+@pytest.mark.parametrize("layout", ["columns", "struct", "dictionary"])
+def test_strings_are_written_as_codes(kind, layout, done, written_types):
+    """The writer gets codes of kept and of decoded strings; the file has strings as before."""
+    values = [None, "", "b", "é", "b"] * 500
+    if kind in (pa.binary(), pa.large_binary()):
+        values = [None if value is None else value.encode() for value in values]
+    array = pa.array(values, kind)
+    table = pa.table({"k": array, "kept": array, "n": range(len(values))})
+    parquet.write_table(table, "in.parquet")
+
+    done(f"encode in.parquet -c k --layout {layout} -o middle.parquet")
+    (found,) = written_types("kept")
+    assert pa.types.is_dictionary(found)
+    done("decode middle.parquet -o out.parquet")
+    assert written_types("k") == [pa.dictionary(pa.int32(), kind)]
     assert parquet.read_table("out.parquet").equals(table)
 
 
