@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import io
 import json
 import os
@@ -40,6 +41,8 @@ SECONDS = 60  # of a mutant
 MEMORY = 8 << 30
 # Where the footers of Parquet and Arrow files are; half of the changes are made there.
 END_BYTES = 2048
+# What the command and the comparison import while they work; some mutants need pandas.
+MODULES = "onehot_fast.cli.commands", "onehot_fast.cli.inspection", "pandas", "difflib", "_strptime"
 CODES = 0, 2, 3, 4, 5, 6, 7, 8  # of damaged files
 # How many columns are chosen, and how many are tried for that.
 MAX_CHOSEN, MAX_TRIED = 4, 16
@@ -202,7 +205,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="take only files whose name contains this")
     options = parser.parse_args()
-    import_module("onehot_fast.cli.commands")
+    for name in MODULES:
+        import_module(name)
+    gc.freeze()  # so that a forked process does not copy the pages of all objects to look for cycles
     ends: Counter[str] = Counter()
     n_files = n_failures = 0
     with tempfile.TemporaryDirectory() as folder:
