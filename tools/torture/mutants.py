@@ -207,7 +207,7 @@ def main() -> int:
     options = parser.parse_args()
     for name in MODULES:
         import_module(name)
-    gc.freeze()  # so that a forked process does not copy the pages of all objects to look for cycles
+    gc.freeze()  # a forked process would copy the pages of all objects to look for cycles
     ends: Counter[str] = Counter()
     n_files = n_failures = 0
     with tempfile.TemporaryDirectory() as folder:
