@@ -32,7 +32,13 @@ def by_pyarrow(path: Path) -> pa.Table:
             content = file.read()
         is_file = form.kind == "arrow"
         reader = pa.ipc.open_file(content) if is_file else pa.ipc.open_stream(content)
-        table = reader.read_all()
+        if is_file:
+            batches = [reader.get_batch(i) for i in range(reader.num_record_batches)]
+        else:
+            batches = [*reader]
+        for batch in batches:
+            batch.validate(full=True)  # a table has lost the counts of nulls of its batches
+        table = pa.Table.from_batches(batches, reader.schema)
     table.validate(full=True)
     str(table.schema)  # decodes the names
     for column in table.columns:
