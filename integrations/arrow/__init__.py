@@ -35,6 +35,7 @@ from ._types import scalar_array as scalar_array
 from ._types import taken as taken
 from ._types import type_name as type_name
 from ._types import type_of_name as type_of_name
+from ._values import require_scale as require_scale
 from ._write import LAYOUTS as LAYOUTS
 from ._write import wrap as wrap
 from .decoding import decode

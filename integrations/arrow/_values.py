@@ -20,6 +20,9 @@ MAX_LISTED_TEXTS = 1 << 12
 
 # The type of integers of 128 bits, which Arrow does not have; they have up to 39 digits.
 WIDE_INTEGER = pa.decimal256(39, 0)
+# pyarrow accepts any scale, but it has no text and no Python value for decimals whose scale exceeds
+# the digits of their width. Damaged files have such scales.
+MAX_SCALES = {32: 9, 64: 18, 128: 38, 256: 76}
 
 
 def is_bool8(kind: pa.DataType) -> bool:
@@ -109,6 +112,16 @@ def check_offsets(values: pa.Array) -> None:
             raise ValueError(f"values of type {values.type} are malformed: {error}") from error
 
 
+def require_scale(kind: pa.DataType) -> None:
+    """Raise ValueError for a decimal type of whose values pyarrow makes no text."""
+    limit = MAX_SCALES[kind.bit_width] if pa.types.is_decimal(kind) else 0
+    if limit and abs(kind.scale) > limit:
+        raise ValueError(
+            f"values of type {kind} cannot be read, because the scale is not between {-limit} and"
+            f" {limit}; write the column with another scale"
+        )
+
+
 def as_values(column: Any) -> AnyArray:
     """Return a column as a NumPy array; a null becomes NaN, NaT or, in an object array, None."""
     column = plain_array(column)
@@ -123,6 +136,7 @@ def as_values(column: Any) -> AnyArray:
         return np.repeat(as_values(values), lengths)
     check_offsets(column)
     kind = column.type
+    require_scale(kind)
     # NumPy would convert integers with nulls to floats, which are not exact beyond 2**53.
     has_null_integers = pa.types.is_integer(kind) and column.null_count
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)

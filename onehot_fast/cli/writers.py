@@ -24,6 +24,7 @@ from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.plan import Plan
 from onehot_fast.cli.reader import Reader
 from onehot_fast.cli.signals import ends_process
+from onehot_fast.integrations.arrow import require_scale
 
 # The maximum number of files that are written at the same time.
 MAX_OPEN = 64
@@ -330,12 +331,13 @@ def _require_text_types(schema: pa.Schema, form: Format) -> None:
             # Of no rows, pyarrow also writes types that it does not cast to text. Nested types it
             # never writes, and to make a null of a union of no types ends the process.
             stored = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+            require_scale(stored)
             named = pa.schema([("x", _without_text_views(kind))])
             alone = pa.Table.from_batches([], named)
             if not pa.types.is_nested(stored):
                 alone = pa.table([pa.nulls(1, named.field(0).type)], named)
             text_format.write_csv(alone, pa.BufferOutputStream())
-        except pa.ArrowException as error:
+        except (pa.ArrowException, ValueError) as error:
             raise pa.ArrowInvalid(
                 f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold;"
                 " choose another format"

@@ -74,6 +74,39 @@ def test_types_that_the_output_lacks(suffix, done):
         assert [value or None for value in decoded[i]] == ["a", "b", "a", None]
 
 
+@pytest.mark.parametrize("name", ["decimal32", "decimal64", "decimal128", "decimal256"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_scales_of_decimals_whose_values_pyarrow_cannot_show(name, sign, done, refused):
+    """They are kept, but neither encoded nor written as text: pyarrow would write an error text."""
+    if not hasattr(pa, name):
+        pytest.skip(f"pyarrow has no {name}")
+    make, n_bytes = getattr(pa, name), getattr(pa, name)(2, 0).bit_width // 8
+
+    def table_of(scale):
+        one = pa.py_buffer((12).to_bytes(n_bytes, "little"))
+        return pa.table({"x": pa.Array.from_buffers(make(2, scale), 1, [None, one]), "k": ["a"]})
+
+    def is_shown(scale):
+        try:
+            return bool(table_of(scale)["x"].to_pylist())
+        except ArithmeticError:
+            return False
+
+    last = max(scale for scale in range(100) if is_shown(sign * scale))
+    for scale in (last, last + 1, 10**8):
+        table = table_of(sign * scale)
+        files.write(table, Path("in.arrow"))
+        done("encode in.arrow -c k -o out.arrow --overwrite")
+        assert files.read(Path("out.arrow"))["x"].equals(table["x"])
+        if scale == last:
+            done("encode in.arrow -c k -o out.csv --overwrite")
+            done("encode in.arrow -c x -o out.arrow --overwrite")
+        else:
+            refused("encode in.arrow -c k -o new.csv", 8, "'x'", "cannot hold", "another format")
+        if scale == 10**8:  # narrow decimals are read as those of 128 bits
+            refused("encode in.arrow -c x -o new.arrow", 7, "'x'", f"(2, {sign * scale})", "scale")
+
+
 def test_a_dictionary_that_the_reader_made_is_a_string_again(done):
     """Reading strings of Parquet as a dictionary is faster, but not their type."""
     table = pa.table({"s": pa.array(["a", "b"] * 500, pa.large_string())})
