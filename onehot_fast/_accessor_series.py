@@ -41,7 +41,8 @@ from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.formats import SPARSE_CLASSES
-from onehot_fast._schema.options import ColumnKeywords, declared_categories
+from onehot_fast._schema.option_checks import declared_categories
+from onehot_fast._schema.options import OPTIONS, ColumnKeywords, option_names
 from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels, multi_hot
 
@@ -54,9 +55,8 @@ Frame = TypeVar("Frame")  # the table of a library
 Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
 Labels: TypeAlias = Callable[[], Any]  # returns the label of each feature
 
-# With the default options, every category has its own column.
-DEFAULTS = Encoder().get_params()
-CHOICES = ("categories", *ColumnKeywords.__annotations__)
+# The options of the methods. With their defaults, every category has its own column.
+CHOICES = option_names(["categories", "features"])
 
 
 class _LabelOptions(TypedDict, total=False):
@@ -409,7 +409,7 @@ class SeriesAccessor(Generic[Frame]):
     @staticmethod
     def _has_defaults(options: Mapping[str, Any]) -> bool:
         """Tell whether `options` are the defaults, with which every category gets a column."""
-        return all(options[name] is DEFAULTS[name] for name in CHOICES if name in options)
+        return all(options[name] is OPTIONS[name].default for name in CHOICES if name in options)
 
     @staticmethod
     def _encode_alone(

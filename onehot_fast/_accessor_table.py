@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.checks import check_options, columns_only, keywords
-from onehot_fast._schema.options import Drop, HandleMissing, HandleUnknown
+from onehot_fast._schema.options import TableKeywords, option_names
 from onehot_fast.encoder import Encoder, Output
 
 if TYPE_CHECKING:
@@ -19,21 +19,6 @@ if TYPE_CHECKING:
 Frame = TypeVar("Frame")  # the table of a library
 # The method of the accessor that returns each output format of `Encoder.transform`.
 METHODS = {"numpy": "to_numpy", "csr": "to_csr", "arrow": "to_arrow"}
-
-
-class TableKeywords(TypedDict, total=False):
-    """The options of an `Encoder` for a table; most can be a mapping from columns to values."""
-
-    categories: Any
-    drop: Drop | Mapping[Any, Any] | None
-    handle_missing: HandleMissing | Mapping[Any, HandleMissing]
-    handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown]
-    min_frequency: float | Mapping[Any, float | None] | None
-    max_categories: int | Mapping[Any, int | None] | None
-    prefix: str | Mapping[Any, str | None] | None
-    prefix_sep: str | Mapping[Any, str]
-    dtype: Any
-    remainder: Any
 
 
 class TableAccessor(Generic[Frame]):
@@ -198,7 +183,7 @@ class TableAccessor(Generic[Frame]):
             if method is not None:
                 remedy = f".onehot.{method}(...); with remainder='drop' for the features alone"
             raise TypeError(f"'output' is not an option: call {remedy}")
-        check_options(options, [*TableKeywords.__annotations__, *keywords(type(self).__call__)])
+        check_options(options, [*option_names(), *keywords(type(self).__call__)])
 
     @columns_only
     def fit(
@@ -226,5 +211,5 @@ class TableAccessor(Generic[Frame]):
 
     def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
         """Return an unfitted encoder; a subclass may first convert dtypes of its library."""
-        check_options(options, TableKeywords.__annotations__)
+        check_options(options, option_names())
         return Encoder(columns, **options)

@@ -12,7 +12,13 @@ from dask.dataframe.extensions import register_dataframe_accessor, register_seri
 from dask.tokenize import tokenize
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnKeywords, SeriesAccessor, TableAccessor, check_options
+from onehot_fast.adapter import (
+    ColumnKeywords,
+    SeriesAccessor,
+    TableAccessor,
+    check_options,
+    option_names,
+)
 
 from ._engine import as_frame, on_partitions, transform_part
 
@@ -146,7 +152,7 @@ class DaskSeriesAccessor(SeriesAccessor[dd.DataFrame]):
         prefix_sep: str = "_",
     ) -> tuple[dd.DataFrame, Encoder]:
         """Return the Series as a frame with one column, and the fitted encoder of this column."""
-        check_options(options, ColumnKeywords.__annotations__)
+        check_options(options, option_names(["features"]))
         frame = as_frame(self._data)
         if isinstance(categories, Encoder):
             check_options(options if prefix is None else {"prefix": prefix}, None)

@@ -15,6 +15,7 @@ from onehot_fast.adapter import (
     Categories,
     CodedColumn,
     ColumnKeywords,
+    DeclaredKeywords,
     EncodedLayout,
     FeatureBlock,
     Rows,
@@ -25,6 +26,7 @@ from onehot_fast.adapter import (
     check_options,
     columns_only,
     guards,
+    option_names,
     part_of_table,
     require,
     with_article,
@@ -33,7 +35,7 @@ from onehot_fast.adapter import (
 from ._options import declared_encoder, new_encoder, result_dtype
 from ._read import read_column, read_lists
 from ._write import label_frame, output_frame
-from .expr import DeclaredKeywords, Layout, encode_expr
+from .expr import Layout, encode_expr
 
 __all__ = ["DataFrameNamespace", "LazyFrameNamespace", "SeriesNamespace", "onehot"]
 
@@ -212,7 +214,7 @@ class LazyFrameNamespace:
             check_options(options, None)
             encoder = columns
         else:
-            check_options(options, [*TableKeywords.__annotations__, "num_threads"])
+            check_options(options, [*option_names(), "num_threads"])
             encoder = declared_encoder(self._frame.collect_schema(), columns, options)
         return _encode_lazily(self._frame, encoder.schema, num_threads)
 
