@@ -14,11 +14,11 @@ from dask.tokenize import tokenize
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
     ColumnKeywords,
-    SeriesAccessor,
-    TableAccessor,
     check_options,
     option_names,
 )
+from onehot_fast.integrations._accessors.series import SeriesAccessor
+from onehot_fast.integrations._accessors.table import TableAccessor
 
 from ._engine import as_frame, on_partitions, transform_part
 

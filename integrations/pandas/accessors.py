@@ -18,8 +18,6 @@ from onehot_fast.adapter import (
     ColumnSchema,
     EncodedLayout,
     Rows,
-    SeriesAccessor,
-    TableAccessor,
     TableKeywords,
     check_options,
     code_table,
@@ -27,6 +25,8 @@ from onehot_fast.adapter import (
     number_dtype,
     with_article,
 )
+from onehot_fast.integrations._accessors.series import SeriesAccessor
+from onehot_fast.integrations._accessors.table import TableAccessor
 
 from ._codes import as_series, code_series, prefixed, python_values, without_missing
 from ._read import read_labels, read_table

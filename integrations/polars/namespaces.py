@@ -20,8 +20,6 @@ from onehot_fast.adapter import (
     FeatureBlock,
     Rows,
     Schema,
-    SeriesAccessor,
-    TableAccessor,
     TableKeywords,
     check_options,
     columns_only,
@@ -31,6 +29,8 @@ from onehot_fast.adapter import (
     require,
     with_article,
 )
+from onehot_fast.integrations._accessors.series import SeriesAccessor
+from onehot_fast.integrations._accessors.table import TableAccessor
 
 from ._options import declared_encoder, new_encoder, result_dtype
 from ._read import read_column, read_lists

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.checks import check_options, columns_only, keywords
-from onehot_fast._schema.options import TableKeywords, option_names
+from onehot_fast.adapter import (
+    TableKeywords,
+    check_options,
+    columns_only,
+    keywords,
+    option_names,
+)
 from onehot_fast.encoder import Encoder, Output
 
 if TYPE_CHECKING:

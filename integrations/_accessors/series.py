@@ -23,28 +23,28 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.checks import (
+from onehot_fast import Column, UnknownValueError, multi_hot
+from onehot_fast.adapter import (
+    FORMATS,
+    OPTIONS,
+    ArrowBlock,
+    CodedColumn,
+    ColumnKeywords,
+    ColumnSchema,
+    Rows,
     check_choice,
     check_options,
     check_text,
+    code_column,
+    distinct_labels,
     keywords,
+    library,
     number_dtype,
+    option_names,
+    read_column,
+    write,
 )
-from onehot_fast._arrow.array import ArrowBlock
-from onehot_fast._categories.column import Column
-from onehot_fast._categories.lists import Rows
-from onehot_fast._categories.values import read_column
-from onehot_fast._pipeline import write
-from onehot_fast._pipeline.code import code_column
-from onehot_fast._reports.unknown import UnknownValueError
-from onehot_fast._runtime.registry import library
-from onehot_fast._schema.coded_column import CodedColumn
-from onehot_fast._schema.column_schema import ColumnSchema
-from onehot_fast._schema.formats import SPARSE_CLASSES
-from onehot_fast._schema.option_checks import declared_categories
-from onehot_fast._schema.options import OPTIONS, ColumnKeywords, option_names
 from onehot_fast.encoder import Encoder
-from onehot_fast.ragged import distinct_labels, multi_hot
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,6 +57,9 @@ Labels: TypeAlias = Callable[[], Any]  # returns the label of each feature
 
 # The options of the methods. With their defaults, every category has its own column.
 CHOICES = option_names(["categories", "features"])
+declared_categories = OPTIONS["categories"].checked
+# The formats of ``scipy.sparse``.
+SPARSE_FORMATS = [name for name, each in FORMATS.items() if each.scipy_class]
 
 
 class _LabelOptions(TypedDict, total=False):
@@ -330,7 +333,7 @@ class SeriesAccessor(Generic[Frame]):
             If the result does not fit in memory. Nothing has been allocated.
         """
         form = self._library if output is None else output
-        check_choice(form, "output", (self._library, "numpy", *SPARSE_CLASSES))
+        check_choice(form, "output", (self._library, "numpy", *SPARSE_FORMATS))
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         rows = self._labels(sep)
         known: Any = distinct_labels(rows.elements, offsets=rows.offsets)
@@ -342,7 +345,7 @@ class SeriesAccessor(Generic[Frame]):
             offsets=rows.offsets,
             mode=mode,
             dtype=element,
-            output=form if form in SPARSE_CLASSES else "numpy",  # type: ignore[call-overload]
+            output=form if form in SPARSE_FORMATS else "numpy",  # type: ignore[call-overload]
             num_threads=num_threads,
         )
         if form != self._library:
