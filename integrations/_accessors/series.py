@@ -1,11 +1,12 @@
 """The accessor ``series.onehot`` that pandas, polars and Dask share.
 
-Methods, options and errors are the same in pandas and polars; Dask supports some of the methods.
-Each integration reads and creates the containers of its library.
+Methods, options and errors are the same in pandas and polars. Dask has the methods whose results
+can be lazy. Each integration reads and creates the containers of its library.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -45,6 +46,7 @@ from onehot_fast.adapter import (
     write,
 )
 from onehot_fast.encoder import Encoder
+from onehot_fast.integrations._accessors.methods import either, methods_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,8 +73,8 @@ class _LabelOptions(TypedDict, total=False):
     num_threads: int | None
 
 
-class SeriesAccessor(Generic[Frame]):
-    """Encode one column as an array or a table; each library has a subclass for its tables.
+class SeriesAccessor(ABC, Generic[Frame]):
+    """Encode one column as a frame or a matrix, now or later.
 
     Parameters
     ----------
@@ -80,17 +82,14 @@ class SeriesAccessor(Generic[Frame]):
         Supplied by the library. Nothing is read before a method is called.
     """
 
-    _library: ClassVar[str]
-    """The name of the library, which is also the name of its output, e.g. "pandas"."""
-
     def __init__(self, data: Any) -> None:
         self._data = data
 
     def __repr__(self) -> str:
         """List the methods that encode the column."""
-        forms = "to_numpy, to_csr, to_csc, to_arrow, codes or multi_hot"
-        return f"<onehot of a column: call it for its features, or {forms}>"
+        return f"<onehot of a column: call it for its features, or {either(methods_of(self))}>"
 
+    @abstractmethod
     def __call__(
         self,
         categories: Categories = None,
@@ -136,7 +135,6 @@ class SeriesAccessor(Generic[Frame]):
         MemoryError
             The result does not fit in memory. Nothing has been allocated.
         """
-        raise NotImplementedError
 
     def to_numpy(
         self,
@@ -208,6 +206,30 @@ class SeriesAccessor(Generic[Frame]):
     ) -> csc_array:
         """Encode as a ``scipy.sparse.csc_array``; see `to_csr`."""
         return self._matrix("csc", categories, dtype, num_threads, options)
+
+    @abstractmethod
+    def _matrix(
+        self,
+        form: Literal["numpy", "csr", "csc"],
+        categories: Categories,
+        dtype: Any,
+        num_threads: int | None,
+        options: ColumnKeywords,
+    ) -> Any:
+        """Return the column as a matrix in the format `form`."""
+
+
+class EagerSeriesAccessor(SeriesAccessor[Frame]):
+    """Encode one column of a library whose columns are in memory.
+
+    Parameters
+    ----------
+    data : Series of n_rows
+        Supplied by the library. Nothing is read before a method is called.
+    """
+
+    _library: ClassVar[str]
+    """The name of the library, which is also the name of its output, e.g. "pandas"."""
 
     def to_arrow(
         self,
@@ -405,9 +427,9 @@ class SeriesAccessor(Generic[Frame]):
                 " call series.onehot()"
             ) from None
 
+    @abstractmethod
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""
-        raise NotImplementedError
 
     @staticmethod
     def _has_defaults(options: Mapping[str, Any]) -> bool:
@@ -437,10 +459,10 @@ class SeriesAccessor(Generic[Frame]):
         """Return the NumPy dtype for `dtype`; a subclass may also accept dtypes of its library."""
         return number_dtype(dtype, "dtype")
 
+    @abstractmethod
     def _labels(self, sep: str | None) -> Rows:
         """Return the labels of each row; their `elements` are a Column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Frame:
         """Return a row-major matrix as a table with these labels, without a copy if possible."""
-        raise NotImplementedError

@@ -29,8 +29,8 @@ from onehot_fast.adapter import (
     require,
     with_article,
 )
-from onehot_fast.integrations._accessors.series import SeriesAccessor
-from onehot_fast.integrations._accessors.table import TableAccessor
+from onehot_fast.integrations._accessors.series import EagerSeriesAccessor
+from onehot_fast.integrations._accessors.table import EagerTableAccessor
 
 from ._options import declared_encoder, new_encoder, result_dtype
 from ._read import read_column, read_lists
@@ -43,7 +43,7 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 
 @pl.api.register_series_namespace("onehot")
-class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
+class SeriesNamespace(EagerSeriesAccessor[pl.DataFrame]):
     """One-hot encode a Series with ``series.onehot``.
 
     Parameters
@@ -121,7 +121,7 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
 
 @pl.api.register_dataframe_namespace("onehot")
-class DataFrameNamespace(TableAccessor[pl.DataFrame]):
+class DataFrameNamespace(EagerTableAccessor[pl.DataFrame]):
     """One-hot encode a DataFrame with ``frame.onehot``.
 
     Parameters
