@@ -17,6 +17,7 @@ import pytest
 
 from onehot_fast import Encoder
 from onehot_fast._schema import options
+from onehot_fast._schema.formats import SPARSE_CLASSES, format_names
 from onehot_fast._schema.options import OPTIONS, ColumnOptions, option_names
 
 ROOT = Path(__file__).parents[2]
@@ -175,6 +176,51 @@ def test_a_docstring_lists_the_rules_of_the_table():
 
     assert {name for _, name, _ in found} >= {n for n, one in OPTIONS.items() if one.rules}
     assert [one for one in found if one[2] != {*OPTIONS[one[1]].rules}] == []
+
+
+def test_a_list_of_formats_has_every_sparse_format():
+    """A docstring, or a type other than that of an overload, lists all if it lists "csr".
+
+    Tensors have other formats: their word for "numpy" is "dense".
+    """
+    kinds = (ast.ClassDef, ast.FunctionDef)
+    texts = [text for _, node in nodes(kinds) if (text := ast.get_docstring(node))]
+    listed = [
+        set(ast.literal_eval(found))
+        for text in texts
+        for found in re.findall(r"^ *output : (\{[^}]*\})", text, re.M)
+    ]
+    types = [
+        {*choices}
+        for _, node in nodes(ast.FunctionDef)
+        if "overload" not in map(ast.unparse, node.decorator_list)
+        for argument in node.args.kwonlyargs
+        if argument.arg == "output" and argument.annotation is not None
+        for choices in choices_in(argument.annotation)
+        if isinstance(choices, tuple)
+    ]
+
+    assert len(listed) > 2
+    assert len(types) > 1
+    sparse = {*SPARSE_CLASSES}
+    assert [
+        each for each in listed + types if {"numpy", "csr"} <= each and not sparse <= each
+    ] == []
+
+
+def test_the_reference_says_where_each_format_is():
+    """The table of the forms of output names the formats of each engine."""
+    page = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith('| `"')]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    found: dict[str, set[str]] = {"": set(), "dask": set(), "spark": set()}
+    for cells in rows:
+        for engine, where in zip(found, cells[2:5], strict=True):
+            names = re.findall(r'"(\w+)"', where or "") or re.findall(r'"(\w+)"', cells[0])
+            found[engine] |= {*names} if "output=" in where or '"' in where else set()
+
+    for engine, names in found.items():
+        assert names == {*format_names(engine=engine)} - {"dask"}
 
 
 def test_every_option_is_in_one_part():
