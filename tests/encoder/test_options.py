@@ -225,6 +225,6 @@ def test_the_reference_says_where_each_format_is():
 
 def test_every_option_is_in_one_part():
     """The parts cover all options, and an unknown part is no error that hides one."""
-    parts = [name for part in options.PARTS for name in option_names([part])]
+    parts = [name for each in options.DECISIONS for name in option_names([each])]
 
     assert sorted(parts) == sorted(OPTIONS)
