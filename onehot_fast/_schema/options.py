@@ -34,8 +34,8 @@ Remainder: TypeAlias = Literal["passthrough", "drop"]
 # What an option decides: which categories exist (then a change needs a new `fit`), which features
 # they have, the dtype or the names of the features, or what happens to all other columns. The first
 # four are for one column: such an option can be a mapping from columns to values.
-Decision: TypeAlias = Literal["categories", "features", "dtype", "names", "remainder"]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)
+Subject: TypeAlias = Literal["categories", "features", "dtype", "names", "remainder"]
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class OptionSpec:
     """An option of `Encoder`."""
 
     name: str
-    decides: Decision
+    decides: Subject
     default: Any  # as a caller passes it
     summary: str  # for the help of the command, the parameters of Spark and the reference
     check: Callable[..., Any] = check_choice  # of a value and its place, and of the rules if any
@@ -167,10 +167,10 @@ OPTIONS: dict[str, OptionSpec] = {
 }
 
 
-def option_names(decisions: Iterable[Decision] = DECISIONS) -> tuple[str, ...]:
-    """Return the options that decide these decisions, in the order of the table."""
-    decisions = [*decisions]
-    return tuple(name for name, each in OPTIONS.items() if each.decides in decisions)
+def option_names(subjects: Iterable[Subject] = SUBJECTS) -> tuple[str, ...]:
+    """Return the options that decide one of these subjects, in the order of the table."""
+    subjects = [*subjects]
+    return tuple(name for name, each in OPTIONS.items() if each.decides in subjects)
 
 
 # The default of each option in the form of `ColumnOptions`.

@@ -223,8 +223,8 @@ def test_the_reference_says_where_each_format_is():
         assert names == {*format_names(engine=engine)} - {"dask"}
 
 
-def test_every_option_is_in_one_part():
-    """The parts cover all options, and an unknown part is no error that hides one."""
-    parts = [name for each in options.DECISIONS for name in option_names([each])]
+def test_every_option_decides_one_known_subject():
+    """Otherwise no integration and no flag would have it."""
+    names = [name for subject in options.SUBJECTS for name in option_names([subject])]
 
-    assert sorted(parts) == sorted(OPTIONS)
+    assert sorted(names) == sorted(OPTIONS)
