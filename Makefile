@@ -143,7 +143,7 @@ release-check: $(VENV)/.release-ready $(VENV)/.compiled  ## check a release: oth
 	$(MAKE) wheel TESTS=1 TWICE=1
 
 clean:  ## remove everything that was built, except .venv
-	rm -rf build dist *.egg-info docs/_build docs/auto_gallery docs/auto_history htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist *.egg-info docs/_build docs/auto_gallery docs/auto_history docs/auto_options htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
 	rm -f $(VENV)/.*-ready $(VENV)/.compiled
 	find onehot_fast \( -name '*.so' -o -name '*.pyd' \) -delete
 	find onehot_fast -name '*.pyx' | sed 's/pyx$$/c/' | xargs rm -f

@@ -14,6 +14,7 @@ import onehot_fast
 
 sys.path.append(str(Path(__file__).parent))
 import history
+import option_table
 
 # torch is large, and its page needs only the signatures. Other libraries must not find the mock.
 if find_spec("torch") is None:
@@ -40,7 +41,8 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery", "auto_history/*.md"]  # a page includes the last
+# Pages include the last two.
+exclude_patterns = ["_build", "gallery", "auto_history/*.md", "auto_options/*.md"]
 html_show_sourcelink = False
 html_domain_indices = False
 toc_object_entries_show_parents = "hide"
@@ -110,4 +112,5 @@ def simplify_signature(
 def setup(app: Any) -> None:
     """Write the generated pages, and register the function above."""
     history.write()
+    option_table.write()
     app.connect("autodoc-process-signature", simplify_signature)

@@ -40,4 +40,5 @@ if TYPE_CHECKING:
 
 def __dir__() -> list[str]:
     """Return the names of the integrations that are already imported."""
-    return sorted(name for name, value in globals().items() if isinstance(value, ModuleType))
+    modules = (name for name, value in globals().items() if isinstance(value, ModuleType))
+    return sorted(name for name in modules if not name.startswith("_"))

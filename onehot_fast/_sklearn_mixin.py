@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 from onehot_fast._arguments.checks import check_choice
 from onehot_fast._arguments.messages import did_you_mean
 from onehot_fast._schema.formats import format_names
+from onehot_fast._schema.options import option_names
 from onehot_fast._schema.statistics import TableStatistics
 
 # The options that `fit` needs. A change of any other option does not require a new `fit`.
-REFIT_PARAMS = ("columns", "categories")
+REFIT_PARAMS = ("columns", *option_names(["categories"]))
 # The attributes of scikit-learn's encoders, and how an Encoder names the same. A test reads the
 # names from scikit-learn.
 FOREIGN_ATTRIBUTES = {

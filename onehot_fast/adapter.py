@@ -4,7 +4,7 @@ An integration reads the containers of its library as a `Table`. It returns resu
 of its library, which wrap memory that the module `write` has filled. The core does everything else.
 From the core, an integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
 Most names in this module are types, whose methods do the work. Checks of a schema are in
-the module `guards`, and the table of the options is in `options`.
+the module `guards`. `OPTIONS` and `FORMATS` are the tables of options and of output formats.
 
 Examples
 --------
@@ -22,13 +22,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from onehot_fast._accessor_series import SeriesAccessor
-from onehot_fast._accessor_table import TableAccessor, TableKeywords
 from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.checks import (
     check_choice,
     check_options,
+    check_text,
     columns_only,
+    keywords,
     max_positional,
     number_dtype,
 )
@@ -74,20 +74,27 @@ from onehot_fast._reports.unknown import warning_once
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
-from onehot_fast._runtime.registry import integration, reader_of, require
+from onehot_fast._runtime.registry import integration, library, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema import options
 from onehot_fast._schema.coded_column import CodedColumn, lut_of, lut_of_order
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.formats import FORMATS, checked_format, format_names
-from onehot_fast._schema.options import ColumnKeywords
+from onehot_fast._schema.options import (
+    OPTIONS,
+    ColumnKeywords,
+    DeclaredKeywords,
+    TableKeywords,
+    option_names,
+)
 from onehot_fast._schema.schema import Schema
 from onehot_fast.encoder import Encoder
+from onehot_fast.ragged import distinct_labels
 from onehot_fast.table import Table, read_table
 
 __all__ = [
     "FORMATS",
+    "OPTIONS",
     "ArrowBlock",
     "Cache",
     "Categorical",
@@ -95,6 +102,7 @@ __all__ = [
     "CodedColumn",
     "ColumnKeywords",
     "ColumnSchema",
+    "DeclaredKeywords",
     "Decoded",
     "DecodedLayout",
     "EncodedLayout",
@@ -106,10 +114,8 @@ __all__ = [
     "PassThrough",
     "Rows",
     "Schema",
-    "SeriesAccessor",
     "Strings",
     "Table",
-    "TableAccessor",
     "TableKeywords",
     "Values",
     "as_literal",
@@ -117,6 +123,7 @@ __all__ = [
     "cached_property",
     "check_choice",
     "check_options",
+    "check_text",
     "checked_format",
     "classes_of",
     "classes_of_bits",
@@ -125,6 +132,7 @@ __all__ = [
     "columns_only",
     "decoded_matrix",
     "did_you_mean",
+    "distinct_labels",
     "error_at",
     "every_value",
     "format_names",
@@ -134,6 +142,8 @@ __all__ = [
     "integration",
     "is_container",
     "items_of",
+    "keywords",
+    "library",
     "lut_of",
     "lut_of_order",
     "map_columns",
@@ -142,7 +152,7 @@ __all__ = [
     "name_keys",
     "number_dtype",
     "number_of",
-    "options",
+    "option_names",
     "part_of_table",
     "possible_specials",
     "read_arrow",

@@ -38,6 +38,7 @@ from onehot_fast._runtime.registry import (
 )
 from onehot_fast._runtime.utils import restoring
 from onehot_fast._schema import serialize
+from onehot_fast._schema.column_choice import chosen_names, column_names
 from onehot_fast._schema.column_schema import Special
 from onehot_fast._schema.formats import family_of, format_names, is_dense
 from onehot_fast._schema.options import (
@@ -45,8 +46,8 @@ from onehot_fast._schema.options import (
     HandleMissing,
     HandleUnknown,
     Options,
-    chosen_names,
-    column_names,
+    Remainder,
+    option_names,
     resolve,
 )
 from onehot_fast._schema.schema import Schema, schema_of
@@ -82,6 +83,7 @@ Output: TypeAlias = Literal[
     "indices", "category", "columns", "array", "vector", None,
 ]  # fmt: skip
 Dense: TypeAlias = Literal["numpy", "codes", "indices"]
+SomeEncoder = TypeVar("SomeEncoder")
 
 
 class NotFitted(RuntimeError, ValueError, AttributeError):
@@ -91,8 +93,7 @@ class NotFitted(RuntimeError, ValueError, AttributeError):
 class Option:
     """A read-only attribute for an option, which only `set_params` changes."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Store the name of the attribute."""
+    def __init__(self, name: str) -> None:
         self.name: str = name
 
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -100,6 +101,17 @@ class Option:
         return self if instance is None else instance._params[self.name]
 
 
+def with_options(encoder: type[SomeEncoder]) -> type[SomeEncoder]:
+    """Return the class with an attribute for each option.
+
+    The attribute `categories` is not the option but what was learned.
+    """
+    for name in option_names(["features", "dtype", "names", "remainder"]):
+        setattr(encoder, name, Option(name))
+    return encoder
+
+
+@with_options
 class Encoder(SklearnMixin):
     """Encode the categorical columns of a table as one-hot features.
 
@@ -200,15 +212,16 @@ class Encoder(SklearnMixin):
     array([0, 1, 0, 1])
     """
 
-    drop: Any = Option()
-    handle_missing: Any = Option()
-    handle_unknown: Any = Option()
-    min_frequency: Any = Option()
-    max_categories: Any = Option()
-    dtype: Any = Option()
-    prefix: Any = Option()
-    prefix_sep: Any = Option()
-    remainder: Any = Option()
+    # `with_options` makes these attributes; a type checker needs them written out.
+    drop: Any
+    handle_missing: Any
+    handle_unknown: Any
+    min_frequency: Any
+    max_categories: Any
+    dtype: Any
+    prefix: Any
+    prefix_sep: Any
+    remainder: Any
 
     _params: dict[str, Any]  # the options as they were passed
     _options: Options  # the checked options
@@ -236,7 +249,7 @@ class Encoder(SklearnMixin):
         dtype: npt.DTypeLike | Mapping[Any, npt.DTypeLike] = bool,
         prefix: str | Mapping[Any, str | None] | None = None,
         prefix_sep: str | Mapping[Any, str] = "_",
-        remainder: Literal["passthrough", "drop"] = "passthrough",
+        remainder: Remainder = "passthrough",
     ) -> None:
         passed = dict(locals())  # the arguments by name
         del passed["self"]

@@ -18,7 +18,7 @@ from onehot_fast._pipeline import write
 from onehot_fast._pipeline.write import wrap_sparse
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.formats import SPARSE_CLASSES
-from onehot_fast._schema.options import declared_categories
+from onehot_fast._schema.option_checks import declared_categories
 
 __all__ = ["distinct_labels", "multi_hot"]
 

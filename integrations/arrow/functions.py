@@ -16,7 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, ColumnSchema, check_choice, did_you_mean, with_article
+from onehot_fast.adapter import (
+    OPTIONS,
+    CodedColumn,
+    ColumnSchema,
+    check_choice,
+    did_you_mean,
+    with_article,
+)
 
 from ._read import read_integers
 from ._types import fitted_type, layers
@@ -231,7 +238,7 @@ class _Function:
         if column.options.handle_missing == "error" and len(codes) and codes.min() < 0:
             raise ValueError(
                 f"column {column.name!r}, row {np.argmax(codes < 0)}: the value is"
-                " missing; use handle_missing='ignore' (or 'indicator', 'propagate')"
+                f" missing; use {OPTIONS['handle_missing'].instead_of_error()}"
             )
         largest = int(codes.max()) if len(codes) else -1
         if largest > n_known:

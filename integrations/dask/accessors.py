@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Unpack
+from typing import Any, Unpack
 
 import dask.array as da
 import dask.dataframe as dd
@@ -12,7 +12,10 @@ from dask.dataframe.extensions import register_dataframe_accessor, register_seri
 from dask.tokenize import tokenize
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnKeywords, SeriesAccessor, TableAccessor, check_options
+from onehot_fast.adapter import ColumnKeywords, check_options, option_names
+from onehot_fast.integrations._accessors.methods import LazyAccessor
+from onehot_fast.integrations._accessors.series import EagerSeriesAccessor, SeriesAccessor
+from onehot_fast.integrations._accessors.table import EagerTableAccessor, TableAccessor
 
 from ._engine import as_frame, on_partitions, transform_part
 
@@ -20,7 +23,7 @@ __all__ = ["DaskFrameAccessor", "DaskSeriesAccessor"]
 
 
 @register_dataframe_accessor("onehot")
-class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
+class DaskFrameAccessor(LazyAccessor, TableAccessor[dd.DataFrame]):
     """One-hot encode a Dask DataFrame with ``frame.onehot``.
 
     The categories are computed immediately, unless you pass a fitted Encoder. The result is lazy.
@@ -44,26 +47,19 @@ class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
     ['price', 'size_L', 'size_S', 'sold']
     """
 
-    _methods = ("to_numpy", "to_csr")
-
-    def to_arrow(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Raise a TypeError, because Arrow tables are not lazy."""
-        raise TypeError(
-            "a lazy Dask DataFrame cannot be converted to an Arrow table: use"
-            " frame.compute().onehot.to_arrow()"
-        )
+    _eager = EagerTableAccessor
+    _in_memory = "frame.compute().onehot"
 
 
 @register_series_accessor("onehot")
-class DaskSeriesAccessor(SeriesAccessor[dd.DataFrame]):
+class DaskSeriesAccessor(LazyAccessor, SeriesAccessor[dd.DataFrame]):
     """One-hot encode a Dask Series with ``series.onehot``.
 
     The columns are those of ``series.compute().onehot()`` in pandas, with the same labels. The
     categories are computed immediately; the result is lazy. `to_numpy`, `to_csr` and `to_csc`
-    return a Dask Array with one block per partition; `to_arrow`, `codes` and `multi_hot` raise a
-    TypeError. The other methods take these options of `onehot_fast.Encoder`: `categories`, `drop`
-    (a rule or a category), `handle_missing`, `handle_unknown`, `min_frequency` and
-    `max_categories`.
+    return a Dask Array with one block per partition. All methods take these options of
+    `onehot_fast.Encoder`: `categories`, `drop` (a rule or a category), `handle_missing`,
+    `handle_unknown`, `min_frequency` and `max_categories`.
 
     Parameters
     ----------
@@ -82,11 +78,8 @@ class DaskSeriesAccessor(SeriesAccessor[dd.DataFrame]):
     [1, 0]
     """
 
-    _library = "dask"
-
-    def __repr__(self) -> str:
-        """Return a hint on how to call the accessor."""
-        return "<onehot of a column: call it for its features, or to_numpy, to_csr, to_csc>"
+    _eager = EagerSeriesAccessor
+    _in_memory = "series.compute().onehot"
 
     def __call__(
         self,
@@ -146,7 +139,7 @@ class DaskSeriesAccessor(SeriesAccessor[dd.DataFrame]):
         prefix_sep: str = "_",
     ) -> tuple[dd.DataFrame, Encoder]:
         """Return the Series as a frame with one column, and the fitted encoder of this column."""
-        check_options(options, ColumnKeywords.__annotations__)
+        check_options(options, option_names(["features"]))
         frame = as_frame(self._data)
         if isinstance(categories, Encoder):
             check_options(options if prefix is None else {"prefix": prefix}, None)
@@ -162,15 +155,6 @@ class DaskSeriesAccessor(SeriesAccessor[dd.DataFrame]):
         chosen |= {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
         drop = {name: options.get("drop")}
         return frame, Encoder([name], **{**options, **chosen, "drop": drop}).fit(frame)
-
-    def _coded(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Raise a TypeError in the methods `to_arrow`, `codes` and `multi_hot`."""
-        raise TypeError(
-            "a lazy Dask Series has only the methods to_numpy, to_csr and to_csc: use"
-            " series.compute().onehot for the others"
-        )
-
-    _labels = _coded
 
 
 def _encode_part(

@@ -18,8 +18,6 @@ from onehot_fast.adapter import (
     ColumnSchema,
     EncodedLayout,
     Rows,
-    SeriesAccessor,
-    TableAccessor,
     TableKeywords,
     check_options,
     code_table,
@@ -27,6 +25,8 @@ from onehot_fast.adapter import (
     number_dtype,
     with_article,
 )
+from onehot_fast.integrations._accessors.series import EagerSeriesAccessor
+from onehot_fast.integrations._accessors.table import EagerTableAccessor
 
 from ._codes import as_series, code_series, prefixed, python_values, without_missing
 from ._read import read_labels, read_table
@@ -37,7 +37,7 @@ __all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]
 
 @pd.api.extensions.register_index_accessor("onehot")
 @pd.api.extensions.register_series_accessor("onehot")
-class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
+class OneHotAccessor(EagerSeriesAccessor[pd.DataFrame]):
     """One-hot encode a Series or an Index with ``series.onehot``.
 
     The columns are the same as in `pandas.get_dummies`: the declared categories of a categorical
@@ -169,7 +169,7 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
 
 
 @pd.api.extensions.register_dataframe_accessor("onehot")
-class FrameAccessor(TableAccessor[pd.DataFrame]):
+class FrameAccessor(EagerTableAccessor[pd.DataFrame]):
     """One-hot encode a DataFrame with ``frame.onehot``.
 
     Adjacent new columns of one NumPy dtype are stored together, so ``to_numpy()`` does not copy

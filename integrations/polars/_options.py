@@ -7,12 +7,9 @@ import numpy as np
 import polars as pl
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import TableKeywords, check_options, number_dtype
+from onehot_fast.adapter import OPTIONS, check_options, number_dtype, option_names
 
 AnyDtype: TypeAlias = np.dtype[Any]
-
-# Options that require the frequencies of the categories.
-COUNTING = ("min_frequency", "max_categories")
 
 
 class Element(NamedTuple):
@@ -54,7 +51,7 @@ def element_of(dtype: AnyDtype) -> Element:
 
 def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) -> Encoder:
     """Return an unfitted encoder; `options` may contain polars dtypes."""
-    check_options(options, TableKeywords.__annotations__)
+    check_options(options, option_names())
     dtype = options.get("dtype", bool)
     if isinstance(dtype, Mapping):
         dtype = {column: result_dtype(value) for column, value in dtype.items()}
@@ -79,8 +76,7 @@ def declared_encoder(
 
 def _check_declared(name: Any, dtype: Any, options: Mapping[str, Any]) -> None:
     """Raise ValueError if the features of a column cannot be determined without its rows."""
-    counting = [option for option in COUNTING if options.get(option) is not None]
-    counting += ["drop"] if options.get("drop") == "most_frequent" else []
+    counting = [name for name, each in OPTIONS.items() if each.needs_frequencies(options.get(name))]
     remedy = "pass the Encoder from lazyframe.onehot.fit(...), which reads all rows once"
     if counting:
         raise ValueError(

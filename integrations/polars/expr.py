@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Unpack
 
 import polars as pl
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
+    OPTIONS,
     ColumnSchema,
+    DeclaredKeywords,
     FeatureBlock,
     Schema,
     check_choice,
     check_options,
     code_table,
+    option_names,
     part_of_table,
     require,
     write,
 )
-from onehot_fast.encoder import HandleMissing, HandleUnknown
 
 from ._options import element_of, new_encoder
 from ._read import read_table
@@ -30,16 +32,10 @@ __all__ = ["ExprNamespace", "Layout", "encode_expr"]
 
 Layout = Literal["array", "struct"]
 
-
-class DeclaredKeywords(TypedDict, total=False):
-    """The options of `onehot_fast.Encoder` that do not depend on rows."""
-
-    dtype: Any
-    drop: Any  # a rule or a category
-    handle_missing: HandleMissing
-    handle_unknown: HandleUnknown
-    prefix: str | None
-    prefix_sep: str
+# The options of one column that need no rows.
+DECLARED = [
+    name for name in option_names(["features", "dtype", "names"]) if not OPTIONS[name].is_threshold
+]
 
 
 @pl.api.register_expr_namespace("onehot")
@@ -196,12 +192,13 @@ def _check(categories: Any, options: Mapping[str, Any]) -> None:
 
     polars builds an expression before it reads any rows.
     """
-    check_options(options, [*DeclaredKeywords.__annotations__, "layout", "num_threads"])
-    if options.get("drop") == "most_frequent":
-        raise ValueError(
-            "drop must not be 'most_frequent', because an expression has no rows to count: pass a"
-            " fitted Encoder with this option"
-        )
+    check_options(options, [*DECLARED, "layout", "num_threads"])
+    for name, value in options.items():
+        if name in OPTIONS and OPTIONS[name].needs_frequencies(value):
+            raise ValueError(
+                f"{name} must not be {value!r}, because an expression has no rows to count: pass a"
+                " fitted Encoder with this option"
+            )
     if isinstance(categories, str):
         raise ValueError(
             "categories must be a sequence, a polars.Enum or a fitted Encoder, because an"

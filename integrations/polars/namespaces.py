@@ -15,25 +15,27 @@ from onehot_fast.adapter import (
     Categories,
     CodedColumn,
     ColumnKeywords,
+    DeclaredKeywords,
     EncodedLayout,
     FeatureBlock,
     Rows,
     Schema,
-    SeriesAccessor,
-    TableAccessor,
     TableKeywords,
     check_options,
     columns_only,
     guards,
+    option_names,
     part_of_table,
     require,
     with_article,
 )
+from onehot_fast.integrations._accessors.series import EagerSeriesAccessor
+from onehot_fast.integrations._accessors.table import EagerTableAccessor
 
 from ._options import declared_encoder, new_encoder, result_dtype
 from ._read import read_column, read_lists
 from ._write import label_frame, output_frame
-from .expr import DeclaredKeywords, Layout, encode_expr
+from .expr import Layout, encode_expr
 
 __all__ = ["DataFrameNamespace", "LazyFrameNamespace", "SeriesNamespace", "onehot"]
 
@@ -41,7 +43,7 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 
 @pl.api.register_series_namespace("onehot")
-class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
+class SeriesNamespace(EagerSeriesAccessor[pl.DataFrame]):
     """One-hot encode a Series with ``series.onehot``.
 
     Parameters
@@ -119,7 +121,7 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
 
 @pl.api.register_dataframe_namespace("onehot")
-class DataFrameNamespace(TableAccessor[pl.DataFrame]):
+class DataFrameNamespace(EagerTableAccessor[pl.DataFrame]):
     """One-hot encode a DataFrame with ``frame.onehot``.
 
     Parameters
@@ -212,7 +214,7 @@ class LazyFrameNamespace:
             check_options(options, None)
             encoder = columns
         else:
-            check_options(options, [*TableKeywords.__annotations__, "num_threads"])
+            check_options(options, [*option_names(), "num_threads"])
             encoder = declared_encoder(self._frame.collect_schema(), columns, options)
         return _encode_lazily(self._frame, encoder.schema, num_threads)
 

@@ -14,6 +14,8 @@ from ._exchange import check_fitted_instance
 
 __all__ = ["from_sklearn", "to_sklearn"]
 
+# The values of handle_unknown that scikit-learn has, and their names there.
+RULES = {name: name for name in ("error", "ignore", "warn")} | {"infrequent": "infrequent_if_exist"}
 AS_INFREQUENT = (
     ": scikit-learn would encode missing values as infrequent; call"
     " encoder.set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
@@ -130,17 +132,17 @@ def to_sklearn(encoder: Encoder) -> Any:
 def _rule(column: ColumnSchema, n_rows: int) -> str:
     """Return scikit-learn's handle_unknown for a column; raise ValueError if none is equivalent."""
     name, options, specials = column.name, column.options, set(column.specials)
+    unknown = options.handle_unknown
     if not len(column.known):
         raise ValueError(f"column {name!r} has no categories, but scikit-learn needs at least one")
-    if specials > {Special.MISSING} or Special.UNKNOWN in specials or column.propagates_missing:
+    if specials > {Special.MISSING} or unknown not in RULES or column.propagates_missing:
         reason = "places the feature for missing values before the one for infrequent values"
         reason = "cannot encode missing values as NaN" if column.propagates_missing else reason
-        reason = "has no feature for unknown values" if Special.UNKNOWN in specials else reason
+        reason = reason if unknown in RULES else f"has no handle_unknown={unknown!r}"
         raise ValueError(
             f"column {name!r}: scikit-learn's OneHotEncoder {reason}; use"
             " set_params(handle_missing='ignore', handle_unknown='ignore')"
         )
-    unknown = options.handle_unknown
     if column.is_infrequent.any() and unknown not in ("error", "ignore"):
         raise ValueError(f"column {name!r}{AS_INFREQUENT}")
     if Special.MISSING in specials:
@@ -157,7 +159,7 @@ def _rule(column: ColumnSchema, n_rows: int) -> str:
                 f"column {name!r}: scikit-learn handles missing values like unknown values; use"
                 f" set_params(handle_missing={missing!r}) with handle_unknown={unknown!r}"
             )
-    return "infrequent_if_exist" if unknown == "infrequent" else unknown
+    return RULES[unknown]
 
 
 def _drop(columns: tuple[ColumnSchema, ...]) -> Any:

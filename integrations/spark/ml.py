@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, TypeVar
 
 from pyspark import keyword_only
 from pyspark.ml import Estimator, Model
@@ -12,23 +12,25 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from pyspark.sql import DataFrame
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import check_options
-from onehot_fast.encoder import HandleUnknown
+from onehot_fast.adapter import OPTIONS, check_options, option_names
 
-from ._columns import CODES, check_output
+from ._columns import CODES, OUTPUTS, check_output
 from .encoding import encode
 
 __all__ = ["OneHotEncoder", "OneHotEncoderModel"]
 
-# Maps each parameter of the stage to the corresponding option of Encoder.
-OPTIONS = {
-    "handleUnknown": "handle_unknown",
-    "handleMissing": "handle_missing",
-    "minFrequency": "min_frequency",
-    "maxCategories": "max_categories",
-    "drop": "drop",
-    "dtype": "dtype",
-}
+Stage = TypeVar("Stage")
+
+
+def _in_camel_case(name: str) -> str:
+    """Return the name of an option as Spark writes it, e.g. "handleUnknown"."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
+# Maps each parameter of the stage to the corresponding option of Encoder. Spark chooses the
+# categories by `fit` and the names by `outputCols`.
+PARAMETERS = {_in_camel_case(name): name for name in option_names(["features", "dtype"])}
 
 
 def _number(value: Any) -> Any:
@@ -36,46 +38,54 @@ def _number(value: Any) -> Any:
     return value if isinstance(value, int) else TypeConverters.toFloat(value)
 
 
+# The conversion of an option's value, by its types.
+CONVERTERS: dict[tuple[type, ...], Any] = {
+    (str,): TypeConverters.toString,
+    (int,): TypeConverters.toInt,
+    (int, float): _number,
+}
+
+
 def _param(name: str, doc: str, converter: Any = TypeConverters.toString) -> Param[Any]:
     return Param(Params._dummy(), name, doc, converter)
 
 
+def _param_of(name: str) -> Param[Any]:
+    """Return the parameter for an option of Encoder."""
+    option = OPTIONS[PARAMETERS[name]]
+    rules = f": {', '.join(option.rules)}" if option.rules else ""
+    return _param(name, f"{option.summary}{rules}", CONVERTERS[option.value_types])
+
+
+def _with_options(stage: type[Stage]) -> type[Stage]:
+    """Return the class with a parameter for each option of Encoder."""
+    for name in PARAMETERS:
+        setattr(stage, name, _param_of(name))
+    return stage
+
+
+@_with_options
 class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
     """The parameters of the stage and its model."""
 
-    handleUnknown: Param[Any] = _param(
-        "handleUnknown",
-        "how to encode unknown values: " + ", ".join(get_args(HandleUnknown)),
-    )
-    handleMissing: Param[Any] = _param(
-        "handleMissing", "how to encode null and NaN: ignore, indicator, error or propagate"
-    )
-    minFrequency: Param[Any] = _param(
-        "minFrequency",
-        "categories that are in fewer rows (int) or a smaller share of the rows (float) are"
-        " infrequent",
-        _number,
-    )
-    maxCategories: Param[Any] = _param(
-        "maxCategories",
-        "the maximum number of features for the categories of a column",
-        TypeConverters.toInt,
-    )
-    drop: Param[Any] = _param(
-        "drop", "the category to drop: first, last, if_binary or most_frequent"
-    )
-    dtype: Param[Any] = _param(
-        "dtype", "the dtype of columns and array elements: bool, int8, float32, ..."
-    )
-    output: Param[Any] = _param(
-        "output", "the type of output: vector, array, columns, codes or indices"
-    )
+    # `_with_options` makes these parameters; a type checker needs them written out.
+    drop: Param[Any]
+    handleMissing: Param[Any]
+    handleUnknown: Param[Any]
+    minFrequency: Param[Any]
+    maxCategories: Param[Any]
+    dtype: Param[Any]
+    output: Param[Any] = _param("output", f"The type of output: {', '.join(OUTPUTS)}")
 
     def __init__(self) -> None:
         super().__init__()
-        self._setDefault(
-            handleUnknown="error", handleMissing="ignore", dtype="bool", output="vector"
-        )
+        options = {name: OPTIONS[option] for name, option in PARAMETERS.items()}
+        defaults = {
+            name: option.shown_default
+            for name, option in options.items()
+            if option.default is not None
+        }
+        self._setDefault(**defaults, output="vector")
 
     def _check(self) -> None:
         """Raise an error if parameters are missing, invalid or contradict each other."""
@@ -116,12 +126,13 @@ class OneHotEncoder(
     outputCols : list of str, optional
         The names of one vector, array or code column per input column, instead of `outputCol`. If
         ``output="columns"``, these are the prefixes of the feature names.
-    handleUnknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
-    handleMissing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
+    handleUnknown, handleMissing, drop, dtype : str
+        The options of `onehot_fast.Encoder` of this name, with its values and defaults. `drop` is
+        a rule, not a category.
     minFrequency : int or float, optional
+        As for `onehot_fast.Encoder`.
     maxCategories : int, optional
-    drop : {"first", "last", "if_binary", "most_frequent"}, optional
-    dtype : str, default "bool"
+        As for `onehot_fast.Encoder`.
     output : {"vector", "array", "columns", "codes", "indices"}, default "vector"
 
     Raises
@@ -169,8 +180,8 @@ class OneHotEncoder(
     def _fit(self, dataset: DataFrame) -> OneHotEncoderModel:
         self._check()
         columns = self.getInputCols()
-        defined = [name for name in OPTIONS if self.isDefined(name)]
-        options = {OPTIONS[name]: self.getOrDefault(name) for name in defined}
+        defined = [name for name in PARAMETERS if self.isDefined(name)]
+        options = {PARAMETERS[name]: self.getOrDefault(name) for name in defined}
         if self.getOrDefault("output") == "columns" and self.isSet("outputCols"):
             options["prefix"] = dict(zip(columns, self.getOutputCols(), strict=True))
         # The features follow the order of inputCols. In backquotes, a name is not split at dots.

@@ -8,11 +8,12 @@ from typing import Any
 from onehot_fast._arguments.messages import number_of, shown
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.column_schema import ColumnSchema
-from onehot_fast._schema.options import DropValue
+from onehot_fast._schema.option_checks import DropValue
+from onehot_fast._schema.options import OPTIONS
 from onehot_fast._schema.schema import Schema
 
 # The options that can leave a column without features.
-REMOVING_OPTIONS = ("min_frequency", "max_categories", "drop")
+REMOVING_OPTIONS = [name for name, option in OPTIONS.items() if option.removes_features]
 # A column looks like an identifier if it has more features than this, and more than half as many
 # categories as rows.
 MANY_FEATURES = 250

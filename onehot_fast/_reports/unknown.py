@@ -21,7 +21,7 @@ from onehot_fast._categories.values import Values
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special, shortened
-from onehot_fast._schema.options import UNKNOWN_RULES
+from onehot_fast._schema.options import OPTIONS
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import ColumnStatistics, counted
 from onehot_fast.table import Table
@@ -36,7 +36,8 @@ MAX_CATEGORIES_IN_MESSAGE = 6
 KEEPING_UNKNOWN_APART = (
     "handle_unknown='indicator' to tell unknown values from the dropped category, or 'error'"
 )
-ACCEPTING_UNKNOWN = f"handle_unknown='ignore' (or {str(UNKNOWN_RULES[2:])[1:-1]})"
+ACCEPTING_MISSING = OPTIONS["handle_missing"].instead_of_error()
+ACCEPTING_UNKNOWN = OPTIONS["handle_unknown"].instead_of_error()
 # The columns of which a warning told in the context of `warning_once`.
 _warned = ContextVar[set[Hashable]]("warned")
 
@@ -255,10 +256,7 @@ def check_no_missing(name: Any, codes: AnyArray) -> None:
     """Raise an error for the first missing value, which has a negative code."""
     if codes.dtype.kind == "i" and codes.size and codes.min() < 0:
         row = int(np.argmax(codes < 0))
-        raise ValueError(
-            f"{_place(name, row)}: the value is missing; use handle_missing='ignore' (or"
-            " 'indicator', 'propagate')"
-        )
+        raise ValueError(f"{_place(name, row)}: the value is missing; use {ACCEPTING_MISSING}")
 
 
 def check_known(

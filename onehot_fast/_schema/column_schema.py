@@ -19,7 +19,8 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import Lut, lut_of, new_luts
-from onehot_fast._schema.options import ColumnOptions, DropValue, declared_categories
+from onehot_fast._schema.option_checks import DropValue, declared_categories
+from onehot_fast._schema.options import ColumnOptions
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -81,8 +82,8 @@ class ColumnSchema:
         declared = declared_categories(categories, "categories")
         if declared is None:
             raise ValueError("categories must be a sequence of categories, got 'auto'")
-        options = ColumnOptions(
-            declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
+        options = ColumnOptions.with_defaults(
+            categories=declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
         )
         schema = column_schema("array", options, ColumnStatistics(), 0)
         return dataclasses.replace(schema, zero_row_labels=())

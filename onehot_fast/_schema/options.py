@@ -1,57 +1,242 @@
-"""Check the options of an encoder and resolve them for each column."""
+"""The options of `Encoder`, from which checks, defaults, flags and error texts are derived.
+
+`OPTIONS` is the table. A type checker needs some names written out as well: the types of rules, the
+fields of `ColumnOptions`, the keywords of the accessors, and the signature of `Encoder`.
+``tests/encoder/test_options.py`` compares them with the table.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
-from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.checks import check_choice, check_text, number_dtype
-from onehot_fast._arguments.messages import did_you_mean, shown, with_article
-from onehot_fast._categories.keys import NEVER_MISSING, is_missing, keys, name_key, name_keys, plain
-from onehot_fast._runtime.registry import integration, reader_of
+from onehot_fast._arguments.messages import listed
+from onehot_fast._categories.keys import is_missing, name_key, name_keys, plain
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast.table import Table
+from onehot_fast._schema.column_choice import repeated_name
+from onehot_fast._schema.option_checks import (
+    DropValue,
+    check_drop,
+    check_max_categories,
+    check_min_frequency,
+    check_prefix,
+    declared_categories,
+)
 
 Drop: TypeAlias = Literal["first", "last", "if_binary", "most_frequent"]
 HandleMissing: TypeAlias = Literal["ignore", "indicator", "error", "propagate"]
 HandleUnknown: TypeAlias = Literal["error", "ignore", "warn", "indicator", "infrequent"]
-DROP_RULES: tuple[Drop, ...] = get_args(Drop)
-MISSING_RULES: tuple[HandleMissing, ...] = get_args(HandleMissing)
-REMAINDERS = ("passthrough", "drop")
-UNIQUE_HINT = "pass distinct values, e.g. column.dropna().unique() (polars: .drop_nulls().unique())"
-UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
+Remainder: TypeAlias = Literal["passthrough", "drop"]
+# What an option decides: which categories exist (then a change needs a new `fit`), which features
+# they have, the dtype or the names of the features, or what happens to all other columns. The first
+# four are for one column: such an option can be a mapping from columns to values.
+Subject: TypeAlias = Literal["categories", "features", "dtype", "names", "remainder"]
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)
 
 
 @dataclass(frozen=True)
-class DropValue:
-    """A category to drop. A rule, such as "first", is stored as a str instead."""
+class OptionSpec:
+    """An option of `Encoder`."""
 
-    value: Any
+    name: str
+    decides: Subject
+    default: Any  # as a caller passes it
+    summary: str  # for the help of the command, the parameters of Spark and the reference
+    check: Callable[..., Any] = check_choice  # of a value and its place, and of the rules if any
+    rules: tuple[str, ...] = ()  # the strings that the option accepts
+    value_types: tuple[type, ...] = (str,)  # of a value that a person types
+    is_threshold: bool = False  # whether the option compares the frequencies of the categories
+    counting_rules: tuple[str, ...] = ()  # the rules that compare them
+    removes_features: bool = False  # whether a column can lose all its features
+
+    def checked(self, value: Any, where: str) -> Any:
+        """Return the value of the option in the form of `ColumnOptions`, or raise an error."""
+        return self.check(value, where, self.rules) if self.rules else self.check(value, where)
+
+    @property
+    def is_per_column(self) -> bool:
+        """Whether the option can be a mapping from columns to values."""
+        return self.decides != "remainder"
+
+    def needs_frequencies(self, value: Any) -> bool:
+        """Tell whether this value of the option needs the frequencies of the categories."""
+        is_rule = isinstance(value, str) and value in self.counting_rules
+        return is_rule or (self.is_threshold and value is not None)
+
+    @property
+    def shown_default(self) -> str:
+        """The default as text, e.g. "bool"."""
+        return getattr(self.default, "__name__", str(self.default))
+
+    def instead_of_error(self, *others: str) -> str:
+        """Return what to pass instead of "error", e.g. "handle_missing='ignore' (or ...)".
+
+        Do not name the rules in `others`.
+        """
+        left = [rule for rule in self.rules if rule not in ("error", "ignore", *others)]
+        return f"{self.name}='ignore' (or {listed(left)})"
+
+
+OPTIONS: dict[str, OptionSpec] = {
+    each.name: each
+    for each in (
+        OptionSpec(
+            "categories",
+            "categories",
+            "auto",
+            "The categories in order; by default those of the type, or those that occur",
+            check=declared_categories,
+        ),
+        OptionSpec(
+            "drop",
+            "features",
+            None,
+            "The feature to drop",
+            check=check_drop,
+            rules=get_args(Drop),
+            counting_rules=("most_frequent",),
+            removes_features=True,
+        ),
+        OptionSpec(
+            "handle_missing",
+            "features",
+            "ignore",
+            "How to handle missing values",
+            rules=get_args(HandleMissing),
+        ),
+        OptionSpec(
+            "handle_unknown",
+            "features",
+            "error",
+            "How to handle unknown categories",
+            rules=get_args(HandleUnknown),
+        ),
+        OptionSpec(
+            "min_frequency",
+            "features",
+            None,
+            "Rarer categories share one feature; a number of rows (10) or a share of them (0.01)",
+            check=check_min_frequency,
+            value_types=(int, float),
+            is_threshold=True,
+            removes_features=True,
+        ),
+        OptionSpec(
+            "max_categories",
+            "features",
+            None,
+            "The maximum number of features of a column; the rarest categories share one",
+            check=check_max_categories,
+            value_types=(int,),
+            is_threshold=True,
+            removes_features=True,
+        ),
+        OptionSpec(
+            "dtype",
+            "dtype",
+            bool,
+            "The type of the features, e.g. uint8 or float32",
+            check=number_dtype,
+        ),
+        OptionSpec(
+            "prefix",
+            "names",
+            None,
+            "The prefix of the names of features; by default the name of the column",
+            check=check_prefix,
+        ),
+        OptionSpec(
+            "prefix_sep",
+            "names",
+            "_",
+            "The separator of prefix and category",
+            check=check_text,
+        ),
+        OptionSpec(
+            "remainder",
+            "remainder",
+            "passthrough",
+            "Whether the result includes the columns that are not encoded",
+            rules=get_args(Remainder),
+        ),
+    )
+}
+
+
+def option_names(subjects: Iterable[Subject] = SUBJECTS) -> tuple[str, ...]:
+    """Return the options that decide one of these subjects, in the order of the table."""
+    subjects = [*subjects]
+    return tuple(name for name, each in OPTIONS.items() if each.decides in subjects)
+
+
+# The default of each option in the form of `ColumnOptions`.
+DEFAULTS: dict[str, Any] = {
+    name: each.checked(each.default, name) for name, each in OPTIONS.items()
+}
+
+
+class ColumnKeywords(TypedDict, total=False):
+    """The options, except `categories`, that determine the features of one column."""
+
+    drop: Any  # a rule, or a category of any type
+    handle_missing: HandleMissing
+    handle_unknown: HandleUnknown
+    min_frequency: float | None
+    max_categories: int | None
+
+
+class DeclaredKeywords(TypedDict, total=False):
+    """The options of one column with declared categories that need no rows."""
+
+    drop: Any  # a rule or a category
+    handle_missing: HandleMissing
+    handle_unknown: HandleUnknown
+    dtype: Any
+    prefix: str | None
+    prefix_sep: str
+
+
+class TableKeywords(TypedDict, total=False):
+    """The options of an `Encoder` for a table; most can be a mapping from columns to values."""
+
+    categories: Any
+    drop: Drop | Mapping[Any, Any] | None
+    handle_missing: HandleMissing | Mapping[Any, HandleMissing]
+    handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown]
+    min_frequency: float | Mapping[Any, float | None] | None
+    max_categories: int | Mapping[Any, int | None] | None
+    dtype: Any
+    prefix: str | Mapping[Any, str | None] | None
+    prefix_sep: str | Mapping[Any, str]
+    remainder: Remainder
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """The options of one column."""
+    """The checked options of one column."""
 
-    categories: tuple[Any, ...] | None = None  # None: the categories seen in fit
-    drop: str | DropValue | None = None
-    handle_missing: str = "ignore"
-    handle_unknown: str = "error"
-    min_frequency: int | float | None = None
-    max_categories: int | None = None
-    dtype: np.dtype[Any] = dataclasses.field(default_factory=lambda: np.dtype(np.bool_))
-    prefix: str | None = None  # None: the name of the column
-    prefix_sep: str = "_"
+    categories: tuple[Any, ...] | None  # None: the categories seen in fit
+    drop: str | DropValue | None
+    handle_missing: str
+    handle_unknown: str
+    min_frequency: int | float | None
+    max_categories: int | None
+    dtype: np.dtype[Any]
+    prefix: str | None  # None: the name of the column
+    prefix_sep: str
+
+    @classmethod
+    def with_defaults(cls, **chosen: Any) -> ColumnOptions:
+        """Return some options, which are checked, and the defaults of all others."""
+        return cls(**{**{name: DEFAULTS[name] for name in OF_A_COLUMN}, **chosen})
 
 
-# The default of each option, by its name.
-DEFAULTS: dict[str, Any] = {**vars(ColumnOptions()), "remainder": "passthrough"}
+# The options of one column: all but `remainder`.
+OF_A_COLUMN = tuple(name for name, each in OPTIONS.items() if each.is_per_column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +261,12 @@ class Options:
 
     def of(self, name: Hashable) -> ColumnOptions:
         """Return the options of a column; raise an error if they contradict each other."""
-        key = name_key(name)
-        chosen = {
-            option: value.get(key, DEFAULTS[option]) if isinstance(value, dict) else value
-            for option, value in self._by_key.items()
-            if option != "remainder"
-        }
+        key, by_key = name_key(name), self._by_key
+        chosen = {}
+        for option in OF_A_COLUMN:
+            value = by_key[option]
+            is_mapping = isinstance(value, dict)
+            chosen[option] = value.get(key, DEFAULTS[option]) if is_mapping else value
         options = ColumnOptions(**chosen)
         if options.handle_missing == "propagate" and not holds_nan(options.dtype):
             raise ValueError(
@@ -114,200 +299,22 @@ def _typed(value: Any) -> Hashable:
     return type(value), None if is_missing(value) else value
 
 
-class ColumnKeywords(TypedDict, total=False):
-    """The options, except `categories`, that determine the features of one column."""
-
-    drop: Any  # a rule, or a category of any type
-    handle_missing: HandleMissing
-    handle_unknown: HandleUnknown
-    min_frequency: float | None
-    max_categories: int | None
-
-
 def resolve(passed: Mapping[str, Any]) -> Options:
     """Return the checked options; each is one value or a mapping from columns to values."""
     values: dict[str, Any] = {}
-    for option, check in CHECKS.items():
+    for option, spec in OPTIONS.items():
         value = passed[option]
-        if isinstance(value, Mapping) and option != "remainder":
-            per_column = {name: check(one, f"{option}[{name!r}]") for name, one in value.items()}
-            twice = _repeated(list(per_column))
+        if isinstance(value, Mapping) and spec.is_per_column:
+            per_column = {
+                name: spec.checked(one, f"{option}[{name!r}]") for name, one in value.items()
+            }
+            twice = repeated_name(list(per_column))
             if twice is not None:
                 raise ValueError(f"{option} must name each column once, got {twice.name!r} twice")
             values[option] = per_column or DEFAULTS[option]
         else:
-            values[option] = check(value, option)
+            values[option] = spec.checked(value, option)
     return Options(values)
-
-
-def column_names(columns: Any) -> tuple[Hashable, ...] | None:
-    """Return the names of the columns to encode, or None if they depend on the table."""
-    if columns is None or callable(columns) or is_selector(columns):
-        return None
-    if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
-        hash(columns)  # raises TypeError for unhashable names
-        return (columns,)
-    if hasattr(columns, "columns"):
-        raise TypeError(
-            f"columns must be column names, got {with_article(columns)}; pass the table to fit()"
-        )
-    names = tuple(columns)
-    for name in names:
-        try:
-            hash(name)
-        except TypeError:
-            raise TypeError(
-                f"columns must be column names, got {with_article(name)}: {shown(name)}; pass"
-                " one list of names, e.g. columns=['size', 'color']"
-            ) from None
-    twice = _repeated(names)
-    if twice is not None:
-        raise ValueError(f"columns must have different names, got {twice.name!r} twice")
-    return names
-
-
-class _Repeated(NamedTuple):
-    """A name of a column that was passed twice; it may be None."""
-
-    name: Hashable
-
-
-def _repeated(names: Sequence[Hashable]) -> _Repeated | None:
-    """Return the first name that equals an earlier one, or None if all names differ."""
-    keys = name_keys(names)
-    if len(set(keys)) == len(keys):
-        return None
-    seen: set[Hashable] = set()
-    for name, key in zip(names, keys, strict=True):
-        if key in seen:
-            return _Repeated(name)
-        seen.add(key)
-    return None
-
-
-def is_selector(columns: Any) -> bool:
-    """Tell whether `columns` is a polars selector or another polars expression."""
-    return hasattr(columns, "meta") and reader_of(columns) == "polars"
-
-
-def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
-    """Return the names of the columns to encode, or None for the default columns."""
-    if columns is None:
-        return None
-    if is_selector(columns):
-        if table.library != "polars":
-            raise TypeError(
-                f"columns={columns!r} requires a polars DataFrame, got a {table.library} table"
-            )
-        return column_names(integration("polars").selected_names(table.source, columns))
-    names = columns(table.source) if callable(columns) else columns
-    if callable(names) or names is None:
-        raise TypeError(f"columns={columns!r} must return column names, got {names!r}")
-    return column_names(names)
-
-
-def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
-    """Return the declared categories in their order, or None for "auto"."""
-    # A dtype or a Column declares its categories. Of an array, a Series or an Index, also a
-    # categorical one, the values are the categories, so that all containers mean the same.
-    value = value if isinstance(value, Iterable) else getattr(value, "categories", value)
-    if isinstance(value, str):
-        check_choice(value, where, ("auto",))
-        return None
-    # The order of a set differs between processes.
-    is_text = isinstance(value, bytes)
-    if is_text or not is_container(value) or isinstance(value, set | frozenset | Mapping):
-        hint = "; call fit first" if hasattr(value, "fit") else ""
-        raise TypeError(
-            f"{where} must be 'auto' or a sequence of categories, got {with_article(value)}:"
-            f" {value!r}{hint}"
-        )
-    items = tuple(map(plain, items_of(value, where)))
-    if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
-        return items
-    seen: dict[Hashable, int] = {}
-    for i, item in enumerate(items):
-        if is_missing(item):
-            raise ValueError(
-                f"{where}[{i}] must not be a missing value, got {item!r}; {UNIQUE_HINT};"
-                " to get a feature for missing values, use handle_missing='indicator'"
-            )
-        first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
-        if first != i:
-            raise ValueError(
-                f"{where}[{i}] must differ from {where}[{first}] = {items[first]!r}, got {item!r};"
-                f" {UNIQUE_HINT}"
-            )
-    return items
-
-
-def _hashable(value: Any, where: str) -> Hashable:
-    """Return the key of a category; raise TypeError if it cannot be hashed."""
-    try:
-        key = keys([value])[0]
-        hash(key)
-    except TypeError as error:
-        is_list = isinstance(value, list) and where.startswith("categories[0]")
-        hint = "; for one list per column, pass categories={'plan': [...]}" if is_list else ""
-        raise TypeError(
-            f"{where} must be hashable to be a category, got {value!r}: {error}{hint}"
-        ) from None
-    return key
-
-
-def _drop(value: Any, where: str) -> str | DropValue | None:
-    """Return a rule, such as "first", or the `DropValue` of a category, such as ``["first"]``."""
-    if value is None or (isinstance(value, str) and value in DROP_RULES):
-        return value
-    is_list = isinstance(value, list | tuple) and len(value)
-    if where != "drop":
-        only = value[0] if type(value) is list and len(value) == 1 else value
-        return DropValue(plain(as_scalar(only, where)))
-    rules = ", ".join(map(repr, DROP_RULES))
-    if isinstance(value, bool):  # as for drop_first= of pandas
-        meant = "first" if value else None
-        raise TypeError(f"drop must be one of {rules}, got {value}; did you mean drop={meant!r}?")
-    hint = did_you_mean(value, DROP_RULES)
-    raise (ValueError if isinstance(value, str) else TypeError)(
-        f"drop must be one of {rules}, got {shown(value)};{hint} use"
-        f" drop={{'column': {shown(value[0] if is_list else value)}}} to drop one category"
-    )
-
-
-def _min_frequency(value: Any, where: str) -> int | float | None:
-    """Return a number of rows (an int), a share of the rows (a float) or None."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        kind = with_article(value)
-        raise TypeError(f"{where} must be an int, a float or None, got {kind}: {value!r}")
-    number = plain(value)
-    if isinstance(number, int) and number >= 1:
-        return number
-    if not isinstance(number, int) and 0 < number < 1:
-        return float(number)
-    raise ValueError(f"{where} must be an int >= 1 or a float in (0, 1), got {value!r}")
-
-
-def _max_categories(value: Any, where: str) -> int | None:
-    """Return the maximum number of features for categories, or None."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{where} must be an int or None, got {with_article(value)}: {value!r}")
-    if value < 1:
-        raise ValueError(f"{where} must be at least 1, got {value}")
-    return int(value)
-
-
-def _prefix(value: Any, where: str) -> str | None:
-    """Return the checked prefix; None stands for the name of the column."""
-    if isinstance(value, list | tuple):
-        raise TypeError(
-            f"{where} must be a str or a mapping from columns to prefixes (prefix={{'size': 's'}}),"
-            f" got {with_article(value)}: {value!r}"
-        )
-    return None if value is None else check_text(value, where)
 
 
 def holds_nan(dtype: np.dtype[Any]) -> bool:
@@ -315,17 +322,3 @@ def holds_nan(dtype: np.dtype[Any]) -> bool:
     if dtype.kind in "fc":
         return True
     return dtype.isbuiltin == 2 and bool(np.isnan(np.array(np.nan).astype(dtype)))
-
-
-CHECKS: dict[str, Callable[[Any, str], Any]] = {
-    "categories": declared_categories,
-    "drop": _drop,
-    "handle_missing": partial(check_choice, choices=MISSING_RULES),
-    "handle_unknown": partial(check_choice, choices=UNKNOWN_RULES),
-    "min_frequency": _min_frequency,
-    "max_categories": _max_categories,
-    "dtype": number_dtype,
-    "prefix": _prefix,
-    "prefix_sep": check_text,
-    "remainder": partial(check_choice, choices=REMAINDERS),
-}

@@ -17,7 +17,8 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
 from onehot_fast._runtime.utils import MAX_QUOTED, UNREADABLE, reason_of, warn
-from onehot_fast._schema.options import DEFAULTS, DROP_RULES, DropValue, Options
+from onehot_fast._schema.option_checks import DropValue
+from onehot_fast._schema.options import OPTIONS, Options, option_names
 from onehot_fast._schema.statistics import (
     ColumnStatistics,
     InputTable,
@@ -39,7 +40,7 @@ MAX_NAME_LETTERS = 10_000
 # The maximum length of the name of a type, which may contain names that the user chose. Libraries
 # parse some names in quadratic time.
 MAX_TYPE_LETTERS = 4_000
-PREFIXES = ("prefix", "prefix_sep")
+PREFIXES = option_names(["names"])
 
 
 class NotJSONError(ValueError):
@@ -133,7 +134,7 @@ def loads(
     options = {}
     with reading("'options'"):
         for name, value in chosen.items():
-            if name not in DEFAULTS:
+            if name not in OPTIONS:
                 raise ValueError(f"option {shown(name)} does not exist")
             with reading(f"option {name!r}"):
                 options[name] = _option_from_json(name, value)
@@ -232,7 +233,9 @@ def drop_as_passed(value: str | DropValue | None) -> Any:
     """Return `drop` as the user passes it, e.g. the rule "first", or the category ``["first"]``."""
     if not isinstance(value, DropValue):
         return value
-    is_plain = value.value not in (*DROP_RULES, None) and not isinstance(value.value, list)
+    is_plain = value.value not in (*OPTIONS["drop"].rules, None) and not isinstance(
+        value.value, list
+    )
     return value.value if is_plain else [value.value]
 
 

@@ -15,7 +15,7 @@ import click
 from click import Option
 from click.shell_completion import CompletionItem
 
-from onehot_fast.cli.flags import OPTIONS, SEP, flag, help_of
+from onehot_fast.cli.flags import FLAGS, SEP, flag, help_of
 from onehot_fast.cli.formats import EXTENSIONS, READABLE, Format
 from onehot_fast.cli.messages import CommandError, reading, writing
 from onehot_fast.cli.parquet import CODECS
@@ -176,5 +176,5 @@ COLUMN = Option(["-c", "--column", "columns"], multiple=True, shell_complete=_co
 ENCODER = [
     Option([flag(name), name], multiple=True, metavar=f"[COLUMN=]{help_of(name).metavar}",
            help=help_of(name).text)
-    for name in (*OPTIONS, SEP)
+    for name in (*FLAGS, SEP)
 ]  # fmt: skip

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import CodedColumn, code_column, write
+from onehot_fast.adapter import OPTIONS, CodedColumn, code_column, write
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import (
     cast_to,
@@ -105,7 +105,7 @@ class LabelColumn:
             row = int(np.argmax(is_null))
             raise ValueError(
                 f"column {self.name!r}: the labels of row {row} are missing; use"
-                " handle_missing='ignore' (or 'indicator')"
+                f" {OPTIONS['handle_missing'].instead_of_error('propagate')}"
             )
         order = np.insert(np.arange(len(labels)), offsets[:-1][is_null], -1)
         offsets[1:] += np.cumsum(is_null)

@@ -17,6 +17,7 @@ from onehot_fast.cli import messages
 from onehot_fast.cli.arrow_batches import PLAIN_TEXTS
 from onehot_fast.cli.batches import MAX_ROWS, ahead, no_rows
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
+from onehot_fast.cli.flags import THRESHOLDS
 from onehot_fast.cli.labels import has_lists, has_strings
 from onehot_fast.cli.messages import CommandError, Exit, encoding_input
 from onehot_fast.cli.notes import note_identifiers, note_suspects
@@ -43,7 +44,7 @@ def learned_encoders(
     columns = chosen_columns(source, named, destination.keys)
     encoders = new_encoders(source.schema, columns, typed)
     # With these options, more rows can reduce the number of features.
-    are_grouped = typed["min_frequency"] or typed["max_categories"]
+    are_grouped = any(typed[name] for name in THRESHOLDS)
     early_limit = math.inf if are_grouped else max(limit, guards.MAX_FEATURES)
     learn(source, encoders, destination.is_quiet, limit, early_limit)
     if limit < math.inf:

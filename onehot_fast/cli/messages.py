@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast.cli.flags import OPTIONS, flag
+from onehot_fast.cli.flags import FLAGS, flag
 
 # Takes the share of the work that is done, and the number of rows.
 Step = Callable[[float, int], None]
@@ -64,7 +64,7 @@ def _as_typed(error: BaseException, is_loaded: bool) -> str:
     message says how to learn it.
     """
     line = re.sub(
-        rf"\b({'|'.join(OPTIONS)})=('?)(\w*)\2",
+        rf"\b({'|'.join(FLAGS)})=('?)(\w*)\2",
         lambda match: f"{flag(match[1])} {match[3]}".rstrip(),
         one_line(error),
     )

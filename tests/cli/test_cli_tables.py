@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from onehot_fast import Encoder
+from onehot_fast.adapter import OPTIONS
 from onehot_fast.cli import flags, formats, source, writers
 from onehot_fast.cli.commands import commands
 from onehot_fast.integrations.arrow import LAYOUTS
@@ -21,28 +22,27 @@ def option_of(command, name):
 
 @pytest.mark.parametrize("command", ["encode", "inspect"])
 def test_each_option_of_the_encoder_is_an_option_of_the_command(command):
-    """Those that the command does not have are named, and exist."""
+    """The command learns the categories or loads them, and keeps all other columns."""
     names = {one.name for one in commands.commands[command].params}
     own = {*Encoder().get_params()} - {"columns"}
 
-    assert own - names == {*flags.WITHOUT_FLAG}
-    assert [name for name in own & names if name not in flags.HELP] == []
-    assert {*flags.HELP} <= names
+    assert own - names == {"categories", "remainder"}
+    assert {*flags.FLAGS} == own & names
 
 
-@pytest.mark.parametrize("name", sorted(flags.RULES))
+@pytest.mark.parametrize("name", [name for name in flags.FLAGS if OPTIONS[name].rules])
 def test_the_help_lists_every_rule_and_marks_the_default(name):
     """A rule in the help is one that the encoder accepts."""
     text = option_of("encode", name).help
     default = Encoder().get_params()[name]
 
-    for rule in flags.RULES[name]:
+    for rule in OPTIONS[name].rules:
         Encoder(**{name: rule})
         assert rule in text
     assert default is None or f"{default} (default)" in text
 
 
-@pytest.mark.parametrize("name", flags.OPTIONS)
+@pytest.mark.parametrize("name", flags.FLAGS)
 def test_an_error_names_each_option_as_it_is_typed(name):
     """The remedy of an encoder's error is a line of the command."""
     from onehot_fast.cli.messages import CommandError, encoding_input

@@ -28,7 +28,7 @@ POOLS = {
     "floats": [0.5, -1.5, 1e300, float("inf"), 2.0],
     "mixed": [1, 2.5, "one", "x", 300],
 }
-FORMS = ("numpy", "csr", "csc", "implicit")
+FORMS = format_names(["matrix"])
 
 
 def to_array(values, form):

@@ -454,6 +454,26 @@ def test_errors_name_column_and_value(frame):
             work()
 
 
+def test_a_lazy_accessor_lacks_the_methods_of_rows_in_memory(frame):
+    """They are no attributes, and the error names the call that replaces each."""
+    for lazy, loaded, name in [
+        (frame.onehot, frame.compute().onehot, "frame"),
+        (frame.a.onehot, frame.a.compute().onehot, "series"),
+    ]:
+        public = {each for each in dir(loaded) if not each.startswith("_")}
+        absent = {each for each in public if not hasattr(lazy, each)}
+        assert public - absent == {each for each in dir(lazy) if not each.startswith("_")}
+        assert "to_arrow" in absent
+        assert not any(each in repr(lazy) for each in absent)
+        for each in absent:
+            with pytest.raises(AttributeError, match=rf"{name}\.compute\(\)\.onehot\.{each}$"):
+                getattr(lazy, each)
+            with pytest.raises(TypeError):  # as in earlier releases
+                getattr(lazy, each)
+        with pytest.raises(AttributeError, match=r"no attribute 'to_xml'$"):
+            lazy.to_xml()
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no sched_getaffinity")
 def test_a_task_of_dask_starts_no_threads(monkeypatch):
     """A worker has a thread for each processor: a partition does not ask how many there are."""

@@ -165,7 +165,7 @@ def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(options, me
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"handle_unknown": "indicator"}, "has no feature for unknown values"),
+        ({"handle_unknown": "indicator"}, "has no handle_unknown='indicator'"),
         ({"handle_missing": "indicator"}, "scikit-learn distinguishes None from NaN"),
         (
             {"min_frequency": 2, "handle_unknown": "infrequent"},

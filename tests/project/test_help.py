@@ -12,7 +12,8 @@ import onehot_fast
 import onehot_fast.integrations
 from support import programs
 
-INTEGRATIONS = [found.name for found in pkgutil.iter_modules(onehot_fast.integrations.__path__)]
+MODULES = [found.name for found in pkgutil.iter_modules(onehot_fast.integrations.__path__)]
+INTEGRATIONS = [name for name in MODULES if not name.startswith("_")]
 
 
 def test_help_begins_with_what_to_call():

@@ -37,7 +37,9 @@ LAYERS = (
     {"tensor", "ragged", "implicit"},
     {"encoder", "_sklearn_mixin"},
     {""},  # the package itself: the public names
-    {"operators", "operators.*", "integrations", "integrations.*", "adapter", "_accessor_*"},
+    {"operators", "operators.*", "adapter"},
+    {"integrations._accessors", "integrations._accessors.*"},
+    {"integrations", "integrations.*"},
     {"cli", "cli.*"},
 )
 # All that an integration and the command may import of the core.
@@ -48,6 +50,8 @@ LIBRARIES = {
     "arrow": "pyarrow", "dask": "dask.dataframe", "sklearn": "sklearn.preprocessing",
     "spark": "pyspark.ml", "sql": "numpy",
 }  # fmt: skip
+# What integrations with accessors share.
+SHARED = "integrations._accessors."
 # Other public modules that they may use.
 BESIDE = {"cli": {"integrations.arrow"}, "integrations.onnx": {"operators.onnx"}}
 # Other libraries that they load: the workers of Spark exchange Arrow tables.
@@ -123,7 +127,8 @@ def test_integrations_and_the_command_import_the_seam_alone():
         module = module_name(path)
         folder = ".".join(module.split(".")[: 2 if module.startswith("integrations.") else 1])
         names = own_imports(path) - SEAM - BESIDE.get(folder, set())
-        assert [name for name in names if not f"{name}.".startswith(f"{folder}.")] == [], path
+        own = (f"{folder}.", SHARED) if module.startswith("integrations.") else f"{folder}."
+        assert [name for name in names if not f"{name}.".startswith(own)] == [], path
 
 
 def test_the_parquet_writer_of_the_command_is_isolated():
@@ -210,7 +215,10 @@ def test_the_package_imports_numpy_and_nothing_else():
 SLOW = {"dask", "sklearn", "spark"}
 ADAPTERS = [
     pytest.param(name, marks=[pytest.mark.long] * (name in SLOW))
-    for name in sorted({module.split(".")[1] for module in MODULES if "integrations." in module})
+    for name in sorted(
+        {module.split(".")[1] for module in MODULES if "integrations." in module}
+        - {SHARED.split(".")[1]}
+    )
 ]
 
 

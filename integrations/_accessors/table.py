@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.checks import check_options, columns_only, keywords
-from onehot_fast._schema.options import Drop, HandleMissing, HandleUnknown
+from onehot_fast.adapter import (
+    TableKeywords,
+    check_options,
+    columns_only,
+    keywords,
+    option_names,
+)
 from onehot_fast.encoder import Encoder, Output
+from onehot_fast.integrations._accessors.methods import either, methods_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from scipy.sparse import csr_array
 
 Frame = TypeVar("Frame")  # the table of a library
-# The method of the accessor that returns each output format of `Encoder.transform`.
-METHODS = {"numpy": "to_numpy", "csr": "to_csr", "arrow": "to_arrow"}
-
-
-class TableKeywords(TypedDict, total=False):
-    """The options of an `Encoder` for a table; most can be a mapping from columns to values."""
-
-    categories: Any
-    drop: Drop | Mapping[Any, Any] | None
-    handle_missing: HandleMissing | Mapping[Any, HandleMissing]
-    handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown]
-    min_frequency: float | Mapping[Any, float | None] | None
-    max_categories: int | Mapping[Any, int | None] | None
-    prefix: str | Mapping[Any, str | None] | None
-    prefix_sep: str | Mapping[Any, str]
-    dtype: Any
-    remainder: Any
 
 
 class TableAccessor(Generic[Frame]):
-    """Encode a table, or fit an encoder to it.
+    """Encode a table as a frame or a matrix, now or later, or fit an encoder to it.
 
     Parameters
     ----------
@@ -45,15 +34,13 @@ class TableAccessor(Generic[Frame]):
         Supplied by the library. Nothing is read before a method is called.
     """
 
-    _methods: ClassVar[tuple[str, ...]] = tuple(METHODS.values())
-
     def __init__(self, data: Any) -> None:
         self._data = data
 
     def __repr__(self) -> str:
         """Show how to call the accessor."""
-        forms = ", ".join(self._methods)
-        return f"<onehot of a table: call it with the columns to encode, or {forms} or fit>"
+        names = either(methods_of(self))
+        return f"<onehot of a table: call it with the columns to encode, or {names}>"
 
     @columns_only
     def __call__(
@@ -146,27 +133,6 @@ class TableAccessor(Generic[Frame]):
         """
         return self._encoded(columns, "csr", num_threads, options, np.float32)
 
-    @columns_only
-    def to_arrow(
-        self,
-        columns: Iterable[Hashable] | Encoder | None = None,
-        *,
-        num_threads: int | None = None,
-        **options: Unpack[TableKeywords],
-    ) -> pa.Table:
-        """Encode some columns, and return all columns as an Arrow table.
-
-        Parameters
-        ----------
-        columns, num_threads, **options
-            As for ``frame.onehot()``.
-
-        Returns
-        -------
-        pyarrow.Table of n_rows
-        """
-        return self._encoded(columns, "arrow", num_threads, options)
-
     def _encoded(
         self,
         columns: Any,
@@ -193,12 +159,12 @@ class TableAccessor(Generic[Frame]):
         """Raise a TypeError for an unknown option, which names the right one or lists all."""
         if "output" in options:
             form = options["output"]
-            method = METHODS.get(form) if isinstance(form, str) else None
+            method = f"to_{form}"
             remedy = f"Encoder(...).fit_transform(frame, output={form!r})"
-            if method is not None:
+            if method in methods_of(self):
                 remedy = f".onehot.{method}(...); with remainder='drop' for the features alone"
             raise TypeError(f"'output' is not an option: call {remedy}")
-        check_options(options, [*TableKeywords.__annotations__, *keywords(type(self).__call__)])
+        check_options(options, [*option_names(), *keywords(type(self).__call__)])
 
     @columns_only
     def fit(
@@ -226,5 +192,36 @@ class TableAccessor(Generic[Frame]):
 
     def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
         """Return an unfitted encoder; a subclass may first convert dtypes of its library."""
-        check_options(options, TableKeywords.__annotations__)
+        check_options(options, option_names())
         return Encoder(columns, **options)
+
+
+class EagerTableAccessor(TableAccessor[Frame]):
+    """Encode a table of a library whose tables are in memory, or fit an encoder to it.
+
+    Parameters
+    ----------
+    data : DataFrame of n_rows
+        Supplied by the library. Nothing is read before a method is called.
+    """
+
+    @columns_only
+    def to_arrow(
+        self,
+        columns: Iterable[Hashable] | Encoder | None = None,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[TableKeywords],
+    ) -> pa.Table:
+        """Encode some columns, and return all columns as an Arrow table.
+
+        Parameters
+        ----------
+        columns, num_threads, **options
+            As for ``frame.onehot()``.
+
+        Returns
+        -------
+        pyarrow.Table of n_rows
+        """
+        return self._encoded(columns, "arrow", num_threads, options)

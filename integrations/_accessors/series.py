@@ -1,11 +1,12 @@
 """The accessor ``series.onehot`` that pandas, polars and Dask share.
 
-Methods, options and errors are the same in pandas and polars; Dask supports some of the methods.
-Each integration reads and creates the containers of its library.
+Methods, options and errors are the same in pandas and polars. Dask has the methods whose results
+can be lazy. Each integration reads and creates the containers of its library.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -23,27 +24,29 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.checks import (
+from onehot_fast import Column, UnknownValueError, multi_hot
+from onehot_fast.adapter import (
+    FORMATS,
+    OPTIONS,
+    ArrowBlock,
+    CodedColumn,
+    ColumnKeywords,
+    ColumnSchema,
+    Rows,
     check_choice,
     check_options,
     check_text,
+    code_column,
+    distinct_labels,
     keywords,
+    library,
     number_dtype,
+    option_names,
+    read_column,
+    write,
 )
-from onehot_fast._arrow.array import ArrowBlock
-from onehot_fast._categories.column import Column
-from onehot_fast._categories.lists import Rows
-from onehot_fast._categories.values import read_column
-from onehot_fast._pipeline import write
-from onehot_fast._pipeline.code import code_column
-from onehot_fast._reports.unknown import UnknownValueError
-from onehot_fast._runtime.registry import library
-from onehot_fast._schema.coded_column import CodedColumn
-from onehot_fast._schema.column_schema import ColumnSchema
-from onehot_fast._schema.formats import SPARSE_CLASSES
-from onehot_fast._schema.options import ColumnKeywords, declared_categories
 from onehot_fast.encoder import Encoder
-from onehot_fast.ragged import distinct_labels, multi_hot
+from onehot_fast.integrations._accessors.methods import either, methods_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,9 +57,11 @@ Frame = TypeVar("Frame")  # the table of a library
 Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
 Labels: TypeAlias = Callable[[], Any]  # returns the label of each feature
 
-# With the default options, every category has its own column.
-DEFAULTS = Encoder().get_params()
-CHOICES = ("categories", *ColumnKeywords.__annotations__)
+# The options of the methods. With their defaults, every category has its own column.
+CHOICES = option_names(["categories", "features"])
+declared_categories = OPTIONS["categories"].checked
+# The formats of ``scipy.sparse``.
+SPARSE_FORMATS = [name for name, each in FORMATS.items() if each.scipy_class]
 
 
 class _LabelOptions(TypedDict, total=False):
@@ -68,8 +73,8 @@ class _LabelOptions(TypedDict, total=False):
     num_threads: int | None
 
 
-class SeriesAccessor(Generic[Frame]):
-    """Encode one column as an array or a table; each library has a subclass for its tables.
+class SeriesAccessor(ABC, Generic[Frame]):
+    """Encode one column as a frame or a matrix, now or later.
 
     Parameters
     ----------
@@ -77,17 +82,14 @@ class SeriesAccessor(Generic[Frame]):
         Supplied by the library. Nothing is read before a method is called.
     """
 
-    _library: ClassVar[str]
-    """The name of the library, which is also the name of its output, e.g. "pandas"."""
-
     def __init__(self, data: Any) -> None:
         self._data = data
 
     def __repr__(self) -> str:
         """List the methods that encode the column."""
-        forms = "to_numpy, to_csr, to_csc, to_arrow, codes or multi_hot"
-        return f"<onehot of a column: call it for its features, or {forms}>"
+        return f"<onehot of a column: call it for its features, or {either(methods_of(self))}>"
 
+    @abstractmethod
     def __call__(
         self,
         categories: Categories = None,
@@ -133,7 +135,6 @@ class SeriesAccessor(Generic[Frame]):
         MemoryError
             The result does not fit in memory. Nothing has been allocated.
         """
-        raise NotImplementedError
 
     def to_numpy(
         self,
@@ -205,6 +206,30 @@ class SeriesAccessor(Generic[Frame]):
     ) -> csc_array:
         """Encode as a ``scipy.sparse.csc_array``; see `to_csr`."""
         return self._matrix("csc", categories, dtype, num_threads, options)
+
+    @abstractmethod
+    def _matrix(
+        self,
+        form: Literal["numpy", "csr", "csc"],
+        categories: Categories,
+        dtype: Any,
+        num_threads: int | None,
+        options: ColumnKeywords,
+    ) -> Any:
+        """Return the column as a matrix in the format `form`."""
+
+
+class EagerSeriesAccessor(SeriesAccessor[Frame]):
+    """Encode one column of a library whose columns are in memory.
+
+    Parameters
+    ----------
+    data : Series of n_rows
+        Supplied by the library. Nothing is read before a method is called.
+    """
+
+    _library: ClassVar[str]
+    """The name of the library, which is also the name of its output, e.g. "pandas"."""
 
     def to_arrow(
         self,
@@ -330,7 +355,7 @@ class SeriesAccessor(Generic[Frame]):
             If the result does not fit in memory. Nothing has been allocated.
         """
         form = self._library if output is None else output
-        check_choice(form, "output", (self._library, "numpy", *SPARSE_CLASSES))
+        check_choice(form, "output", (self._library, "numpy", *SPARSE_FORMATS))
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         rows = self._labels(sep)
         known: Any = distinct_labels(rows.elements, offsets=rows.offsets)
@@ -342,7 +367,7 @@ class SeriesAccessor(Generic[Frame]):
             offsets=rows.offsets,
             mode=mode,
             dtype=element,
-            output=form if form in SPARSE_CLASSES else "numpy",  # type: ignore[call-overload]
+            output=form if form in SPARSE_FORMATS else "numpy",  # type: ignore[call-overload]
             num_threads=num_threads,
         )
         if form != self._library:
@@ -402,14 +427,14 @@ class SeriesAccessor(Generic[Frame]):
                 " call series.onehot()"
             ) from None
 
+    @abstractmethod
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""
-        raise NotImplementedError
 
     @staticmethod
     def _has_defaults(options: Mapping[str, Any]) -> bool:
         """Tell whether `options` are the defaults, with which every category gets a column."""
-        return all(options[name] is DEFAULTS[name] for name in CHOICES if name in options)
+        return all(options[name] is OPTIONS[name].default for name in CHOICES if name in options)
 
     @staticmethod
     def _encode_alone(
@@ -434,10 +459,10 @@ class SeriesAccessor(Generic[Frame]):
         """Return the NumPy dtype for `dtype`; a subclass may also accept dtypes of its library."""
         return number_dtype(dtype, "dtype")
 
+    @abstractmethod
     def _labels(self, sep: str | None) -> Rows:
         """Return the labels of each row; their `elements` are a Column."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Frame:
         """Return a row-major matrix as a table with these labels, without a copy if possible."""
-        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""What the accessors ``.onehot`` of pandas, polars and Dask share; no library is imported."""
