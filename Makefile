@@ -44,7 +44,7 @@ test: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and the examples o
 SEED := $(shell date +%s)
 test-thorough: $(VENV)/.test-ready $(VENV)/.compiled  ## draw 2,000 new examples for each property test (SEED=123 repeats a run)
 	@echo "hypothesis seed: $(SEED)"
-	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m "hypothesis and not long" --hypothesis-seed=$(SEED) $(ARGS)
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m "hypothesis and not long" --timeout 7200 --hypothesis-seed=$(SEED) $(ARGS)
 
 coverage: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and list the lines that they miss
 	$(PYTEST) --cov --cov-report=term-missing $(ARGS)

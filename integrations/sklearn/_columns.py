@@ -55,6 +55,11 @@ class InputColumn(NamedTuple):
         if python_type(values) is None:
             raise SklearnFallback
         if not isinstance(values, Strings):
+            if self.array is not None and self.array.dtype == OBJECT:
+                # Of equal values, such as 1 and True, scikit-learn keeps the first one.
+                present = self.array[column.codes >= 0]
+                if len(set(map(type, present.tolist()))) > 1:
+                    raise SklearnFallback
             if rounds(values, self.dtype):
                 raise SklearnFallback  # distinct integers may become one float
             values = values.astype(self.dtype, copy=False)

@@ -123,6 +123,24 @@ def test_arrays_and_lists_are_encoded_as_by_scikit_learn(case):
     check(OneHotEncoder, case)
 
 
+@pytest.mark.parametrize("missing", [[], [None], [np.nan]], ids=repr)
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["a", np.str_("a")], [True, 1], [np.int8(1), 1], [np.float32(0.5), 0.5],
+        [0.5, np.float64(0.5)], [np.bytes_(b"a"), b"a"], [1, 1.0],
+        [np.bool_(True), True], ["a", np.str_("b"), "b"],
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_of_equal_objects_the_first_is_the_category(values, missing):
+    """An array of objects may have equal values of several types, with other feature names."""
+    for objects in (values, values[::-1]):
+        train = np.empty((len(objects) + len(missing), 1), object)
+        train[:, 0] = objects + missing
+        check(OneHotEncoder, Case(train, train[::-1], {}))
+
+
 @given(case=table_cases())
 def test_tables_are_encoded_as_by_scikit_learn(case):
     check(OneHotEncoder, case)
