@@ -74,7 +74,8 @@ def encode_plan(
             for field in after
         ]
         after = pa.schema(fields, after.metadata)
-    encoder = {ENCODER_KEY: encoders.to_json().encode()}
+    with encoding_input(source.name):  # for example, a name is too long
+        encoder = {ENCODER_KEY: encoders.to_json().encode()}
     after = after.with_metadata({**_kept_metadata(after), **encoder})
     if layout == "csr":
         after = _matrix_schema(encoders, encoder)

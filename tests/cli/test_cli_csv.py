@@ -613,3 +613,10 @@ def test_bytes_that_are_not_text(kind, column, done, refused):
     parquet.write_table(pa.table({"x": values.take([1, 1]), "k": ["a", "b"]}), "in.parquet")
     done("encode in.parquet -c k -o out.csv")
     assert "ab" in Path("out.csv").read_text()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npz"])
+def test_a_column_name_that_an_encoder_cannot_store(suffix, refused):
+    """The message names the file and what to do."""
+    Path("long.csv").write_text("a" * 10_001 + "\nx\ny\n")
+    refused(f"encode long.csv -o out.{suffix}", 7, "long.csv", "10,000 letters", "rename")
