@@ -35,13 +35,13 @@ from onehot_fast._categories.column import Column
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.values import read_column
 from onehot_fast._pipeline import write
-from onehot_fast._pipeline.code import code_column
 from onehot_fast._reports.unknown import UnknownValueError
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.formats import SPARSE_CLASSES
 from onehot_fast._schema.options import ColumnKeywords, declared_categories
+from onehot_fast._transform import code_column
 from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels, multi_hot
 
