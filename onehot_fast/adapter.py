@@ -51,7 +51,6 @@ from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
 from onehot_fast._categories.values import Values, read_column
 from onehot_fast._pipeline import write
-from onehot_fast._pipeline.code import code_column, code_table
 from onehot_fast._pipeline.decode import (
     DecodedLayout,
     classes_of,
@@ -88,6 +87,7 @@ from onehot_fast._schema.options import (
     option_names,
 )
 from onehot_fast._schema.schema import Schema
+from onehot_fast._transform import code_column, code_table
 from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels
 from onehot_fast.table import Table, read_table

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, overload
@@ -17,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_scalar
-from onehot_fast._arguments.checks import check_choice, columns_only, max_positional
+from onehot_fast._arguments.checks import columns_only, max_positional
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._arguments.messages import did_you_mean, number_of, shown, with_article
 from onehot_fast._categories.keys import as_objects, name_keys
-from onehot_fast._pipeline import decode, layout, write
-from onehot_fast._pipeline.code import Coded, code_table
+from onehot_fast._pipeline import decode, layout
 from onehot_fast._pipeline.fit import learn_table
 from onehot_fast._pipeline.write import Estimate, estimate
 from onehot_fast._reports import guards, listing
@@ -33,14 +31,12 @@ from onehot_fast._runtime.registry import (
     EXPRESSION_BACKENDS,
     engine_of,
     integration,
-    reader_of,
-    wrappers,
 )
 from onehot_fast._runtime.utils import restoring
 from onehot_fast._schema import serialize
 from onehot_fast._schema.column_choice import chosen_names, column_names
 from onehot_fast._schema.column_schema import Special
-from onehot_fast._schema.formats import family_of, format_names, is_dense
+from onehot_fast._schema.formats import family_of, is_dense
 from onehot_fast._schema.options import (
     Drop,
     HandleMissing,
@@ -53,9 +49,10 @@ from onehot_fast._schema.options import (
 from onehot_fast._schema.schema import Schema, schema_of
 from onehot_fast._schema.statistics import InputTable, TableStatistics
 from onehot_fast._sklearn_mixin import SklearnMixin
+from onehot_fast._transform import encode_table
 from onehot_fast._version import __version__
 from onehot_fast.implicit import OneHotMatrix
-from onehot_fast.table import Table, read_table
+from onehot_fast.table import read_table
 
 if TYPE_CHECKING:
     import onnx
@@ -71,7 +68,6 @@ __all__ = [
     "UnknownValueError", "UnknownValueWarning",
 ]  # fmt: skip
 
-LOCAL_FORMATS = format_names()  # of tables in memory
 # The maximum number of items of an option that a repr shows.
 MAX_SHOWN = 10
 # The attributes that are not pickled, because `_params` and `_fitted` determine them.
@@ -327,16 +323,6 @@ class Encoder(SklearnMixin):
             )
         return as_objects(list(seen.names))
 
-    def _check_width(self, table: Table) -> None:
-        """Reject an array with another number of columns than in `fit`."""
-        seen = self._input
-        has_names = seen.has_names or table.has_names
-        if not has_names and len(seen.names) != len(table.names):
-            raise ValueError(
-                f"X has {len(table.names)} features, but {type(self).__name__} is expecting"
-                f" {len(seen.names)} features as input"
-            )
-
     def fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn the categories of a table, and forget everything learned before.
 
@@ -416,7 +402,7 @@ class Encoder(SklearnMixin):
         if engine is None:
             source = read_table(table)
             if is_more:
-                self._check_width(source)
+                self._input.check_width(source.names, source.has_names, type(self).__name__)
             names = chosen_names(columns, source)
             return learn_table(source, names, self._options)
         encoder = Encoder(**{**self._params, "columns": columns})
@@ -620,30 +606,14 @@ class Encoder(SklearnMixin):
                [0, 8],
                [1, 9]], dtype=int32)
         """
-        schema, engine = self.schema, engine_of(table)
-        form = output or self._default_output()
+        schema, form = self.schema, output or self._default_output()
         if is_dense(form):
             guards.check_dense(schema)
+        engine = engine_of(table)
         if engine is not None:
             return engine.transform(self, table, form, num_threads)
-        source = read_table(table)
-        self._check_width(source)
-        form = form or source.library
-        # A table has the format of its own library, also if no other table can be converted to it.
-        if not isinstance(form, str) or form != source.library:
-            check_choice(form, "output", LOCAL_FORMATS)
-        family = family_of(form)
-        if family == "matrix":
-            return _matrix(source, schema, form, num_threads)
-        if family == "codes":
-            return write.code_matrix(form, code_table(source, schema.of_codes), num_threads)
-        if family == "category":
-            return _categorical(source, schema)
-        coded = code_table(source, schema)
-        columns = schema.cached_for(source.names, layout.EncodedLayout)
-        columns.order.warn_if_absent()
-        parts = columns.parts(coded.columns)
-        return integration(form).wrap(source, parts, columns.of_library, num_threads)
+        seen, name = self._input, type(self).__name__
+        return encode_table(table, schema, seen, form, num_threads, estimator=name)
 
     def _default_output(self) -> str | None:
         """Return the output format chosen for `transform`, or None if the input's type decides."""
@@ -1332,40 +1302,3 @@ def _renamed(schema: Schema, names: dict[Hashable, Hashable]) -> Schema:
     columns = (dataclasses.replace(column, name=names[column.name]) for column in schema.columns)
     fitted = schema.fitted_names and tuple(names[name] for name in schema.fitted_names)
     return dataclasses.replace(schema, columns=tuple(columns), fitted_names=fitted)
-
-
-def _matrix(source: Table, schema: Schema, form: str, num_threads: int | None) -> Any:
-    """Return the features and the numeric columns that are not encoded as a matrix."""
-    dtype, others = layout.matrix_parts(source, schema)
-    coded = code_table(source, schema)
-    if form == "implicit":
-        return _implicit(coded, others, num_threads)
-    write_matrix = write.rows if form == "numpy" else partial(write.sparse_array, form)
-    return write_matrix(
-        coded.columns, dtype, n_rows=coded.n_rows, others=others, num_threads=num_threads
-    )
-
-
-def _implicit(coded: Coded, others: write.Others, num_threads: int | None) -> OneHotMatrix:
-    """Return the columns as a `OneHotMatrix`, with the unencoded `others` as a dense block."""
-    numeric = np.empty((coded.n_rows, len(others)))
-    for i, (_, values) in enumerate(others):
-        numeric[:, i] = values
-    names = partial(layout.matrix_names, coded.schema, coded.table.names)
-    positions = [position for position, _ in others]
-    return OneHotMatrix._of_columns(coded.columns, numeric, names, positions, num_threads)
-
-
-def _categorical(source: Table, schema: Schema) -> Any:
-    """Return the table with its encoded columns in a categorical dtype."""
-    if source.library == "numpy":
-        raise ValueError(
-            f"output='category' needs a table of {', '.join(wrappers())}, because mappings and"
-            " arrays have no categorical dtype; pass output='codes' for integer codes"
-        )
-    coded = code_table(source, schema.of_categories)
-    # Categories in polars must be strings.
-    as_text = reader_of(source.source) == "polars"
-    return integration(source.library).wrap(
-        source, layout.categorical_parts(coded, as_text=as_text)
-    )

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -222,8 +222,7 @@ def read_table(table: Any) -> Table:
             f"the table must not be sparse, got {with_article(table)}: pass its .toarray()"
         )
     if isinstance(table, Mapping):
-        is_record = table and all(map(_is_scalar, table.values()))
-        return _records_table([table]) if is_record else _mapping_table(table)
+        return _mapping_table(table)
     if isinstance(table, list) and table and all(isinstance(row, Mapping) for row in table):
         return _records_table(table)
     if isinstance(table, Column):
@@ -243,9 +242,11 @@ def read_table(table: Any) -> Table:
 
 
 def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
-    """Return the `Table` of a mapping from names to columns."""
+    """Return the `Table` of a mapping from names to columns, or of one record."""
+    scalars = [*compress(table, map(_is_scalar, table.values()))]
+    if scalars and len(scalars) == len(table):
+        return _records_table([table])
     columns = [_mapping_column(*item) for item in table.items()]
-    scalars = [name for name, column in table.items() if _is_scalar(column)]
     if scalars:
         name = scalars[0]
         raise TypeError(

@@ -222,7 +222,7 @@ class FrameAccessor(EagerTableAccessor[pd.DataFrame]):
         else:
             schema = self._new_encoder(columns, options).fit(table).schema
         layout = EncodedLayout(schema, table.names)
-        coded_columns = code_table(table, schema).columns
+        coded_columns = code_table(table, schema, schema.positions_of(table.names)).columns
         parts = layout.parts(coded_columns)
         if sparse:
             check_sparse(coded_columns)

@@ -179,7 +179,7 @@ def _encode_batch(
     table = read_table(series)
     table.names = (column.name,)
     with part_of_table(one_thread=False):
-        coded = code_table(table, schema).columns
+        coded = code_table(table, schema, [0]).columns
     if layout == "array":
         matrix = write.rows(coded, schema.dtype, num_threads=num_threads)
         return pl.Series(series.name, matrix)

@@ -162,7 +162,8 @@ def _encoded_batch(
         dtype = np.promote_types(matrix.dtype, np.int32)
         return [_numbers(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
     table = read_table(rows)
-    coded = code_table(table, encoder.schema).columns
+    positions = encoder.schema.positions_of(table.names)
+    coded = code_table(table, encoder.schema, positions).columns
     arrays = []
     for group in groups:
         columns = [coded[i] for i in group]

@@ -83,5 +83,5 @@ def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> Col
     learned, positions = with_column_context(name, statistics.learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():
         is_unknown = np.append(known.find(Categories.of(column.stored)) < 0, False)
-        check_known(name, known, column, is_unknown, "the categories are")
+        check_known(name, known, column, is_unknown)
     return learned

@@ -14,6 +14,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, key, plain
 from onehot_fast._pipeline.code import Coded
 from onehot_fast._runtime.cache import Cache
+from onehot_fast._runtime.registry import wrappers
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import MAX_OF_LIBRARIES, ColumnSchema
@@ -159,24 +160,29 @@ class EncodedLayout:
         ]
 
 
-def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the dtype of the encoded matrix, and the columns that are not encoded.
+class MatrixLayout(NamedTuple):
+    """The dtype of an encoded matrix, and its columns that are not encoded."""
 
-    Each of these columns is a tuple of its position in the matrix and its values.
-    """
+    dtype: np.dtype[Any]
+    others: list[tuple[int, AnyArray]]  # the position in the matrix and the values of each
+
+
+def matrix_layout(table: Table, schema: Schema) -> MatrixLayout:
+    """Return the layout of the encoded matrix; raise an error if a column has no place in it."""
     if not schema.has_other_columns:
-        return schema.dtype, []
+        return MatrixLayout(schema.dtype, [])
     layout = schema.cached_for(table.names, EncodedLayout)
     layout.order.check_absent()
     others = [(place, _numbers(table, position)) for place, position in layout.others]
     try:
-        return np.result_type(schema.dtype, *(values.dtype for _, values in others)), others
+        dtype = np.result_type(schema.dtype, *(values.dtype for _, values in others))
     except TypeError as error:
         raise ValueError(
             f"the features have dtype {schema.dtype}, which has no common dtype with the columns"
             f" that are not encoded ({error}): create the Encoder with another dtype=, or with"
             " remainder='drop' to return only the features"
         ) from None
+    return MatrixLayout(dtype, others)
 
 
 def matrix_names(schema: Schema, names: Sequence[Hashable]) -> list[str]:
@@ -200,16 +206,26 @@ def _numbers(table: Table, position: int) -> AnyArray:
     return values
 
 
-def categorical_parts(coded: Coded, *, as_text: bool) -> list[Part]:
+def categorical_order(table: Table, schema: Schema) -> ColumnOrder:
+    """Return the order of the columns of a table in which categorical columns are encoded."""
+    if table.library == "numpy":
+        raise ValueError(
+            f"output='category' needs a table of {', '.join(wrappers())}, because mappings and"
+            " arrays have no categorical dtype; pass output='codes' for integer codes"
+        )
+    order = schema.cached_for(table.names, Schema.column_order)
+    order.warn_if_absent()
+    return order
+
+
+def categorical_parts(coded: Coded, order: ColumnOrder, *, as_text: bool) -> list[Part]:
     """Return the columns of a table in which categorical columns replace the encoded columns.
 
     The table was coded with `Schema.of_categories`.
     """
-    table, schema = coded.table, coded.schema
-    order = schema.cached_for(table.names, Schema.column_order)
-    order.warn_if_absent()
-    parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
-    positions = schema.positions_in(table.names)
+    names, schema = coded.table.names, coded.schema
+    parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(names)]
+    positions = schema.positions_in(names)
     for position, column, codes in zip(positions, schema.columns, coded.columns, strict=True):
         known = categories_of_features(column, as_text=as_text)
         parts[position] = Categorical(column.name, codes.features(), known)

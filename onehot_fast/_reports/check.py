@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from onehot_fast._arguments.messages import number_of
+from onehot_fast._arguments.messages import number_of, with_column_context
 from onehot_fast._categories.keys import as_objects
 from onehot_fast._reports.listing import Listing, concatenated, quoted_columns
-from onehot_fast._reports.unknown import reported_in
+from onehot_fast._reports.unknown import ReportedValues, reported_values
+from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.schema import Schema
 from onehot_fast.table import Table
 
@@ -53,7 +54,16 @@ class Check(Listing):
 
 def check_report(table: Table, schema: Schema) -> Check:
     """Return a report on the unknown, missing and infrequent values of a table."""
-    reported, n_rows = reported_in(table, schema.columns), table.n_rows
+    positions, n_rows = schema.positions_of(table.names), table.n_rows
+    table.check_complete(positions)
+
+    def reported_at(position: int, column: ColumnSchema) -> ReportedValues:
+        return reported_values(column, table.column(position))
+
+    reported = [
+        with_column_context(column.name, reported_at, position, column)
+        for position, column in zip(positions, schema.columns, strict=True)
+    ]
     found = [(each.name, kind, getattr(each, kind)) for each in reported for kind in CHECK_KINDS]
     counts = [values.counts for *_, values in found]
     lengths = [*map(len, counts)]

@@ -7,12 +7,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.messages import number_of, shown, with_column_context
+from onehot_fast._arguments.messages import number_of, shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import as_objects, name_key, plain
@@ -20,7 +20,8 @@ from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, ot
 from onehot_fast._categories.values import Values
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
-from onehot_fast._schema.column_schema import ColumnSchema, Special, shortened
+from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.column_schema import ColumnSchema, Flags, Special, shortened
 from onehot_fast._schema.options import OPTIONS
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import ColumnStatistics, counted
@@ -112,6 +113,7 @@ class ReportedValues:
     infrequent: ColumnStatistics
     reasons: Reasons
     dropped: str  # the category with the row of zeros of unknown values, as text, or ""
+    first: tuple[int, Any] | None = None  # the first row with an unknown value, and the value
 
     def merge(self, other: ReportedValues) -> ReportedValues:
         """Return the unknown values of the rows of both, for a warning."""
@@ -180,6 +182,11 @@ def reported_values(column: ColumnSchema, read: Column | Values) -> ReportedValu
     )
     n_missing = len(rows) - int(found.counts.sum())
     missing = ColumnStatistics(Categories(as_objects([None])), np.array([n_missing]))
+    first = None
+    if len(unknown.counts):
+        if not rows.is_distinct:
+            positions = column.known.find(Categories.of(rows.stored))
+        first = _first_row(rows, np.append(positions < 0, False))
     return ReportedValues(
         column.name,
         unknown,
@@ -187,6 +194,7 @@ def reported_values(column: ColumnSchema, read: Column | Values) -> ReportedValu
         infrequent,
         Reasons.of(column.known, unknown, len(rows) - n_missing),
         _dropped(column) if column.hides_unknown else "",
+        first,
     )
 
 
@@ -194,26 +202,6 @@ def _dropped(column: ColumnSchema) -> str:
     """Return the dropped category as text."""
     label = column.zero_row_labels[0]
     return "of infrequent values" if isinstance(label, Special) else shown(label)
-
-
-def reported_in(table: Table, columns: Iterable[ColumnSchema]) -> list[ReportedValues]:
-    """Return the unknown, missing and infrequent values of some columns of a table."""
-    columns = list(columns)
-    positions = table.positions([column.name for column in columns])
-    table.check_complete(positions)
-    reported = []
-    for column, position in zip(columns, positions, strict=True):
-        read = with_column_context(column.name, table.column, position)
-        reported.append(with_column_context(column.name, reported_values, column, read))
-    return reported
-
-
-def with_all_unknown(
-    error: UnknownValueError, reported: Iterable[ReportedValues]
-) -> UnknownValueError:
-    """Return a copy of an error whose message also names the unknown values of all columns."""
-    listed = _some_columns(reported, str(error))
-    return UnknownValueError(f"{error}; unknown values of all columns: {listed}")
 
 
 def _some_columns(reported: Iterable[ReportedValues], said: str = "") -> str:
@@ -252,6 +240,77 @@ def warning_once(schema: Schema, table: Hashable) -> Iterator[None]:
         _warned.reset(token)
 
 
+def check_values(
+    table: Table,
+    positions: Sequence[int],
+    schemas: Sequence[ColumnSchema],
+    columns: Sequence[CodedColumn],
+    is_unknown: Sequence[Flags | None],
+) -> None:
+    """Raise an error for, or warn of, the values of a table that the options do not accept.
+
+    `columns` are the coded columns at `positions`, and `is_unknown` are the flags of the entries of
+    each look-up table, or None if no row is unknown.
+    """
+    doubtful = []
+    for index, schema in enumerate(schemas):
+        reaction = _reaction(schema, columns[index], is_unknown[index])
+        if reaction == "error":
+            checked = [
+                i for i, each in enumerate(schemas) if each.options.handle_unknown == "error"
+            ]
+            reported = _reported_at(table, positions, schemas, checked)
+            text = _rejection(schema, reported[checked.index(index)])
+            listed = _some_columns(reported, text)
+            raise UnknownValueError(f"{text}; unknown values of all columns: {listed}")
+        if reaction == "warn":
+            doubtful.append(index)
+    if doubtful:
+        warn_of_unknown(_reported_at(table, positions, schemas, doubtful))
+
+
+def _reported_at(
+    table: Table,
+    positions: Sequence[int],
+    schemas: Sequence[ColumnSchema],
+    indices: Sequence[int],
+) -> list[ReportedValues]:
+    """Return the reported values of some of the columns."""
+    reads = map(table.column, (positions[i] for i in indices))
+    return [*map(reported_values, (schemas[i] for i in indices), reads)]
+
+
+def check_column(
+    schema: ColumnSchema, read: Column | Values, column: CodedColumn, is_unknown: Flags | None
+) -> None:
+    """Do the same as `check_values` for a column without a table."""
+    reaction = _reaction(schema, column, is_unknown)
+    if reaction == "error":
+        raise UnknownValueError(_rejection(schema, reported_values(schema, read)))
+    if reaction == "warn":
+        warn_of_unknown([reported_values(schema, read)])
+
+
+def _reaction(
+    schema: ColumnSchema, column: CodedColumn, is_unknown: Flags | None
+) -> Literal["error", "warn"] | None:
+    """Return what unknown values cause, if there are any; raise an error for a missing value."""
+    options = schema.options
+    if options.handle_missing == "error":
+        check_no_missing(schema.name, column.codes)
+    if is_unknown is None:
+        return None
+    if options.handle_unknown != "error":
+        return "warn" if schema.warns_of_unknown else None
+    return "error" if _selected(is_unknown, column.codes).any() else None
+
+
+def _rejection(column: ColumnSchema, values: ReportedValues) -> str:
+    """Return the text of the error for the first row with an unknown value."""
+    assert values.first is not None
+    return _text_of_row(column.name, *values.first, values.reasons, column.known)
+
+
 def check_no_missing(name: Any, codes: AnyArray) -> None:
     """Raise an error for the first missing value, which has a negative code."""
     if codes.dtype.kind == "i" and codes.size and codes.min() < 0:
@@ -259,33 +318,39 @@ def check_no_missing(name: Any, codes: AnyArray) -> None:
         raise ValueError(f"{_place(name, row)}: the value is missing; use {ACCEPTING_MISSING}")
 
 
-def check_known(
-    name: Any,
-    known: Categories,
-    column: Column,
-    is_unknown: npt.NDArray[np.bool_],
-    saw: str = "fit saw",
-) -> None:
-    """Raise an error for the first row with an unknown value.
+def check_known(name: Any, known: Categories, column: Column, is_unknown: Flags) -> None:
+    """Raise an error for the first row with a value that is not one of the declared categories."""
+    if not _selected(is_unknown, column.codes).any():
+        return
+    found = counted(column)
+    is_new = (known.find(found.categories) < 0) & (found.counts > 0)
+    unknown = found.take(np.flatnonzero(is_new)).most_frequent()
+    reasons = Reasons.of(known, unknown, int(found.counts.sum()), "the categories are")
+    row, value = _first_row(column, is_unknown)
+    raise UnknownValueError(_text_of_row(name, row, value, reasons, known))
 
-    `saw` begins the text that names the kinds of the categories, e.g. "fit saw integers".
-    """
-    # The code of a missing value, -1, selects the last entry of `is_unknown`.
-    codes = column.codes
-    rows = is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
-    if rows.any():
-        row = int(np.argmax(rows))
-        value = plain(column.stored[codes[row]])
-        found = counted(column)
-        is_new = (known.find(found.categories) < 0) & (found.counts > 0)
-        unknown = found.take(np.flatnonzero(is_new)).most_frequent()
-        reasons = Reasons.of(known, unknown, int(found.counts.sum()), saw).texts()
-        why = f" ({'; '.join(reasons)})" if reasons else ""
-        listed = f"the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"
-        raise UnknownValueError(
-            f"{_place(name, row)}: {shown(value)} is unknown{why}; use {ACCEPTING_UNKNOWN};"
-            f" {listed if len(known) else 'the column has no categories'}"
-        )
+
+def _selected(is_unknown: Flags, codes: AnyArray) -> Flags:
+    """Return for each row whether its value is unknown, from the flags of the codes."""
+    # The code of a missing value, -1, selects the last flag.
+    return is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
+
+
+def _first_row(column: Column, is_unknown: Flags) -> tuple[int, Any]:
+    """Return the first row whose value is unknown, and the value."""
+    row = int(np.argmax(_selected(is_unknown, column.codes)))
+    return row, plain(column.stored[column.codes[row]])
+
+
+def _text_of_row(name: Any, row: int, value: Any, reasons: Reasons, known: Categories) -> str:
+    """Return the text of the error for a row with an unknown value."""
+    texts = reasons.texts()
+    why = f" ({'; '.join(texts)})" if texts else ""
+    listed = f"the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"
+    return (
+        f"{_place(name, row)}: {shown(value)} is unknown{why}; use {ACCEPTING_UNKNOWN};"
+        f" {listed if len(known) else 'the column has no categories'}"
+    )
 
 
 def _place(name: Any, row: int) -> str:

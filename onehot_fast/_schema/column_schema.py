@@ -156,6 +156,13 @@ class ColumnSchema:
         return lut_of(known_and_unknown, self.missing_feature)
 
     @cached_property
+    def unknown_entries(self) -> Flags:
+        """Whether each entry of `lut` is that of an unknown value."""
+        flags = np.zeros(len(self.lut), np.bool_)
+        flags[len(self.known)] = True
+        return flags
+
+    @cached_property
     def luts(self) -> Cache[Lut]:
         """The attribute of the same name of every `CodedColumn` that uses `lut`."""
         return new_luts()

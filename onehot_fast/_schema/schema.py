@@ -126,6 +126,10 @@ class Schema:
         """Return the position of each column of the schema in a table with these names."""
         return column_positions(names, [column.name for column in self.columns])
 
+    def positions_of(self, names: tuple[Hashable, ...]) -> list[int]:
+        """Return the result of `positions_in`, and cache it for the next table."""
+        return self.cached_for(names, Schema.positions_in)
+
     def column_of(self, name: Hashable) -> ColumnSchema:
         """Return the column named `name`. If the schema has only one column, return that column."""
         key = name_key(name)

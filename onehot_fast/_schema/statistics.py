@@ -136,6 +136,14 @@ class InputTable:
     library: str | None = None  # the integration that read the table; None after `from_json`
     uses_default_columns: bool = False  # whether the user did not choose the encoded columns
 
+    def check_width(self, names: Sequence[Hashable], has_names: bool, estimator: str) -> None:
+        """Reject an array with another number of columns than in the table of `fit`."""
+        if not (self.has_names or has_names) and len(self.names) != len(names):
+            raise ValueError(
+                f"X has {len(names)} features, but {estimator} is expecting {len(self.names)}"
+                " features as input"
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class TableStatistics:

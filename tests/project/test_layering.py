@@ -35,6 +35,7 @@ LAYERS = (
     {"_reports", "_reports.*"},  # schema and values → listings, warnings, errors
     {"_pipeline", "_pipeline.*"},  # values → look-up tables → memory, and back
     {"tensor", "ragged", "implicit"},
+    {"_transform"},  # read → lay out → code → check → write
     {"encoder", "_sklearn_mixin"},
     {""},  # the package itself: the public names
     {"operators", "operators.*", "adapter"},
