@@ -67,8 +67,7 @@ def code_table(table: Table, schema: Schema, positions: Sequence[int]) -> Coded:
     """
     table.check_complete(positions)
     coded = look_up_table(table, schema, positions)
-    codes = (column.codes for column in coded.columns)
-    check_values(table, positions, schema.columns, codes, coded.is_unknown)
+    check_values(table, positions, schema.columns, coded.columns, coded.is_unknown)
     return coded
 
 
@@ -80,7 +79,7 @@ def code_column(
     `features` is the result of `ColumnSchema.features_of` for the column's categories, if known.
     """
     column, is_unknown = with_column_context(schema.name, look_up, schema, read, features)
-    check_column(schema, read, column.codes, is_unknown)
+    check_column(schema, read, column, is_unknown)
     return column
 
 

@@ -42,7 +42,7 @@ class ColumnCodes(NamedTuple):
     is_unknown: Flags | None  # for each entry of the look-up table; None if no row is unknown
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)  # as for `CodedColumn`, which is as often created
 class Coded:
     """A table whose columns to encode are codes with look-up tables.
 

@@ -20,6 +20,7 @@ from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, ot
 from onehot_fast._categories.values import Values
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
+from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema, Flags, Special, shortened
 from onehot_fast._schema.options import UNKNOWN_RULES
 from onehot_fast._schema.schema import Schema
@@ -241,57 +242,66 @@ def warning_once(schema: Schema, table: Hashable) -> Iterator[None]:
 def check_values(
     table: Table,
     positions: Sequence[int],
-    columns: Sequence[ColumnSchema],
-    codes: Iterable[AnyArray],
-    is_unknown: Iterable[Flags | None],
+    schemas: Sequence[ColumnSchema],
+    columns: Sequence[CodedColumn],
+    is_unknown: Sequence[Flags | None],
 ) -> None:
     """Raise an error for, or warn of, the values of a table that the options do not accept.
 
-    The columns at `positions` have been coded: `is_unknown` are the flags of the entries that each
-    of the `codes` selects, or None if no row is unknown.
+    `columns` are the coded columns at `positions`, and `is_unknown` are the flags of the entries of
+    each look-up table, or None if no row is unknown.
     """
-
-    def reported_at(indices: Sequence[int]) -> list[ReportedValues]:
-        reads = map(table.column, (positions[i] for i in indices))
-        return [*map(reported_values, (columns[i] for i in indices), reads)]
-
     doubtful = []
-    for index, (column, own, flags) in enumerate(zip(columns, codes, is_unknown, strict=True)):
-        reaction = _reaction(column, own, flags)
-        if reaction == "warn":
-            doubtful.append(index)
-        elif reaction == "error":
-            checked = [i for i, one in enumerate(columns) if one.options.handle_unknown == "error"]
-            reported = reported_at(checked)
-            text = _rejection(column, reported[checked.index(index)])
+    for index, schema in enumerate(schemas):
+        reaction = _reaction(schema, columns[index], is_unknown[index])
+        if reaction == "error":
+            checked = [
+                i for i, each in enumerate(schemas) if each.options.handle_unknown == "error"
+            ]
+            reported = _reported_at(table, positions, schemas, checked)
+            text = _rejection(schema, reported[checked.index(index)])
             listed = _some_columns(reported, text)
             raise UnknownValueError(f"{text}; unknown values of all columns: {listed}")
+        if reaction == "warn":
+            doubtful.append(index)
     if doubtful:
-        warn_of_unknown(reported_at(doubtful))
+        warn_of_unknown(_reported_at(table, positions, schemas, doubtful))
+
+
+def _reported_at(
+    table: Table,
+    positions: Sequence[int],
+    schemas: Sequence[ColumnSchema],
+    indices: Sequence[int],
+) -> list[ReportedValues]:
+    """Return the reported values of some of the columns."""
+    reads = map(table.column, (positions[i] for i in indices))
+    return [*map(reported_values, (schemas[i] for i in indices), reads)]
 
 
 def check_column(
-    column: ColumnSchema, read: Column | Values, codes: AnyArray, is_unknown: Flags | None
+    schema: ColumnSchema, read: Column | Values, column: CodedColumn, is_unknown: Flags | None
 ) -> None:
     """Do the same as `check_values` for a column without a table."""
-    reaction = _reaction(column, codes, is_unknown)
+    reaction = _reaction(schema, column, is_unknown)
+    if reaction == "error":
+        raise UnknownValueError(_rejection(schema, reported_values(schema, read)))
     if reaction == "warn":
-        warn_of_unknown([reported_values(column, read)])
-    elif reaction == "error":
-        raise UnknownValueError(_rejection(column, reported_values(column, read)))
+        warn_of_unknown([reported_values(schema, read)])
 
 
 def _reaction(
-    column: ColumnSchema, codes: AnyArray, is_unknown: Flags | None
+    schema: ColumnSchema, column: CodedColumn, is_unknown: Flags | None
 ) -> Literal["error", "warn"] | None:
     """Return what unknown values cause, if there are any; raise an error for a missing value."""
-    if column.options.handle_missing == "error":
-        check_no_missing(column.name, codes)
+    options = schema.options
+    if options.handle_missing == "error":
+        check_no_missing(schema.name, column.codes)
     if is_unknown is None:
         return None
-    if column.options.handle_unknown != "error":
-        return "warn" if column.warns_of_unknown else None
-    return "error" if _selected(is_unknown, codes).any() else None
+    if options.handle_unknown != "error":
+        return "warn" if schema.warns_of_unknown else None
+    return "error" if _selected(is_unknown, column.codes).any() else None
 
 
 def _rejection(column: ColumnSchema, values: ReportedValues) -> str:
