@@ -302,3 +302,15 @@ def test_fit_without_rows_warns_unless_categories_are_declared(library):
         warnings.simplefilter("error")
         assert Encoder(["c"]).partial_fit(empty).partial_fit(rows).n_features == 1
         assert Encoder(["c"], categories=["a", "b"]).fit(empty).n_features == 2
+
+
+@pytest.mark.parametrize("output", ["numpy", "csr", "implicit"])
+def test_an_error_about_columns_precedes_one_about_values(output):
+    """Values are coded after the columns of the result are known to have a place in it."""
+    encoder = Encoder(["size"]).fit({"size": ["S", "L"], "price": [1, 2]})
+    table = {"size": ["XL"], "price": ["high"]}
+
+    with pytest.raises(ValueError, match="'price' is not numeric"):
+        encoder.transform(table, output)
+    with pytest.raises(UnknownValueError, match="row 0: 'XL' is unknown"):
+        encoder.transform({**table, "price": [3]}, output)
