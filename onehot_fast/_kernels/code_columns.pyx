@@ -183,7 +183,7 @@ def recode(
     cdef Job job
     if width not in (1, 2, 4) or out.shape[0] != n_rows * width:
         raise ValueError(
-            f"recode: out must be {n_rows} elements of 1, 2 or 4 bytes, got {out.shape[0]} bytes for elements of {width}"
+            f"recode: out must be {n_rows} elements of 1, 2 or 4 bytes, got {out.shape[0]} bytes, {width} for each"
         )
     if n_rows == 0:
         return

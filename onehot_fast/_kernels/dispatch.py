@@ -1,17 +1,20 @@
-"""The dispatch layer: it maps the dtype of an array to the specialisation of a kernel for this dtype.
+"""The dispatch layer: it maps the dtype of an array to a fused type of a kernel.
 
-Other modules call kernels through this module. A kernel of one column of codes or indices is a fused `def`
-over memoryviews: Cython compiles it once for each type. The tables below hold these specialisations, so that a
-call looks up a dtype once; Cython's own dispatch would search through all types in each call (0.4 µs).
+Other modules call kernels through this module. A kernel of one column is a fused `def` over
+memoryviews, which Cython compiles once for each type. The tables below hold these specialisations,
+so a call looks up a dtype once. Cython's own dispatch would try one type after another in each
+call, which takes 0.4 us. `rows.pyx` describes the design of the kernels.
 
-The arrays are in native byte order and C-contiguous: their dtype is in the table, or the call is an error.
+The arrays are C-contiguous and in native byte order. Kernels do not know the dtype of a result:
+they get the bytes of its memory, and copy the bytes of elements.
 
-Kernels do not know the dtype of a result: they get the bytes of its memory, and copy the bytes of elements.
+NumPy keeps the format of a memoryview in the array. In a Python without the GIL, old versions of
+NumPy do so without a lock, so kernels get new views of arrays that other threads may use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,7 +22,8 @@ import numpy.typing as npt
 
 from onehot_fast._kernels import code_columns, planes, ragged, rows, scan, sparse
 from onehot_fast._kernels.code_columns import INDEX_DTYPES
-from onehot_fast._kernels.decode import decode, decode_bits
+from onehot_fast._kernels.decode import decode as decode_words
+from onehot_fast._kernels.decode import decode_bits
 from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 
 __all__ = [
@@ -38,6 +42,11 @@ _CODES = {np.dtype(name): f"{name}_t" for name in (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 )}  # fmt: skip
 _INDICES = _CODES | {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+# The positions of a sparse matrix, and the unsigned integers as which `decode` compares elements.
+_POSITIONS = {np.dtype(np.int32): "int32_t", np.dtype(np.int64): "int64_t"}
+_WORDS = {dtype: c_name for dtype, c_name in _CODES.items() if dtype.kind == "u"}
+_WORD_OF_WIDTH = {dtype.itemsize: dtype for dtype in _WORDS}
+_BYTE = np.dtype(np.uint8)
 
 
 class _Specialisations(dict[np.dtype[Any], Kernel]):
@@ -48,10 +57,13 @@ class _Specialisations(dict[np.dtype[Any], Kernel]):
         super().__init__({dtype: fused[c_name] for dtype, c_name in c_names.items()})
 
     def __missing__(self, dtype: np.dtype[Any]) -> NoReturn:
-        raise ValueError(f"the dtype must be one of {', '.join(map(str, self))}, got {dtype!r}")
+        raise ValueError(f"the dtype must be one of {', '.join(map(str, self))}, got {dtype}")
 
 
 _count = _Specialisations(scan.count, _CODES)
+_csc = _Specialisations(sparse.csc, _POSITIONS)
+_csr = _Specialisations(sparse.csr, _POSITIONS)
+_decode = _Specialisations(decode_words, _WORDS)
 _encode = _Specialisations(rows.encode, _INDICES)
 _encode_bits = _Specialisations(planes.encode_bits, _CODES)
 _encode_block = _Specialisations(planes.encode_block, _CODES)
@@ -61,14 +73,15 @@ _multi_hot_count = _Specialisations(ragged.multi_hot_count, _INDICES)  # the dty
 _multi_hot_csr = _Specialisations(ragged.csr, _CODES)
 _recode = _Specialisations(code_columns.recode, _CODES)
 
-# Kernels of several columns, which may have different dtypes; `csr` and `csc` have a fused type of
-# their positions, which Cython dispatches.
-csc, csr = sparse.csc, sparse.csr
-
 
 def _bytes_of(out: AnyArray) -> npt.NDArray[np.uint8]:
-    """Return the memory of a C-contiguous array of any dtype as bytes; never copy."""
-    return np.ndarray(out.nbytes, np.uint8, out)
+    """Return the memory of an array of any dtype as bytes; an error if it is not C-contiguous."""
+    return np.ndarray(out.nbytes, _BYTE, out)
+
+
+def _view_of(lut: Lut | None) -> Lut | None:
+    """Return a new view of a look-up table, which a schema shares between threads."""
+    return None if lut is None else lut.view()
 
 
 def encode(
@@ -85,11 +98,9 @@ def encode(
     zeroed: bool = False,
 ) -> None:
     """Write the one-hot encoding of the indices to `out`, of shape (outer, depth, inner)."""
-    # The view is new, also of a vector: NumPy stores data for memoryviews in an array, and another
-    # thread may encode the same array now.
-    _encode[indices.dtype](
-        indices.reshape(-1), _bytes_of(out), depth, inner, on, off, wrap, ignore_index, num_threads, zeroed
-    )
+    kernel = _encode[indices.dtype]
+    flat, cells = indices.ravel(), _bytes_of(out)  # a new view, also of a vector
+    kernel(flat, cells, depth, inner, on, off, wrap, ignore_index, num_threads, zeroed)
 
 
 def encode_matrix(
@@ -101,15 +112,21 @@ def encode_matrix(
     num_threads: int = 1,
     zeroed: bool = False,
 ) -> None:
-    """Write the one-hot encoding of several columns of codes to `out`, of shape (rows, features)."""
+    """Write the one-hot encoding of columns of codes to `out`, of shape (rows, features)."""
     rows.encode_matrix(codes, luts, _bytes_of(out), out.shape[1], on, off, num_threads, zeroed)
 
 
 def encode_block(
-    codes: AnyArray, lut: Lut | None, out: AnyArray, on: AnyArray, off: AnyArray, num_threads: int = 1
+    codes: AnyArray,
+    lut: Lut | None,
+    out: AnyArray,
+    on: AnyArray,
+    off: AnyArray,
+    num_threads: int = 1,
 ) -> None:
     """Write the one-hot encoding of one column of codes to `out`, of shape (features, rows)."""
-    _encode_block[codes.dtype](codes, lut, _bytes_of(out), len(out), on, off, num_threads)
+    kernel, cells = _encode_block[codes.dtype], _bytes_of(out)
+    kernel(codes.view(), _view_of(lut), cells, len(out), on, off, num_threads)
 
 
 def encode_bits(
@@ -120,12 +137,46 @@ def encode_bits(
     result_bytes: int = 0,
 ) -> None:
     """Write the one-hot encoding of one column of codes to `out`, as bits; see `planes`."""
-    _encode_bits[codes.dtype](codes, lut, out, num_threads, result_bytes)
+    _encode_bits[codes.dtype](codes.view(), _view_of(lut), out, num_threads, result_bytes)
+
+
+def csr(
+    codes: list[AnyArray],
+    luts: list[Lut | None],
+    indices: AnyArray,
+    indptr: AnyArray,
+    n_features: int,
+    num_threads: int,
+) -> int:
+    """Fill the arrays of a CSR matrix of several columns of codes; see `sparse.csr`."""
+    return _csr[indices.dtype](codes, luts, indices, indptr, n_features, num_threads)
+
+
+def csc(
+    codes: list[AnyArray],
+    luts: list[Lut | None],
+    places: AnyArray,
+    indices: AnyArray,
+    num_threads: int,
+) -> None:
+    """Write the row numbers of a CSC matrix, or count them; see `sparse.csc`."""
+    _csc[indices.dtype](codes, luts, places, indices, num_threads)
+
+
+def decode(
+    cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int, num_threads: int
+) -> tuple[npt.NDArray[np.int64], int, int, int]:
+    """Return the class of each row ``cube[i, :, k]``, and three row numbers; see `decode.decode`.
+
+    The elements are aligned, and have 1, 2, 4 or 8 bytes of any dtype.
+    """
+    word = _WORD_OF_WIDTH[cube.itemsize]
+    return _decode[word](cube.view(word), on, off, default, num_threads)
 
 
 def recode(codes: AnyArray, lut: Lut, out: AnyArray, num_threads: int) -> None:
-    """Write the entry of the look-up table for each code to `out`, integers that fit all entries."""
-    _recode[codes.dtype](codes, lut, _bytes_of(out), out.itemsize, num_threads)
+    """Write the entry of `lut` for each code to `out`, whose integers must fit all entries."""
+    _recode[codes.dtype](codes.view(), _view_of(lut), _bytes_of(out), out.itemsize, num_threads)
 
 
 def multi_hot(
@@ -138,9 +189,8 @@ def multi_hot(
     num_threads: int = 1,
 ) -> None:
     """Write `on` to ``out[row, feature]`` for each code of each row, and `off` elsewhere."""
-    _multi_hot[codes.dtype](
-        offsets, codes, lut, _bytes_of(out), out.shape[1], on, off, num_threads
-    )
+    kernel, cells = _multi_hot[codes.dtype], _bytes_of(out)
+    kernel(offsets, codes.view(), _view_of(lut), cells, out.shape[1], on, off, num_threads)
 
 
 def multi_hot_count(
@@ -160,12 +210,13 @@ def multi_hot_csr(
     n_features: int,
 ) -> int:
     """Fill the arrays of a CSR matrix of rows with several codes; see `ragged.csr`."""
-    return _multi_hot_csr[codes.dtype](offsets, codes, lut, indices, indptr, counts, n_features)
+    kernel = _multi_hot_csr[codes.dtype]
+    return kernel(offsets, codes.view(), _view_of(lut), indices, indptr, counts, n_features)
 
 
 def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
     """Return how often each code in [0, `n_codes`) occurs."""
-    return _count[codes.dtype](codes, n_codes)
+    return _count[codes.dtype](codes.view(), n_codes)
 
 
 def first_invalid(

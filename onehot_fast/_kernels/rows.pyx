@@ -15,10 +15,28 @@ so they are not used there (1M rows of 10 float32 would take 12.4 ms instead of 
 
 The output is written once. The work is O(bytes of output + bytes of indices).
 
-`encode_matrix` writes several columns of codes into one row-major matrix, in a single pass over the output.
-The tables refer to columns of the whole matrix. A large output is written in windows of whole cache lines,
+`encode_matrix` writes several columns of codes into one row-major matrix, in a single pass over the output. The
+look-up tables map codes to columns of the whole matrix. A large output is written in windows of whole cache lines,
 which may split rows: the hot elements are stored in a scratch block of off elements, which is streamed out
 and reset. A smaller output is filled with off elements, then hot elements are stored in place, by blocks.
+
+The design of this module is that of all kernels:
+
+a) Border. A kernel of one column is a fused `def`, such as `encode`. It takes the indices as a memoryview of a
+   fused type (`index_types`), and the output as a memoryview of bytes. `const` accepts read-only indices. The
+   memoryviews check the dtypes and the layout, and keep the memory alive while the kernel runs without the GIL.
+b) Dispatch. `dispatch` looks up the specialisation for a dtype in a dictionary. It also views outputs as bytes, so
+   that other modules pass arrays of any dtype.
+c) Elements are bytes. The elements of an output have no fused type, because bfloat16, strings such as ``U3``,
+   dates and structures have no type in C. A kernel knows their width, and copies the bytes of the elements.
+d) Loops. A loop is a `noexcept nogil` function over pointers, because compilers do not vectorise a loop that
+   indexes memoryviews inside `prange` (docs/performance/kernels.md has the times). `for_each_chunk` has the only
+   `prange`, and calls such a function for each chunk. An empty memoryview has no address ``&view[0]``, so a kernel
+   first compares the size with 0.
+e) Instruction sets. The innermost loops are C code that is compiled for each instruction set (`simd`).
+f) Several columns. `encode_matrix`, `sparse.csr`, `sparse.csc` and the kernels of `implicit` take lists of
+   columns, and each column may have another dtype. A memoryview has one type, so these kernels have no fused
+   border: `CodeColumns` checks each array and describes it by its address and the number of its type.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uintptr_t
