@@ -14,6 +14,7 @@ class CodeColumns:
         code_bytes: int,
     ) -> CodeColumns: ...
 
+def bytes_of(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]: ...
 def recode(
     codes: npt.NDArray[Any],
     lut: npt.NDArray[np.int32],

@@ -289,19 +289,18 @@ cdef void run_chunk(
 cdef tuple decode_cube(Job *job, Py_ssize_t outer, int num_threads):
     """Return what `decode` returns, for a cube of ``outer`` groups that has elements."""
     cdef int64_t[FAULTS] first = [-1, -1, -1]
-    cdef int64_t[::1] out, faults
     cdef Py_ssize_t i, n_chunks, group_bytes = job.depth * job.inner * job.width
-    classes = np.empty(outer * job.inner, np.int64)
-    out = classes
-    job.out = &out[0]
+    cdef cnp.ndarray classes = np.empty(outer * job.inner, np.int64)
+    cdef cnp.ndarray faults
+    job.out = <int64_t *> cnp.PyArray_DATA(classes)
     job.chunk_groups = max(CHUNK_BYTES // group_bytes, <Py_ssize_t> 1)
     n_chunks = (outer + job.chunk_groups - 1) // job.chunk_groups
     faults = np.full(n_chunks * FAULTS, -1, np.int64)
-    job.faults = &faults[0]
+    job.faults = <int64_t *> cnp.PyArray_DATA(faults)
     for_each_chunk(run_chunk, job, outer, job.chunk_groups, group_bytes, 0, num_threads)
     for i in range(n_chunks * FAULTS):
         if first[i % FAULTS] < 0:
-            first[i % FAULTS] = faults[i]
+            first[i % FAULTS] = job.faults[i]
     return classes, first[EMPTY], first[MULTIPLE], first[UNEVEN]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._kernels import code_columns, planes, ragged, rows, scan, sparse
-from onehot_fast._kernels.code_columns import INDEX_DTYPES
+from onehot_fast._kernels.code_columns import INDEX_DTYPES, bytes_of
 from onehot_fast._kernels.decode import decode as decode_words
 from onehot_fast._kernels.decode import decode_bits
 from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
@@ -46,7 +46,6 @@ _INDICES = _CODES | {np.dtype(np.float32): "float", np.dtype(np.float64): "doubl
 _POSITIONS = {np.dtype(np.int32): "int32_t", np.dtype(np.int64): "int64_t"}
 _WORDS = {dtype: c_name for dtype, c_name in _CODES.items() if dtype.kind == "u"}
 _WORD_OF_WIDTH = {dtype.itemsize: dtype for dtype in _WORDS}
-_BYTE = np.dtype(np.uint8)
 
 
 class _Specialisations(dict[np.dtype[Any], Kernel]):
@@ -74,11 +73,6 @@ _multi_hot_csr = _Specialisations(ragged.csr, _CODES)
 _recode = _Specialisations(code_columns.recode, _CODES)
 
 
-def _bytes_of(out: AnyArray) -> npt.NDArray[np.uint8]:
-    """Return the memory of an array of any dtype as bytes; an error if it is not C-contiguous."""
-    return np.ndarray(out.nbytes, _BYTE, out)
-
-
 def _view_of(lut: Lut | None) -> Lut | None:
     """Return a new view of a look-up table, which a schema shares between threads."""
     return None if lut is None else lut.view()
@@ -99,7 +93,7 @@ def encode(
 ) -> None:
     """Write the one-hot encoding of the indices to `out`, of shape (outer, depth, inner)."""
     kernel = _encode[indices.dtype]
-    flat, cells = indices.ravel(), _bytes_of(out)  # a new view, also of a vector
+    flat, cells = indices.ravel(), bytes_of(out)  # a new view, also of a vector
     kernel(flat, cells, depth, inner, on, off, wrap, ignore_index, num_threads, zeroed)
 
 
@@ -113,7 +107,7 @@ def encode_matrix(
     zeroed: bool = False,
 ) -> None:
     """Write the one-hot encoding of columns of codes to `out`, of shape (rows, features)."""
-    rows.encode_matrix(codes, luts, _bytes_of(out), out.shape[1], on, off, num_threads, zeroed)
+    rows.encode_matrix(codes, luts, bytes_of(out), out.shape[1], on, off, num_threads, zeroed)
 
 
 def encode_block(
@@ -125,7 +119,7 @@ def encode_block(
     num_threads: int = 1,
 ) -> None:
     """Write the one-hot encoding of one column of codes to `out`, of shape (features, rows)."""
-    kernel, cells = _encode_block[codes.dtype], _bytes_of(out)
+    kernel, cells = _encode_block[codes.dtype], bytes_of(out)
     kernel(codes.view(), _view_of(lut), cells, len(out), on, off, num_threads)
 
 
@@ -176,7 +170,7 @@ def decode(
 
 def recode(codes: AnyArray, lut: Lut, out: AnyArray, num_threads: int) -> None:
     """Write the entry of `lut` for each code to `out`, whose integers must fit all entries."""
-    _recode[codes.dtype](codes.view(), _view_of(lut), _bytes_of(out), out.itemsize, num_threads)
+    _recode[codes.dtype](codes.view(), _view_of(lut), bytes_of(out), out.itemsize, num_threads)
 
 
 def multi_hot(
@@ -189,7 +183,7 @@ def multi_hot(
     num_threads: int = 1,
 ) -> None:
     """Write `on` to ``out[row, feature]`` for each code of each row, and `off` elsewhere."""
-    kernel, cells = _multi_hot[codes.dtype], _bytes_of(out)
+    kernel, cells = _multi_hot[codes.dtype], bytes_of(out)
     kernel(offsets, codes.view(), _view_of(lut), cells, out.shape[1], on, off, num_threads)
 
 
