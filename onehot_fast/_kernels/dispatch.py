@@ -34,16 +34,24 @@ __all__ = [
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
+CNames: TypeAlias = dict[np.dtype[Any], str]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 # The C name of each dtype, by which Cython names the specialisation. Codes are integers; indices
 # may also be floats.
-_CODES = {np.dtype(name): f"{name}_t" for name in (
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-)}  # fmt: skip
-_INDICES = _CODES | {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+_CODES: CNames = {
+    np.dtype(np.int8): "int8_t",
+    np.dtype(np.int16): "int16_t",
+    np.dtype(np.int32): "int32_t",
+    np.dtype(np.int64): "int64_t",
+    np.dtype(np.uint8): "uint8_t",
+    np.dtype(np.uint16): "uint16_t",
+    np.dtype(np.uint32): "uint32_t",
+    np.dtype(np.uint64): "uint64_t",
+}
+_INDICES: CNames = _CODES | {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 # The positions of a sparse matrix, and the unsigned integers as which `decode` compares elements.
-_POSITIONS = {np.dtype(np.int32): "int32_t", np.dtype(np.int64): "int64_t"}
+_POSITIONS: CNames = {np.dtype(np.int32): "int32_t", np.dtype(np.int64): "int64_t"}
 _WORDS = {dtype: c_name for dtype, c_name in _CODES.items() if dtype.kind == "u"}
 _WORD_OF_WIDTH = {dtype.itemsize: dtype for dtype in _WORDS}
 
@@ -51,7 +59,7 @@ _WORD_OF_WIDTH = {dtype.itemsize: dtype for dtype in _WORDS}
 class _Specialisations(dict[np.dtype[Any], Kernel]):
     """The specialisations of a kernel, by dtype."""
 
-    def __init__(self, kernel: Kernel, c_names: dict[np.dtype[Any], str]) -> None:
+    def __init__(self, kernel: Kernel, c_names: CNames) -> None:
         fused: Any = kernel  # its stub shows the signature that all specialisations have
         super().__init__({dtype: fused[c_name] for dtype, c_name in c_names.items()})
 
@@ -170,7 +178,7 @@ def decode(
 
 def recode(codes: AnyArray, lut: Lut, out: AnyArray, num_threads: int) -> None:
     """Write the entry of `lut` for each code to `out`, whose integers must fit all entries."""
-    _recode[codes.dtype](codes.view(), _view_of(lut), bytes_of(out), out.itemsize, num_threads)
+    _recode[codes.dtype](codes.view(), lut.view(), bytes_of(out), out.itemsize, num_threads)
 
 
 def multi_hot(
