@@ -32,14 +32,14 @@ cdef enum:
     MAX_BYTES = 1 << 20       # larger results use the slow path, which adds less than 1% to their time
     MAX_RANK = 16
 
-cdef int kinds[TYPES]                     # type number → 1 + kind of index, or 0 if it is no index
+cdef int index_types[TYPES]               # type number → 1 + index type, or 0 if it is no index
 cdef unsigned char ones[TYPES][8]         # type number → the bytes of its 1
 cdef bint has_one[TYPES]
 cdef unsigned char zero[8]
 
 
 def _fill_tables():
-    """Fill ``kinds``, ``ones`` and ``has_one`` for this machine's byte order and type widths."""
+    """Fill ``index_types``, ``ones`` and ``has_one`` for this machine's byte order and type widths."""
     # Several letters can denote one dtype with different type numbers, such as long and long long.
     for letter in "?bBhHiIlLqQefd":
         dtype = np.dtype(letter)
@@ -47,7 +47,7 @@ def _fill_tables():
         memcpy(ones[dtype.num], <const unsigned char *> raw, dtype.itemsize)
         has_one[dtype.num] = True
         if dtype in INDEX_DTYPES:
-            kinds[dtype.num] = 1 + INDEX_DTYPES.index(dtype)
+            index_types[dtype.num] = 1 + INDEX_DTYPES.index(dtype)
 
 
 cdef cnp.dtype element_of(object dtype, object out):
@@ -95,7 +95,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     cdef Output to
     cdef Py_ssize_t shape[MAX_RANK + 1]
     cdef Py_ssize_t classes, size, position, inner = 1, n_bytes, width
-    cdef int overflow = 0, rank, kind, i
+    cdef int overflow = 0, rank, index_type, i
     if type(indices) is not cnp.ndarray or type(depth) is not int or type(axis) is not int:
         return None
     if type(on_value) is not int or on_value != 1 or type(off_value) is not int or off_value != 0:
@@ -112,8 +112,8 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     rank = source.ndim
     if rank > MAX_RANK or not 0 <= source.descr.type_num < TYPES or not cnp.PyArray_ISCARRAY_RO(source):
         return None
-    kind = kinds[source.descr.type_num] - 1
-    if kind < 0:
+    index_type = index_types[source.descr.type_num] - 1
+    if index_type < 0:
         return None
     classes = PyLong_AsLongLongAndOverflow(depth, &overflow)
     size = cnp.PyArray_SIZE(source)
@@ -138,7 +138,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
         return None
     policy = policy_of(classes, False, None)
     to = Output(<unsigned char *> result.data, n_bytes, width, &ones[element.type_num][0], &zero[0])
-    encode_indices(source.data, kind, &policy, size, inner, &to, 1, False)
+    encode_indices(source.data, index_type, &policy, size, inner, &to, 1, False)
     return result
 
 

@@ -1,17 +1,29 @@
-"""The kernels that other modules call.
+"""The dispatch layer: it maps the dtype of an array to a fused type of a kernel.
 
-Kernels do not know the dtype of a result, only the width of its elements in bytes.
+Other modules call kernels through this module. A kernel of one column is a fused `def` over
+memoryviews, which Cython compiles once for each type. The tables below hold these specialisations,
+so a call looks up a dtype once. Cython's own dispatch would try one type after another in each
+call, which takes 0.4 us. `rows.pyx` describes the design of the kernels.
+
+The arrays are C-contiguous and in native byte order. Kernels do not know the dtype of a result:
+they get the bytes of its memory, and copy the bytes of elements.
+
+NumPy keeps the format of a memoryview in the array. In a Python without the GIL, old versions of
+NumPy do so without a lock, so kernels get new views of arrays that other threads may use.
 """
 
 from __future__ import annotations
 
-from onehot_fast._kernels import ragged, sparse
-from onehot_fast._kernels.code_columns import INDEX_DTYPES, recode
-from onehot_fast._kernels.decode import decode, decode_bits
-from onehot_fast._kernels.planes import encode_bits, encode_block
-from onehot_fast._kernels.ragged import multi_hot, multi_hot_count
-from onehot_fast._kernels.rows import encode, encode_matrix
-from onehot_fast._kernels.scan import count, first_invalid
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._kernels import code_columns, planes, ragged, rows, scan, sparse
+from onehot_fast._kernels.code_columns import INDEX_DTYPES, bytes_of
+from onehot_fast._kernels.decode import decode as decode_words
+from onehot_fast._kernels.decode import decode_bits
 from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 
 __all__ = [
@@ -20,4 +32,197 @@ __all__ = [
     "multi_hot_count", "multi_hot_csr", "recode", "stream_fill",
 ]  # fmt: skip
 
-csc, csr, multi_hot_csr = sparse.csc, sparse.csr, ragged.csr
+AnyArray: TypeAlias = npt.NDArray[Any]
+Lut: TypeAlias = npt.NDArray[np.int32]
+CNames: TypeAlias = dict[np.dtype[Any], str]
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+# The C name of each dtype, by which Cython names the specialisation. Codes are integers; indices
+# may also be floats.
+_CODES: CNames = {
+    np.dtype(np.int8): "int8_t",
+    np.dtype(np.int16): "int16_t",
+    np.dtype(np.int32): "int32_t",
+    np.dtype(np.int64): "int64_t",
+    np.dtype(np.uint8): "uint8_t",
+    np.dtype(np.uint16): "uint16_t",
+    np.dtype(np.uint32): "uint32_t",
+    np.dtype(np.uint64): "uint64_t",
+}
+_INDICES: CNames = _CODES | {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+# The positions of a sparse matrix, and the unsigned integers as which `decode` compares elements.
+_POSITIONS: CNames = {np.dtype(np.int32): "int32_t", np.dtype(np.int64): "int64_t"}
+_WORDS = {dtype: c_name for dtype, c_name in _CODES.items() if dtype.kind == "u"}
+_WORD_OF_WIDTH = {dtype.itemsize: dtype for dtype in _WORDS}
+
+
+class _Specialisations(dict[np.dtype[Any], Kernel]):
+    """The specialisations of a kernel, by dtype."""
+
+    def __init__(self, kernel: Kernel, c_names: CNames) -> None:
+        fused: Any = kernel  # its stub shows the signature that all specialisations have
+        super().__init__({dtype: fused[c_name] for dtype, c_name in c_names.items()})
+
+    def __missing__(self, dtype: np.dtype[Any]) -> NoReturn:
+        raise ValueError(f"the dtype must be one of {', '.join(map(str, self))}, got {dtype}")
+
+
+_count = _Specialisations(scan.count, _CODES)
+_csc = _Specialisations(sparse.csc, _POSITIONS)
+_csr = _Specialisations(sparse.csr, _POSITIONS)
+_decode = _Specialisations(decode_words, _WORDS)
+_encode = _Specialisations(rows.encode, _INDICES)
+_encode_bits = _Specialisations(planes.encode_bits, _CODES)
+_encode_block = _Specialisations(planes.encode_block, _CODES)
+_first_invalid = _Specialisations(scan.first_invalid, _INDICES)
+_multi_hot = _Specialisations(ragged.multi_hot, _CODES)
+_multi_hot_count = _Specialisations(ragged.multi_hot_count, _INDICES)  # the dtype of the result
+_multi_hot_csr = _Specialisations(ragged.csr, _CODES)
+_recode = _Specialisations(code_columns.recode, _CODES)
+
+
+def _view_of(lut: Lut | None) -> Lut | None:
+    """Return a new view of a look-up table, which a schema shares between threads."""
+    return None if lut is None else lut.view()
+
+
+def encode(
+    indices: AnyArray,
+    out: AnyArray,
+    depth: int,
+    inner: int,
+    on: AnyArray,
+    off: AnyArray,
+    *,
+    wrap: bool = False,
+    ignore_index: int | None = None,
+    num_threads: int = 1,
+    zeroed: bool = False,
+) -> None:
+    """Write the one-hot encoding of the indices to `out`, of shape (outer, depth, inner)."""
+    kernel = _encode[indices.dtype]
+    flat, cells = indices.ravel(), bytes_of(out)  # a new view, also of a vector
+    kernel(flat, cells, depth, inner, on, off, wrap, ignore_index, num_threads, zeroed)
+
+
+def encode_matrix(
+    codes: list[AnyArray],
+    luts: list[Lut | None],
+    out: AnyArray,
+    on: AnyArray,
+    off: AnyArray,
+    num_threads: int = 1,
+    zeroed: bool = False,
+) -> None:
+    """Write the one-hot encoding of columns of codes to `out`, of shape (rows, features)."""
+    rows.encode_matrix(codes, luts, bytes_of(out), out.shape[1], on, off, num_threads, zeroed)
+
+
+def encode_block(
+    codes: AnyArray,
+    lut: Lut | None,
+    out: AnyArray,
+    on: AnyArray,
+    off: AnyArray,
+    num_threads: int = 1,
+) -> None:
+    """Write the one-hot encoding of one column of codes to `out`, of shape (features, rows)."""
+    kernel, cells = _encode_block[codes.dtype], bytes_of(out)
+    kernel(codes.view(), _view_of(lut), cells, len(out), on, off, num_threads)
+
+
+def encode_bits(
+    codes: AnyArray,
+    lut: Lut | None,
+    out: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+    result_bytes: int = 0,
+) -> None:
+    """Write the one-hot encoding of one column of codes to `out`, as bits; see `planes`."""
+    _encode_bits[codes.dtype](codes.view(), _view_of(lut), out, num_threads, result_bytes)
+
+
+def csr(
+    codes: list[AnyArray],
+    luts: list[Lut | None],
+    indices: AnyArray,
+    indptr: AnyArray,
+    n_features: int,
+    num_threads: int,
+) -> int:
+    """Fill the arrays of a CSR matrix of several columns of codes; see `sparse.csr`."""
+    return _csr[indices.dtype](codes, luts, indices, indptr, n_features, num_threads)
+
+
+def csc(
+    codes: list[AnyArray],
+    luts: list[Lut | None],
+    places: AnyArray,
+    indices: AnyArray,
+    num_threads: int,
+) -> None:
+    """Write the row numbers of a CSC matrix, or count them; see `sparse.csc`."""
+    _csc[indices.dtype](codes, luts, places, indices, num_threads)
+
+
+def decode(
+    cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int, num_threads: int
+) -> tuple[npt.NDArray[np.int64], int, int, int]:
+    """Return the class of each row ``cube[i, :, k]``, and three row numbers; see `decode.decode`.
+
+    The elements are aligned, and have 1, 2, 4 or 8 bytes of any dtype.
+    """
+    word = _WORD_OF_WIDTH[cube.itemsize]
+    return _decode[word](cube.view(word), on, off, default, num_threads)
+
+
+def recode(codes: AnyArray, lut: Lut, out: AnyArray, num_threads: int) -> None:
+    """Write the entry of `lut` for each code to `out`, whose integers must fit all entries."""
+    _recode[codes.dtype](codes.view(), lut.view(), bytes_of(out), out.itemsize, num_threads)
+
+
+def multi_hot(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    lut: Lut | None,
+    out: AnyArray,
+    on: AnyArray,
+    off: AnyArray,
+    num_threads: int = 1,
+) -> None:
+    """Write `on` to ``out[row, feature]`` for each code of each row, and `off` elsewhere."""
+    kernel, cells = _multi_hot[codes.dtype], bytes_of(out)
+    kernel(offsets, codes.view(), _view_of(lut), cells, out.shape[1], on, off, num_threads)
+
+
+def multi_hot_count(
+    offsets: npt.NDArray[np.int64], codes: AnyArray, lut: Lut | None, out: AnyArray
+) -> None:
+    """Add 1 to ``out[row, feature]`` for every code of each row."""
+    _multi_hot_count[out.dtype](offsets, codes, lut, out)
+
+
+def multi_hot_csr(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    lut: Lut | None,
+    indices: npt.NDArray[np.int32],
+    indptr: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+    n_features: int,
+) -> int:
+    """Fill the arrays of a CSR matrix of rows with several codes; see `ragged.csr`."""
+    kernel = _multi_hot_csr[codes.dtype]
+    return kernel(offsets, codes.view(), _view_of(lut), indices, indptr, counts, n_features)
+
+
+def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
+    """Return how often each code in [0, `n_codes`) occurs."""
+    return _count[codes.dtype](codes.view(), n_codes)
+
+
+def first_invalid(
+    indices: AnyArray, lowest: int | None, stop: int | None, ignored: int | None
+) -> int:
+    """Return the position of the first index outside [`lowest`, `stop`), or -1."""
+    return _first_invalid[indices.dtype](indices, lowest, stop, ignored)

@@ -10,6 +10,9 @@ Each block of rows has its own bins. The blocks do not depend on the number of t
 bins in order. Results are therefore the same for any number of threads.
 
 A code outside its table adds nothing, so no memory outside the tables is read or written.
+
+The kernels take a list of groups, because the codes of each group may have another dtype (see the design in
+`rows`). `groups_of` checks the arrays, and `run_groups` chooses the loop for the width of the codes.
 """
 
 from libc.stdint cimport INT32_MAX, UINT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t

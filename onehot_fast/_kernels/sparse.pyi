@@ -7,15 +7,15 @@ GROUP_PARTS: Final[int]
 
 def csr(
     codes: list[npt.NDArray[Any]],
-    tables: list[npt.NDArray[np.int32] | None],
+    luts: list[npt.NDArray[np.int32] | None],
     indices: npt.NDArray[Any],
     indptr: npt.NDArray[Any],
-    n_columns: int,
+    n_features: int,
     num_threads: int,
 ) -> int: ...
 def csc(
     codes: list[npt.NDArray[Any]],
-    tables: list[npt.NDArray[np.int32] | None],
+    luts: list[npt.NDArray[np.int32] | None],
     places: npt.NDArray[Any],
     indices: npt.NDArray[Any],
     num_threads: int,

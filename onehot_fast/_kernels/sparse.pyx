@@ -1,10 +1,13 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """CSR and CSC output: the positions of the hot elements.
 
-For CSR, each chunk of rows is written where it would begin if every code had a column. If a code has none, a
-second pass over the positions closes the gaps between the chunks. For CSC, the rows of each column
+For CSR, each chunk of rows is written where it would begin if every code had a feature. If a code has none, a
+second pass over the positions closes the gaps between the chunks. For CSC, the rows of each feature
 are counted for each part of the rows, then every part writes its own row numbers. Both results are canonical
-(sorted, without duplicates), if the columns in the tables increase from one input column to the next.
+(sorted, without duplicates), if the features in the look-up tables increase from one column to the next.
+
+The kernels take lists of columns, because each column may have another dtype (see the design in `rows`). Their
+fused type is that of the positions that they write.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t, uintptr_t
@@ -37,7 +40,7 @@ cdef enum:
     # columns take 22 ms instead of 42 ms (but 1M rows, 4 MB, would take 1.9 ms instead of 1.4 ms).
     FAR_BYTES = 8 << 20
 
-GROUP_PARTS = LANES   # used by `dispatch`
+GROUP_PARTS = LANES   # for the caller
 
 ctypedef fused position_t:
     int32_t
@@ -54,7 +57,7 @@ cdef struct Job:
 
 
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
-    """Describe a column whose outputs are its codes plus a constant; return False for others."""
+    """Describe a column whose features are its codes plus a constant; return False for others."""
     cdef const ohf_lut *lut = source.lut
     if source.index_bytes > 4:
         return False
@@ -85,7 +88,7 @@ cdef Py_ssize_t write_added(
     const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
     ohf_shifted *shifted,
 ) noexcept nogil:
-    """Write rows until a code has no output column; return the number of rows that were written."""
+    """Write rows until a code has no feature; return the number of rows that were written."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         shifted[column] = job.shifted[column]
@@ -116,7 +119,7 @@ cdef Py_ssize_t write_rows(
     const Job *job, Py_ssize_t begin, Py_ssize_t end, position_t *indices, position_t *indptr,
     unsigned char *workspace,
 ) noexcept nogil:
-    """Write the columns of the rows [begin, end); return the next free place in ``indices``."""
+    """Write the features of the rows [begin, end); return the next free place in ``indices``."""
     cdef int32_t *codes = <int32_t *> workspace
     cdef ohf_shifted *shifted = <ohf_shifted *> (workspace + 4 * CODES)
     cdef Py_ssize_t n_columns = job.n_columns, step = CODES // n_columns
@@ -175,15 +178,15 @@ cdef Py_ssize_t close_gaps(
 
 
 def csr(
-    list codes, list tables, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns,
+    list codes, list luts, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_features,
     int num_threads,
 ):
     """Fill ``indptr`` (rows + 1) and ``indices`` (rows * len(codes)); return the number of stored elements.
 
-    ``n_columns`` is the number of columns of the whole matrix.
+    ``n_features`` is the number of columns of the matrix.
     """
     cdef Job job
-    cdef CodeColumns columns = CodeColumns(codes, tables, 4)
+    cdef CodeColumns columns = CodeColumns(codes, luts, 4)
     cdef size_t shifted_bytes = min(columns.n_columns, <Py_ssize_t> MAX_COLUMNS) * sizeof(ohf_shifted)
     cdef ohf_shifted *shifted
     cdef Py_ssize_t total
@@ -197,7 +200,7 @@ def csr(
         return 0
     job = Job(
         microkernels=microkernels, sources=columns.items, indices=&indices[0], indptr=&indptr[0], shifted=NULL,
-        n_columns=columns.n_columns, span=n_columns, wide=position_t is int64_t,
+        n_columns=columns.n_columns, span=n_features, wide=position_t is int64_t,
     )
     shifted = <ohf_shifted *> take_workspace(shifted_bytes)
     try:
@@ -352,7 +355,7 @@ cdef void run_group(
         walk_group(job, part, <int32_t *> job.places + first, <int32_t *> job.indices, codes)
 
 
-def csc(list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
+def csc(list codes, list luts, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
     """Write the row numbers of each column to ``indices``; if it is empty, only count them.
 
     ``places`` (groups, columns, parts of a group) has the position in ``indices`` where each part of each column
@@ -360,7 +363,7 @@ def csc(list codes, list tables, position_t[:, :, ::1] places, position_t[::1] i
     ``i * n_rows // n_parts`` and ends where the next part begins.
     """
     cdef PartsJob job
-    cdef CodeColumns columns = CodeColumns(codes, tables, 4)
+    cdef CodeColumns columns = CodeColumns(codes, luts, 4)
     if places.shape[0] == 0 or places.shape[1] == 0:
         return
     if places.shape[2] not in (1, LANES):

@@ -21,7 +21,7 @@ from onehot_fast._arrow.array cimport Array
 from onehot_fast._arrow.schema cimport offset_at
 from onehot_fast._categories.hashtable.abi cimport *
 from onehot_fast._categories.strings cimport Strings, new_strings
-from onehot_fast._kernels.scan cimport integer_t
+from onehot_fast._kernels.index_types cimport integer_t
 from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
 
 import os
@@ -43,7 +43,7 @@ cdef enum:
     LABELS_BETWEEN_SIGNALS = 1 << 16
     MIN_ROWS_FOR_MEMO = 1024
 
-cdef dict NUMBER_KINDS = {dtype.str[1:]: kind for kind, dtype in enumerate(INDEX_DTYPES)}
+cdef dict INDEX_TYPES = {dtype.str[1:]: index_type for index_type, dtype in enumerate(INDEX_DTYPES)}
 # In free-threaded Python, another thread may change an array of objects, so a copy is read.
 cdef bint IS_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
@@ -216,8 +216,8 @@ cdef class Source:
             array = array.view(np.uint8 if array.dtype.kind == "b" else np.int64)
         self.hold(IN_BUFFERS_NUMBERS, array)
         self.numbers.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
-        self.numbers.number_type = NUMBER_KINDS[array.dtype.str[1:]]
-        self.numbers.into = NUMBER_KINDS[DTYPES[kind].str[1:]]
+        self.numbers.number_type = INDEX_TYPES[array.dtype.str[1:]]
+        self.numbers.into = INDEX_TYPES[DTYPES[kind].str[1:]]
         return 0
 
     cdef int read_arrow_numbers(self, Array array, str kind) except -1:

@@ -1,0 +1,177 @@
+"""The borders of the kernels: what the dispatch layer accepts, and what it refuses.
+
+An output that a kernel cannot write in place must be an error: writing to a copy would lose it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from onehot_fast._kernels import dispatch
+from support.strategies import INDEX_DTYPES
+
+CODE_DTYPES = [dtype for dtype in dispatch.INDEX_DTYPES if dtype.kind in "iu"]
+ALL_DTYPES = [np.dtype(letter) for letter in np.typecodes["All"]]
+N, DEPTH = 6, 3
+ON, OFF = np.array(1, np.float32), np.array(0, np.float32)
+LUT = np.array([2, 1, 0, -1], np.int32)
+OFFSETS = np.array([0, 2, 2, N], np.int64)
+
+
+def float_matrix(*shape):
+    return np.full(shape, 7, np.float32)
+
+
+# Each kernel of one column: a call with its indices and its output, and a new output.
+KERNELS = {
+    "encode": (
+        lambda codes, out, lut=LUT: dispatch.encode(codes, out, DEPTH, 1, ON, OFF),
+        lambda: float_matrix(N, DEPTH),
+    ),
+    "encode_block": (
+        lambda codes, out, lut=LUT: dispatch.encode_block(codes, lut, out, ON, OFF),
+        lambda: float_matrix(DEPTH, N),
+    ),
+    "encode_bits": (
+        lambda codes, out, lut=LUT: dispatch.encode_bits(codes, lut, out),
+        lambda: np.full((DEPTH, 1), 7, np.uint8),
+    ),
+    "recode": (
+        lambda codes, out, lut=LUT: dispatch.recode(codes, lut, out, 1),
+        lambda: np.full(N, 7, np.int16),
+    ),
+    "multi_hot": (
+        lambda codes, out, lut=LUT: dispatch.multi_hot(OFFSETS, codes, lut, out, ON, OFF),
+        lambda: float_matrix(len(OFFSETS) - 1, DEPTH),
+    ),
+    "multi_hot_count": (
+        lambda codes, out, lut=LUT: dispatch.multi_hot_count(OFFSETS, codes, lut, out),
+        lambda: np.zeros((len(OFFSETS) - 1, DEPTH), np.int16),
+    ),
+    "encode_matrix": (
+        lambda codes, out, lut=LUT: dispatch.encode_matrix(
+            [codes, codes], [lut, lut], out, ON, OFF
+        ),
+        lambda: float_matrix(N, DEPTH),
+    ),
+}
+every_kernel = pytest.mark.parametrize("kernel", KERNELS)
+CODES = np.arange(N) % (DEPTH + 1)
+
+
+def result_of(kernel, codes):
+    """Return the output of a kernel."""
+    call, new_output = KERNELS[kernel]
+    out = new_output()
+    call(codes, out)
+    return out
+
+
+@every_kernel
+def test_every_dtype_has_its_specialisation_and_every_other_is_an_error(kernel):
+    accepted = dispatch.INDEX_DTYPES if kernel == "encode" else CODE_DTYPES
+    expected = result_of(kernel, CODES)
+    foreign = [dtype.newbyteorder() for dtype in INDEX_DTYPES if dtype.itemsize > 1]
+    for dtype in [*ALL_DTYPES, *foreign]:
+        if dtype in accepted:
+            np.testing.assert_array_equal(result_of(kernel, CODES.astype(dtype)), expected)
+        else:
+            codes = np.zeros(N, dtype)
+            with pytest.raises(ValueError, match=re.escape(str(codes.dtype))):
+                result_of(kernel, codes)
+
+
+@every_kernel
+def test_indices_may_be_read_only(kernel):
+    codes = CODES.copy()
+    codes.flags.writeable = False
+    np.testing.assert_array_equal(result_of(kernel, codes), result_of(kernel, CODES))
+
+
+def test_no_rows_write_nothing():
+    """An empty memoryview has no first element, whose address a kernel could take."""
+    none, row = CODES[:0], float_matrix(0, DEPTH)
+    dispatch.encode(none, row, DEPTH, 1, ON, OFF)
+    dispatch.encode(CODES, float_matrix(N, 0), 0, 1, ON, OFF)
+    dispatch.encode_block(none, LUT, float_matrix(DEPTH, 0), ON, OFF)
+    dispatch.encode_block(CODES, LUT, float_matrix(0, N), ON, OFF)
+    dispatch.encode_bits(none, LUT, np.empty((DEPTH, 0), np.uint8))
+    dispatch.encode_bits(CODES, LUT, np.empty((0, 1), np.uint8))
+    dispatch.recode(none, LUT, np.zeros(0, np.int16), 1)
+    dispatch.multi_hot(OFFSETS[:1], none, LUT, row, ON, OFF)
+    dispatch.multi_hot_count(OFFSETS[:1], none, LUT, row)
+    dispatch.encode_matrix([none], [LUT], row, ON, OFF)
+    assert dispatch.count(none, DEPTH).tolist() == [0] * DEPTH
+    assert dispatch.first_invalid(none, 0, DEPTH, None) == -1
+    for shape in [(0, DEPTH, 1), (N, DEPTH, 0)]:
+        classes, *faults = dispatch.decode(float_matrix(*shape), ON, None, -1, 1)
+        assert (len(classes), faults) == (0, [-1, -1, -1])
+    assert dispatch.decode(float_matrix(2, 0, 3), ON, None, 5, 1)[0].tolist() == [5] * 6
+    empty = np.zeros(0, np.int32)
+    counts = np.zeros(0, np.int64)
+    assert (
+        dispatch.multi_hot_csr(OFFSETS[:1], none, LUT, empty, np.zeros(1, np.int64), counts, DEPTH)
+        == 0
+    )
+
+
+@every_kernel
+def test_an_output_with_gaps_is_an_error(kernel):
+    call, new_output = KERNELS[kernel]
+    plain = new_output()
+    wide = np.zeros((*plain.shape[:-1], 2 * plain.shape[-1]), plain.dtype)
+    with pytest.raises(ValueError, match="contiguous"):
+        call(CODES, wide[..., ::2])
+    assert not wide.any()
+
+
+@every_kernel
+def test_a_read_only_output_is_an_error(kernel):
+    call, new_output = KERNELS[kernel]
+    out = new_output()
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        call(CODES, out)
+
+
+@every_kernel
+def test_an_output_of_another_size_is_an_error(kernel):
+    call, new_output = KERNELS[kernel]
+    out = new_output()
+    if kernel == "encode_bits":  # which accepts rows that are too long
+        out = out[:, :0]
+    else:
+        out = np.concatenate([out, out], axis=int(kernel == "encode_block"))
+    with pytest.raises(ValueError, match=r"must (be|have) .*(elements|rows|bytes)"):
+        call(CODES, out)
+
+
+@pytest.mark.parametrize("kernel", ["encode_block", "encode_bits", "recode", "multi_hot"])
+@pytest.mark.parametrize(
+    ("lut", "fault"),
+    [
+        (LUT.astype(np.int64), "dtype"),
+        (LUT[::2], "contiguous"),
+        (LUT[None], "dimensions"),
+        (LUT[:0], "at least one entry"),
+    ],
+)
+def test_a_look_up_table_is_contiguous_int32(kernel, lut, fault):
+    call, new_output = KERNELS[kernel]
+    with pytest.raises(ValueError, match=fault):
+        call(CODES, new_output(), lut)
+
+
+def test_decoding_accepts_elements_of_any_dtype():
+    """Elements are compared as unsigned integers of their width."""
+    labels = np.array([2, 0, 1])
+    for dtype in ("?", "i1", "S2", "f2", "U1", "f4", "M8[s]", "c8", "V8"):
+        raw = np.array([3, 5], f"u{np.dtype(dtype).itemsize}")
+        cube = raw[(labels[:, None] == np.arange(DEPTH)).astype(int)].view(dtype)[..., None]
+        off, on = raw[:1].view(dtype), raw[1:].view(dtype)
+        found = dispatch.decode(cube, on, off, -1, 1)
+        assert found[0].tolist() == labels.tolist()
+        assert found[1:] == (-1, -1, -1)
