@@ -13,6 +13,7 @@ from unittest.mock import MagicMock
 import onehot_fast
 
 sys.path.append(str(Path(__file__).parent))
+import cross_references
 import history
 
 # torch is large, and its page needs only the signatures. Other libraries must not find the mock.
@@ -34,11 +35,14 @@ release = onehot_fast.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "cross_references",
 ]
 exclude_patterns = ["_build", "gallery", "auto_history/*.md"]  # a page includes the last
 html_show_sourcelink = False
@@ -75,6 +79,14 @@ python_maximum_signature_line_length = 88
 autosummary_generate = False
 numpydoc_show_class_members = False
 
+intersphinx_mapping = cross_references.write_inventories(
+    Path(__file__).parent / "_build/inventories"
+)
+html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
+# A word of a question occurs in all of these, so they would hide the pages that answer it. The
+# search finds their titles.
+NOT_SEARCHED = re.compile(r"changelog$|benchmarks/(?!index)")
+
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]  # README links to files of the repository
@@ -107,7 +119,14 @@ def simplify_signature(
     return signature, returns
 
 
+def hide_from_search(app: Any, document: Any) -> None:
+    """Leave the text of a page that answers no question out of the index of the search."""
+    if NOT_SEARCHED.match(app.env.docname):
+        app.env.metadata[app.env.docname]["nosearch"] = "true"
+
+
 def setup(app: Any) -> None:
-    """Write the generated pages, and register the function above."""
+    """Write the generated pages, and register the functions above."""
     history.write()
     app.connect("autodoc-process-signature", simplify_signature)
+    app.connect("doctree-read", hide_from_search)

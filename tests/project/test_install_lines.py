@@ -60,7 +60,7 @@ for path in sys.argv[1:]:
     runner.run(examples)
     if not runner.tries or runner.failures:
         failed.append(f"{path}: {runner.failures} of {runner.tries} examples failed")
-sys.exit("\\n".join(failed))
+sys.exit("\\n".join(failed) or 0)
 """
 
 
