@@ -80,11 +80,12 @@ def test_examples_of_a_module_print_what_they_show(name):
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MARKDOWN = [path for path in DOCS.rglob("*.md") if "_build" not in path.parts]
-# The examples of distributed.md run chapter by chapter; those of Spark need a session.
+# The examples of these run chapter by chapter; those of Spark need a session.
+BY_CHAPTER = {"distributed.md": ("Dask", "Ray Data", "DuckDB"), "recipes.md": ()}
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in [ROOT / "README.md", *MARKDOWN]
-    if ">>> " in path.read_text(encoding="utf-8") and path.name != "distributed.md"
+    if ">>> " in path.read_text(encoding="utf-8") and path.name not in BY_CHAPTER
 )
 
 
@@ -100,15 +101,29 @@ def test_examples_print_what_the_page_shows(name, tmp_path, monkeypatch):
     assert run_page(read(name), name) > 2
 
 
+def chapters_of(name):
+    """Return the text of each chapter of a page."""
+    parts = re.split(r"^## (.+)$", read(name), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
 @pytest.mark.filterwarnings("ignore")  # of the engines
-@pytest.mark.parametrize("title", ["Dask", "Ray Data", "DuckDB"])
+@pytest.mark.parametrize("title", BY_CHAPTER["distributed.md"])
 def test_the_examples_of_each_engine_run(title, monkeypatch):
     """Every ``>>>`` line runs if the engine is installed."""
-    chapters = re.split(r"^##+ (.+)$", read("docs/distributed.md"), flags=re.M)
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes into the home folder otherwise
-    chapter = chapters[chapters.index(title) + 1]
+    chapter = chapters_of("docs/distributed.md")[title]
 
     assert run_page(chapter, title, Encoder=onehot_fast.Encoder) > 4
+
+
+@pytest.mark.filterwarnings("ignore")  # of the libraries of models
+@pytest.mark.parametrize("title", chapters_of("docs/recipes.md"))
+def test_each_recipe_runs(title, tmp_path, monkeypatch):
+    """Every ``>>>`` line of a recipe runs in an empty folder, without the other recipes."""
+    monkeypatch.chdir(tmp_path)
+
+    assert run_page(chapters_of("docs/recipes.md")[title], title) > 4
 
 
 def anchors(page):

@@ -28,9 +28,18 @@ FOLDER = re.compile(r"/path/to/onehot_fast")
 # The packages of imported names that have another name.
 PACKAGES = {"sklearn": "scikit-learn", "arrow": "pyarrow"}
 # The chapters of a page whose examples do not share their names.
-CHAPTERS = {"docs/distributed.md": ("Dask", "Ray Data", "DuckDB")}
+CHAPTERS = {
+    "docs/distributed.md": ("Dask", "Ray Data", "DuckDB"),
+    "docs/recipes.md": tuple(
+        re.findall(r"^## (.+)$", (DOCS / "recipes.md").read_text("utf-8"), re.M)
+    ),
+}
 # A line whose libraries take a gigabyte has no environment: other tests run its examples.
-WITHOUT_ENVIRONMENT = {"docs/distributed.md#Ray Data"}
+WITHOUT_ENVIRONMENT = {
+    "docs/distributed.md#Ray Data",
+    "docs/recipes.md#Load label masks in torch",
+    "docs/recipes.md#Train LightGBM, XGBoost and CatBoost",
+}
 
 # What an environment runs: the examples of pages, and scripts of the gallery.
 RUNNER = """
