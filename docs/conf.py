@@ -125,8 +125,29 @@ def hide_from_search(app: Any, document: Any) -> None:
         app.env.metadata[app.env.docname]["nosearch"] = "true"
 
 
+# A report has tens of tables, so each of them is folded. The machine and the versions are not.
+REPORT = re.compile(r"benchmarks/(amd|intel)")
+UNFOLDED = ("Machine", "Versions")
+
+
+def fold_tables(app: Any, page: str, source: list[str]) -> None:
+    """Fold the content of each chapter of a benchmark report, below its heading."""
+    if not REPORT.match(page):
+        return
+    before, *chapters = re.split(r"^(?=## )", source[0], flags=re.M)
+    parts = [before]
+    for chapter in chapters:
+        heading, _, content = chapter.partition("\n")
+        if heading.removeprefix("## ") not in UNFOLDED:
+            n_rows = max(len(re.findall(r"^\|", content, re.M)) - 2, 0)
+            content = f"\n:::{{dropdown}} {n_rows} rows\n{content.strip()}\n:::\n\n"
+        parts.append(f"{heading}\n{content}")
+    source[0] = "".join(parts)
+
+
 def setup(app: Any) -> None:
     """Write the generated pages, and register the functions above."""
     history.write()
     app.connect("autodoc-process-signature", simplify_signature)
     app.connect("doctree-read", hide_from_search)
+    app.connect("source-read", fold_tables)

@@ -139,7 +139,7 @@ def cells_of(text: str) -> list[list[str]]:
 
 
 def times(processor: str = ZEN_4, title: str = LABELS) -> dict[str, float]:
-    """Return the time of the best ordinary call of each library, divided by ours.
+    """Return the time of the fastest call of each library without `out=`, divided by ours.
 
     Only our calls with default threads count, as in the column "/ ours".
     """
@@ -193,7 +193,7 @@ def front_page(folder: Path) -> None:
         drawing.box(635, top, max(scale * multiple, 3), 18, ON if i else CLASSES[1])
         drawing.text(641 + scale * multiple, top + 14, f"{multiple:.1f}", 'text-anchor="start"')
     below = 60 + 22 * len(measured) + 16
-    drawing.note(680, below, "the best ordinary call of each library,", "AMD EPYC (Zen 4)")
+    drawing.note(680, below, "the fastest call of each library,", "AMD EPYC (Zen 4)")
     drawing.save(folder, "onehot")
 
 
