@@ -166,6 +166,68 @@ def test_dead_links_of_the_built_pages_are_found(tmp_path, monkeypatch):
     assert "onehot_fast.integrations.torch.one_hot" in set(check.public_names())
 
 
+def test_pages_and_entries_that_are_not_linked_are_found(tmp_path, monkeypatch):
+    """`make docs` checks that the guide links to the reference, and each entry to the guide."""
+    monkeypatch.syspath_prepend(DOCS)
+    check = importlib.import_module("check")
+    (tmp_path / "reference").mkdir()
+    contents = (
+        '<div class="toctree-wrapper"><a href="good.html">g</a><a href="bad.html">b</a></div>'
+    )
+    (tmp_path / "guide.html").write_text(contents)
+    (tmp_path / "good.html").write_text(
+        '<a href="reference/tensors.html#onehot_fast.one_hot">x</a>'
+    )
+    (tmp_path / "bad.html").write_text('<a href="reference/tensors.html">x</a>')
+    entries = [f'<dt id="onehot_fast.{name}">' for name in ("decode", "one_hot", "multi_hot")]
+    text = f"{entries[0]} In the guide: x {entries[1]} nothing {entries[2]} In the guide: y"
+    (tmp_path / "reference" / "tensors.html").write_text(text)
+
+    assert [*check.unlinked(tmp_path)] == [
+        "bad.html: it has no link to an entry of the reference",
+        "reference/tensors.html: the entry onehot_fast.one_hot has no link to the guide",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "page", "target"),
+    [
+        ("one_hot(labels, 3)", "tensors", "onehot_fast.one_hot"),
+        ("one_hot", "integrations/torch", "onehot_fast.integrations.torch.one_hot"),
+        ("encoder.to_sql(...)", "sql", "onehot_fast.Encoder.to_sql"),
+        ("partial_fit", "memory", "onehot_fast.Encoder.partial_fit"),
+        ("series.onehot.to_csr()", "forms",
+         "onehot_fast.integrations.pandas.OneHotAccessor.to_csr"),
+        (".onehot", "integrations/polars", "onehot_fast.integrations.polars.SeriesNamespace"),
+        ("X.gram(w)", "implicit", "onehot_fast.OneHotMatrix.gram"),
+        ("pd.get_dummies(frame)", "forms", "pandas.get_dummies"),
+        ("from onehot_fast.integrations.sklearn import OneHotEncoder", "guide",
+         "onehot_fast.integrations.sklearn.OneHotEncoder"),
+        ('"csr"', "forms", None), ("dtype=", "forms", None), ("encode", "files", None),
+        ("one_hots", "tensors", None), ("plan_(missing)", "missing", None),
+    ],
+)  # fmt: skip
+def test_a_name_in_the_text_finds_its_entry(text, page, target, monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOCS)
+    module = importlib.import_module("cross_references")
+    monkeypatch.syspath_prepend(DOCS)
+    check = importlib.import_module("check")
+    known = {*check.public_names(), *module.EXTERNAL, target}
+
+    assert next((name for name in module.candidates(text, page) if name in known), None) == target
+
+
+def test_every_public_name_has_a_page_of_the_guide(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOCS)
+    module, check = (importlib.import_module(name) for name in ("cross_references", "check"))
+
+    names = set(check.public_names()) - check.NOT_PUBLIC
+    assert [name for name in sorted(names) if module.guide_page(name) is None] == []
+    assert [page for page in module.GUIDE.values() if not (DOCS / f"{page}.md").exists()] == []
+
+
 def test_the_drawings_are_up_to_date(tmp_path, monkeypatch):
     """docs/drawings.py writes the committed files."""
     monkeypatch.syspath_prepend(DOCS)
