@@ -125,6 +125,15 @@ def hide_from_search(app: Any, document: Any) -> None:
         app.env.metadata[app.env.docname]["nosearch"] = "true"
 
 
+def read_contributing(app: Any, page: str, source: list[str]) -> None:
+    """Take CONTRIBUTING.md as a page, with links to the pages of its neighbours."""
+    if page == "contributing":
+        text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        text = re.sub(r"\]\(docs/", "](", text)
+        text = re.sub(r"\]\((CHANGELOG|SECURITY)\.md", lambda m: f"]({m[1].lower()}.md", text)
+        source[0] = re.sub(r"\[([^]]+)\]\(CODE_OF_CONDUCT\.md\)", r"\1", text)
+
+
 # A report has tens of tables, so each of them is folded. The machine and the versions are not.
 REPORT = re.compile(r"benchmarks/(amd|intel)")
 UNFOLDED = ("Machine", "Versions")
@@ -150,4 +159,5 @@ def setup(app: Any) -> None:
     history.write()
     app.connect("autodoc-process-signature", simplify_signature)
     app.connect("doctree-read", hide_from_search)
+    app.connect("source-read", read_contributing)
     app.connect("source-read", fold_tables)
