@@ -13,7 +13,8 @@ from benchmarks.scenarios import LINE_FLOOR
 from benchmarks.targets import Results
 
 PANELS = {"out": "into an existing buffer (out=)", "fresh": "ordinary call, repeated"}
-# The palette of Okabe and Ito, which colour-blind readers can distinguish; each has its own shape.
+# Each library has a colour and a shape of its own. The first seven colours are those of Okabe and
+# Ito, which colour-blind readers can distinguish.
 STYLES = {
     OURSELVES: ("#000000", "D"),
     "numpy": ("#0072B2", "o"),
@@ -22,10 +23,10 @@ STYLES = {
     "tensorflow": ("#E69F00", "v"),
     "jax": ("#CC79A7", "P"),
     "onnxruntime": ("#56B4E9", "X"),
-    "openvino": ("#0072B2", "<"),
-    "pandas": ("#009E73", ">"),
-    "sklearn": ("#D55E00", "p"),
-    "polars": ("#CC79A7", "*"),
+    "openvino": ("#882255", "<"),
+    "pandas": ("#999933", ">"),
+    "sklearn": ("#7F3C00", "p"),
+    "polars": ("#666666", "*"),
 }
 
 

@@ -24,10 +24,10 @@ the result. [Benchmarks](index.md) shows charts of the most common tasks.
   t0 and t1 are the times to fill the output with 0 and with 1, by `memset` or by streaming stores,
   whichever is faster ("by"). z is the share of its 64-byte cache lines without a one, and r the
   time to read the indices. It has the same number of threads, and writes into huge pages in use.
-- "out" writes into a given buffer that was used before; "ordinary" is the repeated call without
+- "out" writes into a given buffer that was used before; "ordinary" is a repeated call without
   `out=`. Rows of onehot_fast are the NumPy functions.
-- "/ floor" divides by the floor of as many threads. "/ ours" divides by the row of onehot_fast that
-  has 1.00: the one with default threads and the same kind of result.
+- "/ floor" is the time divided by the floor of as many threads. "/ ours" is the time divided by
+  ours: the row of onehot_fast with default threads and the same kind of result, which is 1.00.
 - Tables have columns of 3, 12, 50, 100 and 300 categories. Estimators were fitted before, unless a
   title says "the categories learned".
 - "peak / output" is the additional memory at the peak of one call in a new process, divided by the

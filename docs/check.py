@@ -1,4 +1,4 @@
-"""After a build: no link of a page is dead, and every public name is in the reference.
+"""After a build: no link is dead, every public name is in the reference, and both parts are linked.
 
 ``python docs/check.py docs/_build/html`` prints what is wrong.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -76,9 +77,33 @@ def missing_names(root: Path) -> Iterator[str]:
         yield f"the reference does not have {name}"
 
 
+def guide_pages(root: Path) -> Iterator[Path]:
+    """Yield the pages of the user guide, which are those of its table of contents."""
+    guide = (root / "guide.html").read_text(encoding="utf-8")
+    contents = guide.partition('<div class="toctree-wrapper')[2]
+    for link in sorted(set(re.findall(r'href="([\w/]+\.html)"', contents))):
+        yield root / link
+
+
+def unlinked(root: Path) -> Iterator[str]:
+    """Yield pages of the guide and entries of the reference that lack a link to the other."""
+    for page in guide_pages(root):
+        if not re.search(r'href="[./]*reference/\w+\.html#', page.read_text(encoding="utf-8")):
+            yield f"{page.relative_to(root)}: it has no link to an entry of the reference"
+    names = sorted(set(public_names()) - NOT_PUBLIC)
+    for page in sorted((root / "reference").glob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        found = {name: text.find(f'id="{name}"') for name in names}
+        places = sorted((place, name) for name, place in found.items() if place >= 0)
+        ends = [*(place for place, _ in places[1:]), len(text)]
+        for (begin, name), end in zip(places, ends, strict=False):
+            if "In the guide: " not in text[begin:end]:
+                yield f"{page.relative_to(root)}: the entry {name} has no link to the guide"
+
+
 def main(root: Path) -> int:
     """Print what is wrong, and return 1 if anything is."""
-    wrong = [*dead_links(root.resolve()), *missing_names(root)]
+    wrong = [*dead_links(root.resolve()), *missing_names(root), *unlinked(root)]
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0
 

@@ -13,6 +13,7 @@ from unittest.mock import MagicMock
 import onehot_fast
 
 sys.path.append(str(Path(__file__).parent))
+import cross_references
 import history
 import option_table
 
@@ -35,11 +36,14 @@ release = onehot_fast.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "cross_references",
 ]
 # Pages include the last two.
 exclude_patterns = ["_build", "gallery", "auto_history/*.md", "auto_options/*.md"]
@@ -77,6 +81,14 @@ python_maximum_signature_line_length = 88
 autosummary_generate = False
 numpydoc_show_class_members = False
 
+intersphinx_mapping = cross_references.write_inventories(
+    Path(__file__).parent / "_build/inventories"
+)
+html_search_scorer = str(Path(__file__).with_name("search_scorer.js"))
+# A word of a question occurs in all of these, so they would hide the pages that answer it. The
+# search finds their titles.
+NOT_SEARCHED = re.compile(r"changelog$|benchmarks/(?!index)")
+
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]  # README links to files of the repository
@@ -109,8 +121,46 @@ def simplify_signature(
     return signature, returns
 
 
+def hide_from_search(app: Any, document: Any) -> None:
+    """Leave the text of a page that answers no question out of the index of the search."""
+    if NOT_SEARCHED.match(app.env.docname):
+        app.env.metadata[app.env.docname]["nosearch"] = "true"
+
+
+def read_contributing(app: Any, page: str, source: list[str]) -> None:
+    """Take CONTRIBUTING.md as a page, with links to the pages of its neighbours."""
+    if page == "contributing":
+        text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+        text = re.sub(r"\]\(docs/", "](", text)
+        text = re.sub(r"\]\((CHANGELOG|SECURITY)\.md", lambda m: f"]({m[1].lower()}.md", text)
+        source[0] = re.sub(r"\[([^]]+)\]\(CODE_OF_CONDUCT\.md\)", r"\1", text)
+
+
+# A report has tens of tables, so each of them is folded. The machine and the versions are not.
+REPORT = re.compile(r"benchmarks/(amd|intel)")
+UNFOLDED = ("Machine", "Versions")
+
+
+def fold_tables(app: Any, page: str, source: list[str]) -> None:
+    """Fold the content of each chapter of a benchmark report, below its heading."""
+    if not REPORT.match(page):
+        return
+    before, *chapters = re.split(r"^(?=## )", source[0], flags=re.M)
+    parts = [before]
+    for chapter in chapters:
+        heading, _, content = chapter.partition("\n")
+        if heading.removeprefix("## ") not in UNFOLDED:
+            n_rows = max(len(re.findall(r"^\|", content, re.M)) - 2, 0)
+            content = f"\n:::{{dropdown}} {n_rows} rows\n{content.strip()}\n:::\n\n"
+        parts.append(f"{heading}\n{content}")
+    source[0] = "".join(parts)
+
+
 def setup(app: Any) -> None:
-    """Write the generated pages, and register the function above."""
+    """Write the generated pages, and register the functions above."""
     history.write()
     option_table.write()
     app.connect("autodoc-process-signature", simplify_signature)
+    app.connect("doctree-read", hide_from_search)
+    app.connect("source-read", read_contributing)
+    app.connect("source-read", fold_tables)

@@ -139,7 +139,7 @@ def cells_of(text: str) -> list[list[str]]:
 
 
 def times(processor: str = ZEN_4, title: str = LABELS) -> dict[str, float]:
-    """Return the time of the best ordinary call of each library, divided by ours.
+    """Return the time of the fastest call of each library without `out=`, divided by ours.
 
     Only our calls with default threads count, as in the column "/ ours".
     """
@@ -184,7 +184,7 @@ def front_page(folder: Path) -> None:
     drawing.note(418, 294, "one plane for each class,", "without a transposed copy")
 
     measured = times()
-    drawing.head(680, 28, "1,000,000 labels, 10 classes, float32")
+    drawing.head(680, 28, "a million labels, 10 classes")
     drawing.note(680, 47, "time relative to onehot_fast, lower is better")
     scale = 130 / max(measured.values())
     for i, (who, multiple) in enumerate(measured.items()):
@@ -193,7 +193,7 @@ def front_page(folder: Path) -> None:
         drawing.box(635, top, max(scale * multiple, 3), 18, ON if i else CLASSES[1])
         drawing.text(641 + scale * multiple, top + 14, f"{multiple:.1f}", 'text-anchor="start"')
     below = 60 + 22 * len(measured) + 16
-    drawing.note(680, below, "the best ordinary call of each library,", "AMD EPYC (Zen 4)")
+    drawing.note(680, below, "the fastest call of each library,", "AMD EPYC (Zen 4)")
     drawing.save(folder, "onehot")
 
 
@@ -321,7 +321,7 @@ def speed_ups(folder: Path) -> None:
     axis(drawing, {1: "1x", 10: "10x", 100: "100x", 1000: "1000x"}, (104, height), x)
     for row, (task, title, library) in enumerate(TASKS):
         y, name = 122 + 36 * row, LIBRARIES.get(library, library)
-        drawing.text(176, y, task, 'text-anchor="end" font-size="13"')
+        drawing.text(176, y, task, 'text-anchor="end" font-size="12"')
         drawing.text(176, y + 15, name, f'text-anchor="end" font-size="12" fill="{FAINT}"')
         for i, (processor, color) in enumerate(colors.items()):
             value = times(processor, title)[library]

@@ -69,6 +69,7 @@ from onehot_fast._pipeline.layout import (
     identities,
 )
 from onehot_fast._reports import guards
+from onehot_fast._reports.bars import frequency_table
 from onehot_fast._reports.unknown import warning_once
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.parallel import parallel_map as map_columns
@@ -136,6 +137,7 @@ __all__ = [
     "error_at",
     "every_value",
     "format_names",
+    "frequency_table",
     "guards",
     "human_size",
     "identities",

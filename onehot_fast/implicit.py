@@ -17,6 +17,7 @@ from onehot_fast._arguments.shapes import check_size
 from onehot_fast._pipeline import write
 from onehot_fast._pipeline.gram import dense_gram, sparse_gram
 from onehot_fast._pipeline.joint_codes import JointLayout
+from onehot_fast._reports.bars import frequency_table
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.utils import restoring
 from onehot_fast._schema.coded_column import CodedColumn
@@ -32,6 +33,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 # The names of the columns, a function that returns them, or None for default names.
 Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]] | None
 
+# What a notebook shows: the columns, and the rows whose ones are counted.
+MAX_COLUMNS_SHOWN = 20
+MAX_ROWS_COUNTED = 100_000
 MAX_CATEGORIES = (1 << 31) - 3  # two more codes, for missing values and for NaN, fit in 32 bits
 
 
@@ -273,6 +277,20 @@ class OneHotMatrix:
             f"OneHotMatrix({self.shape[0]} rows, {self.shape[1]} columns of {' and '.join(kinds)}"
             f" columns, {human_size(self.nbytes)})"
         )
+
+    def _repr_html_(self) -> str:
+        """Return HTML: the numbers of `__repr__`, and the share of ones of the first columns."""
+        first = self[:MAX_ROWS_COUNTED]
+        names, numeric = self.column_names, {*self._layout.numeric.tolist()}
+        shares = first.mean() if len(first) else np.zeros(self.shape[1])
+        features = [i for i in range(self.shape[1]) if i not in numeric][:MAX_COLUMNS_SHOWN]
+        rows = [(str(names[i]), f"{shares[i]:.2%}", float(shares[i])) for i in features]
+        notes = []
+        if len(first) < len(self):
+            notes.append(f"shares of the first {len(first):,} rows")
+        if self.shape[1] > len(features):
+            notes.append(f"… {self.shape[1] - len(features):,} more columns")
+        return frequency_table(repr(self), rows, "; ".join(notes))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         """Raise an error, because an array could be thousands of times as large as the codes."""

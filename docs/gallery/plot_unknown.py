@@ -5,6 +5,8 @@ What a model predicts for an unknown value
 A value that ``fit`` did not see is unknown. ``handle_unknown`` decides how it is encoded,
 and so what a model predicts for it. This example trains one linear model for each option and
 predicts for a plan that the training data lack.
+
+The script needs ``pip install "onehot-fast[pandas,sklearn]" matplotlib``.
 """
 
 # %%

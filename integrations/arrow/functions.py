@@ -45,9 +45,10 @@ def register(
 ) -> str:
     """Register a pyarrow compute function that encodes a column.
 
-    The function takes an array, a chunked array or a scalar of int32 positions. A known value has
-    the position of its category in ``encoder.categories[column]``. An unknown value has the number
-    of categories, and a missing value is null. `expression` computes the positions from values.
+    The function takes an array, a chunked array or a scalar of int32 positions. The position of a
+    value is its index in ``encoder.categories[column]``. Any other value has the position
+    ``len(encoder.categories[column])``, and a missing value is null. `expression` computes the
+    positions from values.
 
     Parameters
     ----------

@@ -16,9 +16,11 @@ from onehot_fast.adapter import (
     ColumnSchema,
     check_choice,
     code_column,
+    frequency_table,
     max_positional,
     number_dtype,
     read_arrow,
+    shown,
     write,
 )
 
@@ -38,6 +40,9 @@ __all__ = ["OneHotArray", "one_hot"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
+# What a notebook shows: the classes, and the rows that are counted.
+MAX_CLASSES_SHOWN = 20
+MAX_ROWS_COUNTED = 100_000
 # Before version 2.1, NumPy cannot export read-only memory through DLPack.
 EXPORTS_READ_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
@@ -214,6 +219,24 @@ class OneHotArray:
         """Return the number of rows and classes, and the type."""
         kind = getattr(self._arrow, "type", "columns")
         return f"OneHotArray({len(self)} rows, {len(self._categories)} classes, {kind})"
+
+    def _repr_html_(self) -> str:
+        """Return HTML: the text of `__repr__`, and the share of ones of the first classes."""
+        n_rows, n_classes = min(len(self), MAX_ROWS_COUNTED), min(self.shape[1], MAX_CLASSES_SHOWN)
+        if self._matrix is None:
+            first = _matrix_of(self._arrow.slice(0, n_rows), self.shape[1], self._dtype)
+        else:
+            first = self._matrix[:n_rows]
+        counts = np.count_nonzero(first[:, :n_classes], axis=0).tolist()
+        names = [self._categories[i] for i in range(n_classes)]
+        rows = [
+            (shown(name), f"{count:,}", count / max(n_rows, 1))
+            for name, count in zip(names, counts, strict=True)
+        ]
+        notes = [f"counts of the first {n_rows:,} rows"] if n_rows < len(self) else []
+        if n_classes < self.shape[1]:
+            notes.append(f"… {self.shape[1] - n_classes:,} more classes")
+        return frequency_table(repr(self), rows, "; ".join(notes))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         """Return the matrix, read-only if it shares the memory of the Arrow array."""

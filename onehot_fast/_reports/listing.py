@@ -14,6 +14,7 @@ from onehot_fast._arguments.checks import check_choice
 from onehot_fast._arguments.messages import number_of, shown
 from onehot_fast._categories.keys import as_objects, text_label
 from onehot_fast._categories.kinds import kinds_of
+from onehot_fast._reports.bars import bar, histogram
 from onehot_fast._schema.column_schema import ColumnSchema, Special
 from onehot_fast._schema.schema import Schema
 from onehot_fast._schema.statistics import Counts
@@ -23,8 +24,6 @@ Objects = npt.NDArray[np.object_]
 # The maximum numbers of rows and categories in a report.
 MAX_ROWS_SHOWN = 20
 MAX_CATEGORIES_SHOWN = 10
-BAR = '<div style="background:#4c78a8;height:0.8em;width:{width:.1f}em"></div>'
-BAR_WIDTH = 12  # the width in em of the bar of the most frequent category
 # The columns of listings whose values come from the user's table.
 VALUE_COLUMNS = ("category", "value", "most_frequent")
 MAX_DIGITS = 12  # the maximum number of digits after the point of a share in percent
@@ -127,11 +126,27 @@ class Listing(dict[str, npt.NDArray[Any]]):
         """Return the lines that follow the rows."""
         return ()
 
+    def _bars(self) -> list[str]:
+        """Return HTML for each row that is shown: a bar of its share, or of its count."""
+        if "share" in self:
+            return [bar(share, 1) for share in self["share"][:MAX_ROWS_SHOWN].tolist()]
+        counts = self["count"].tolist() if "count" in self else []
+        largest = max(counts, default=0)
+        return [bar(count, largest) for count in counts[:MAX_ROWS_SHOWN]]
+
     def _repr_html_(self) -> str:
-        """Return HTML: the summary, the number of rows not shown, the first rows, and the notes."""
+        """Return HTML: the summary, the number of rows not shown, the first rows, and the notes.
+
+        Each row has a bar: the share of the rows of the table, or else the count, where the most
+        frequent feature has the longest bar.
+        """
         lines = repr(self).splitlines()
         text = (line for line in lines if line.startswith(("<", "…")))
-        rows = (f"<td>{'<td>'.join(map(escape, row))}" for row in self._shown_rows())
+        bars = ["", *self._bars()] if self._bars() else []
+        cells = [[*map(escape, row)] for row in self._shown_rows()]
+        for row, drawn in zip(cells, bars, strict=False):
+            row.append(drawn)
+        rows = (f"<td>{'<td>'.join(row)}" for row in cells)
         notes = "".join(f"<div>{escape(note)}</div>" for note in self._notes())
         return f"{escape(' '.join(text))}<table><tr>{'<tr>'.join(rows)}</table>{notes}"
 
@@ -231,13 +246,23 @@ def _counts(column: ColumnSchema, n_rows: int) -> Counts:
     return np.append(counts[column.category_of_feature], of_specials)
 
 
+class Summary(Listing):
+    """A listing with one row per encoded column, which a notebook shows with their frequencies."""
+
+    # HTML with the frequencies of each column.
+    histograms: dict[Any, str]
+
+    def _bars(self) -> list[str]:
+        return [self.histograms[name] for name in self["column"][:MAX_ROWS_SHOWN].tolist()]
+
+
 def summary(schema: Schema) -> Listing:
     """Return a listing with one row per encoded column, for `Encoder.summary`."""
     # A column without categories has no first category.
-    first = [(*_most_frequent(column, 1), (None, 0))[0] for column in schema.columns]
+    top = [_most_frequent(column, MAX_CATEGORIES_SHOWN) for column in schema.columns]
+    first = [(*each[:1], (None, 0))[0] for each in top]
     counts = np.array([count for _, count in first], np.int64)
-    return _listing(
-        schema,
+    listing = Summary(
         column=as_objects([column.name for column in schema.columns]),
         categories=np.array([len(column.known) for column in schema.columns], np.int64),
         features=np.array([column.n_features for column in schema.columns], np.int64),
@@ -245,6 +270,14 @@ def summary(schema: Schema) -> Listing:
         count=counts,
         share=counts / max(1, schema.n_rows),
     )
+    listing.quoted = quoted_columns(schema)
+    listing.histograms = {
+        column.name: histogram(
+            [(shown(category), count) for category, count in each], len(column.known) - len(each)
+        )
+        for column, each in zip(schema.columns, top, strict=True)
+    }
+    return listing
 
 
 def as_html(title: str, schema: Schema) -> str:
@@ -268,7 +301,7 @@ def _column_as_html(column: ColumnSchema) -> str:
     largest = max([1, *(count for _, count in top)])
     rows = [
         f"<tr><td>{escape(shown(category))}</td><td>{count:,}</td>"
-        f"<td>{BAR.format(width=BAR_WIDTH * count / largest)}</td></tr>"
+        f"<td>{bar(count, largest)}</td></tr>"
         for category, count in top
     ]
     more = len(column.known) - len(top)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+import math
 import os
 import re
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
@@ -132,29 +134,59 @@ def _is_undecodable(error: BaseException | None) -> bool:
 # --- progress, notes and warnings
 
 
+PROGRESS_SECONDS = 2.0  # work that takes less time shows no progress
+
+
 @contextmanager
 def showing(what: str, is_quiet: bool) -> Iterator[Step]:
     """Yield a function that shows the progress of the work that `what` names.
 
-    On a terminal, it shows a bar, the rows per second and the remaining time; otherwise, nothing.
+    On a terminal, a bar with the rows per second and the remaining time appears after two seconds,
+    and is erased at the end. Otherwise, nothing is shown.
     """
     if is_quiet or not (sys.stderr.isatty() or os.environ.get("FORCE_COLOR")):
         yield lambda share, rows: None
         return
-    # rich takes a while to import.
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn
-
-    columns = *Progress.get_default_columns(), TextColumn("{task.fields[rate]}")
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=1.0, rate="")
+    begin, update = time.monotonic(), None
+    with ExitStack() as shown:
 
         def step(share: float, rows: int) -> None:
-            seconds = progress.tasks[0].elapsed
-            rate = f"{rows / seconds:,.0f} rows/s" if rows and seconds else ""
-            progress.update(task, completed=share, rate=rate)
+            nonlocal update
+            seconds = time.monotonic() - begin
+            if update is None and seconds >= PROGRESS_SECONDS:
+                update = shown.enter_context(_progress_bar(what))
+            if update is not None:
+                update(share, rows, seconds)
 
         yield step
+
+
+@contextmanager
+def _progress_bar(what: str) -> Iterator[Callable[[float, int, float], None]]:
+    """Show a bar, and yield a function that takes the share, the rows and the seconds so far."""
+    # rich takes a while to import.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    texts = TextColumn("{task.fields[left]}"), TextColumn("{task.fields[rate]}")
+    console = Console(stderr=True)
+    with Progress(*columns, *texts, console=console, transient=True) as progress:
+        task = progress.add_task(what, total=1.0, rate="", left="")
+
+        def update(share: float, rows: int, seconds: float) -> None:
+            left = f"{_duration(seconds * (1 - share) / share)} left" if share > 0 else ""
+            rate = f"{rows / seconds:,.0f} rows/s" if rows else ""
+            progress.update(task, completed=share, left=left, rate=rate)
+
+        yield update
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as hours, minutes and seconds."""
+    minutes, rest = divmod(math.ceil(max(seconds, 0.0)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
 
 
 def tell(text: str, is_quiet: bool) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import re
 import subprocess
+import sys
 from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -117,20 +121,64 @@ def on_terminal(command, line):
     return process.wait(HANG), shown
 
 
+# The command, with a bar for work of any time.
+IMPATIENT = [
+    sys.executable,
+    "-c",
+    "from onehot_fast.cli import messages; messages.PROGRESS_SECONDS = 0;"
+    "from onehot_fast_command import main; main()",
+]
+
+
 @pytest.mark.usefixtures("small")
-def test_progress(command, run):
-    """A terminal shows a bar and the result; a pipe, and -q, show nothing."""
-    code, shown = on_terminal(command, "encode in.parquet -c dest -o out.csv")
+def test_progress():
+    """A terminal shows a bar with the time left and the rate, and the result."""
+    code, shown = on_terminal(IMPATIENT, "encode in.parquet -c dest -o out.csv")
     assert code == 0
     assert b"learning" in shown
+    assert b"writing" in shown
+    assert re.search(rb"\d:\d\d:\d\d left", shown)
+    assert b" rows/s" in shown
     assert b"out.csv: wrote 1,000 rows, 12 features\r\n" in shown
     assert b"csv files cannot store the encoder; pass --save-encoder FILE to keep it" in shown
 
+    assert on_terminal(IMPATIENT, "encode in.parquet -q -o x.parquet") == (0, b"")
+    done = subprocess.run(
+        [*IMPATIENT, "encode", "in.parquet", "-o", "y.parquet"], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.usefixtures("small")
+def test_short_work_shows_no_bar(command, run):
+    """Less than two seconds: a terminal shows the result only, and a pipe nothing."""
     # The last row group is written when the file is closed.
-    _, shown = on_terminal(command, "encode in.parquet -c dest --row-group-size 300 -o z.parquet")
-    assert b"z.parquet: wrote 1,000 rows, 12 features\r\n" in shown
-    assert on_terminal(command, "encode in.parquet -q -o x.parquet") == (0, b"")
+    code, shown = on_terminal(
+        command, "encode in.parquet -c dest --row-group-size 300 -o z.parquet"
+    )
+    assert (code, shown) == (0, b"onehot-fast: z.parquet: wrote 1,000 rows, 12 features\r\n")
     assert run("encode", "in.parquet", "-o", "y.parquet") == (0, b"", "")
+
+
+def test_progress_begins_after_two_seconds(monkeypatch):
+    """The bar appears with the first step after them, and its time counts from the beginning."""
+    messages = importlib.import_module("onehot_fast.cli.messages")
+    seconds = [100.0]
+    monkeypatch.setattr(messages, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    drawn = []
+
+    @contextmanager
+    def bar(what):
+        yield lambda *state: drawn.append((what, *state))
+
+    monkeypatch.setattr(messages, "_progress_bar", bar)
+    with messages.showing("learning", False) as step:
+        for passed in (0.5, 1.9, 2.5, 4.0):
+            seconds[0] = 100 + passed
+            step(passed / 8, 10)
+    assert drawn == [("learning", 2.5 / 8, 10, 2.5), ("learning", 0.5, 10, 4.0)]
+    assert messages._duration(3661.2) == "1:01:02"
 
 
 def test_progress_is_what_was_written(done, monkeypatch):

@@ -8,6 +8,7 @@ import re
 import warnings
 from collections import Counter
 from html import unescape
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -305,3 +306,72 @@ def test_page_of_many_columns_and_categories_is_short():
 
 def test_page_of_an_encoder_that_is_not_fitted_shows_its_options():
     assert Encoder(drop="first")._repr_html_() == "<code>Encoder(drop=&#x27;first&#x27;)</code>"
+
+
+class Page(HTMLParser):
+    """The tags that are open at the end of a page, the widths of bars in em, and the tips."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.sizes, self.tips = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        style = dict(attrs).get("style", "")
+        self.sizes += [float(each) for each in re.findall(r"(?<!-)\bwidth:([\d.]+)em", style)]
+        self.tips += [value for name, value in attrs if name == "title"]
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+
+def test_a_notebook_shows_the_frequencies_of_each_column():
+    values = ["<S>"] * 6 + ["L"] * 3 + [f"c{i}" for i in range(30)]
+    encoder = Encoder(["size", "n"]).fit({"size": values, "n": [1] * len(values)})
+
+    page = Page(encoder.summary()._repr_html_())
+    assert page.open in ([], ["table"])
+    assert page.tips[:3] == ["'<S>': 6", "'L': 3", "'c0': 1"]
+    assert page.tips[-1] == "1: 39"
+    html = encoder.summary()[:1]._repr_html_()
+    assert "+22" in html
+    assert "1: 39" not in html
+
+
+def test_a_check_and_features_have_bars_that_start_at_zero():
+    encoder = Encoder(["k"], handle_unknown="ignore").fit({"k": ["a", "a", "a", "a", "b"]})
+    report = encoder.check({"k": ["x", "x", "x", "a"]})
+
+    assert Page(report._repr_html_()).sizes == [9.0]  # 75 % of 12 em
+    assert Page(encoder.features._repr_html_()).sizes == [12.0, 3.0]
+    assert Page(encoder.check({"k": ["a"]})._repr_html_()).sizes == []
+    assert Page(encoder.vocabulary._repr_html_()).sizes == []
+
+
+@pytest.mark.parametrize("n_rows", [0, 3, 100_001])
+def test_a_matrix_of_codes_shows_the_share_of_ones(n_rows):
+    names = [f"<c{i}>" for i in range(30)]
+    table = {"k": [names[i % 3] for i in range(n_rows)], "n": np.zeros(n_rows)}
+    encoder = Encoder(["k"], categories={"k": names}).fit({"k": names, "n": np.zeros(30)})
+    matrix = encoder.transform(table, "implicit")
+
+    html = matrix._repr_html_()
+    assert Page(html).open == []
+    assert "&lt;c0&gt;" in html
+    assert "<c0>" not in html
+    third = [4.0] if n_rows == 3 else [4.0] if n_rows else [0.0]
+    assert Page(html).sizes == third * 3 + [0.0] * 17
+    assert "11 more columns" in html
+    assert ("the first 100,000 rows" in html) == (n_rows > 100_000)
+
+
+def test_a_missing_value_that_is_nan_has_no_bar():
+    encoder = Encoder(["k"], handle_missing="propagate", dtype="float64").fit({"k": ["a", None]})
+    matrix = encoder.transform({"k": ["a", None]}, "implicit")
+
+    html = matrix._repr_html_()
+    assert "nan" in html
+    assert Page(html).sizes == [0.0]

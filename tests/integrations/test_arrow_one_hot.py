@@ -1,5 +1,7 @@
 """`one_hot` of an Arrow column, in every layout, against a few lines of Python."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -188,3 +190,16 @@ def test_the_classes_of_booleans_are_those_that_occur(values, form):
     assert encoded.categories.tolist() == classes
     assert np.asarray(encoded).tolist() == expected
     assert one_hot(column, categories=[False, True]).shape == (len(values), 2)
+
+
+@pytest.mark.parametrize("layout", ["tensor", "columns", "struct", "dictionary"])
+def test_a_notebook_shows_the_frequency_of_each_class(layout):
+    values = pa.array(["<b>", "a", None, "a"])
+
+    page = one_hot(values, layout=layout)._repr_html_()
+    assert page.startswith("<div><code>OneHotArray(4 rows, 2 classes, ")
+    assert "&lt;b&gt;" in page
+    assert re.findall(r"<td>(\d+)</td>.*?width:([\d.]+)em", page) == [("1", "3.00"), ("2", "6.00")]
+    many = one_hot(pa.array(range(30)), layout=layout)._repr_html_()
+    assert many.count("<tr>") == 20
+    assert "10 more classes" in many

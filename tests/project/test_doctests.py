@@ -80,11 +80,12 @@ def test_examples_of_a_module_print_what_they_show(name):
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MARKDOWN = [path for path in DOCS.rglob("*.md") if "_build" not in path.parts]
-# The examples of distributed.md run chapter by chapter; those of Spark need a session.
+# The examples of these run chapter by chapter; those of Spark need a session.
+BY_CHAPTER = {"distributed.md": ("Dask", "Ray Data", "DuckDB"), "recipes.md": ()}
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in [ROOT / "README.md", *MARKDOWN]
-    if ">>> " in path.read_text(encoding="utf-8") and path.name != "distributed.md"
+    if ">>> " in path.read_text(encoding="utf-8") and path.name not in BY_CHAPTER
 )
 
 
@@ -100,15 +101,29 @@ def test_examples_print_what_the_page_shows(name, tmp_path, monkeypatch):
     assert run_page(read(name), name) > 2
 
 
+def chapters_of(name):
+    """Return the text of each chapter of a page."""
+    parts = re.split(r"^## (.+)$", read(name), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
 @pytest.mark.filterwarnings("ignore")  # of the engines
-@pytest.mark.parametrize("title", ["Dask", "Ray Data", "DuckDB"])
+@pytest.mark.parametrize("title", BY_CHAPTER["distributed.md"])
 def test_the_examples_of_each_engine_run(title, monkeypatch):
     """Every ``>>>`` line runs if the engine is installed."""
-    chapters = re.split(r"^##+ (.+)$", read("docs/distributed.md"), flags=re.M)
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes into the home folder otherwise
-    chapter = chapters[chapters.index(title) + 1]
+    chapter = chapters_of("docs/distributed.md")[title]
 
     assert run_page(chapter, title, Encoder=onehot_fast.Encoder) > 4
+
+
+@pytest.mark.filterwarnings("ignore")  # of the libraries of models
+@pytest.mark.parametrize("title", chapters_of("docs/recipes.md"))
+def test_each_recipe_runs(title, tmp_path, monkeypatch):
+    """Every ``>>>`` line of a recipe runs in an empty folder, without the other recipes."""
+    monkeypatch.chdir(tmp_path)
+
+    assert run_page(chapters_of("docs/recipes.md")[title], title) > 4
 
 
 def anchors(page):
@@ -149,6 +164,68 @@ def test_dead_links_of_the_built_pages_are_found(tmp_path, monkeypatch):
     found = {message.split(": ")[1] for message in check.dead_links(tmp_path)}
     assert found == {*dead, "e.png"}
     assert "onehot_fast.integrations.torch.one_hot" in set(check.public_names())
+
+
+def test_pages_and_entries_that_are_not_linked_are_found(tmp_path, monkeypatch):
+    """`make docs` checks that the guide links to the reference, and each entry to the guide."""
+    monkeypatch.syspath_prepend(DOCS)
+    check = importlib.import_module("check")
+    (tmp_path / "reference").mkdir()
+    contents = (
+        '<div class="toctree-wrapper"><a href="good.html">g</a><a href="bad.html">b</a></div>'
+    )
+    (tmp_path / "guide.html").write_text(contents)
+    (tmp_path / "good.html").write_text(
+        '<a href="reference/tensors.html#onehot_fast.one_hot">x</a>'
+    )
+    (tmp_path / "bad.html").write_text('<a href="reference/tensors.html">x</a>')
+    entries = [f'<dt id="onehot_fast.{name}">' for name in ("decode", "one_hot", "multi_hot")]
+    text = f"{entries[0]} In the guide: x {entries[1]} nothing {entries[2]} In the guide: y"
+    (tmp_path / "reference" / "tensors.html").write_text(text)
+
+    assert [*check.unlinked(tmp_path)] == [
+        "bad.html: it has no link to an entry of the reference",
+        "reference/tensors.html: the entry onehot_fast.one_hot has no link to the guide",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "page", "target"),
+    [
+        ("one_hot(labels, 3)", "tensors", "onehot_fast.one_hot"),
+        ("one_hot", "integrations/torch", "onehot_fast.integrations.torch.one_hot"),
+        ("encoder.to_sql(...)", "sql", "onehot_fast.Encoder.to_sql"),
+        ("partial_fit", "memory", "onehot_fast.Encoder.partial_fit"),
+        ("series.onehot.to_csr()", "forms",
+         "onehot_fast.integrations.pandas.OneHotAccessor.to_csr"),
+        (".onehot", "integrations/polars", "onehot_fast.integrations.polars.SeriesNamespace"),
+        ("X.gram(w)", "implicit", "onehot_fast.OneHotMatrix.gram"),
+        ("pd.get_dummies(frame)", "forms", "pandas.get_dummies"),
+        ("from onehot_fast.integrations.sklearn import OneHotEncoder", "guide",
+         "onehot_fast.integrations.sklearn.OneHotEncoder"),
+        ('"csr"', "forms", None), ("dtype=", "forms", None), ("encode", "files", None),
+        ("one_hots", "tensors", None), ("plan_(missing)", "missing", None),
+    ],
+)  # fmt: skip
+def test_a_name_in_the_text_finds_its_entry(text, page, target, monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOCS)
+    module = importlib.import_module("cross_references")
+    monkeypatch.syspath_prepend(DOCS)
+    check = importlib.import_module("check")
+    known = {*check.public_names(), *module.EXTERNAL, target}
+
+    assert next((name for name in module.candidates(text, page) if name in known), None) == target
+
+
+def test_every_public_name_has_a_page_of_the_guide(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOCS)
+    module, check = (importlib.import_module(name) for name in ("cross_references", "check"))
+
+    names = set(check.public_names()) - check.NOT_PUBLIC
+    assert [name for name in sorted(names) if module.guide_page(name) is None] == []
+    assert [page for page in module.GUIDE.values() if not (DOCS / f"{page}.md").exists()] == []
 
 
 def test_the_drawings_are_up_to_date(tmp_path, monkeypatch):
