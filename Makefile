@@ -176,7 +176,7 @@ $(VENV)/.release-ready: $(VENV)/.build-ready $(INSTALL_INPUTS)
 	$(PIP) install --no-build-isolation -e '.[release]'
 	touch $@
 
-# This compiles only modules that are older than their sources; an install would compile everything.
+# This compiles only modules that are older than their sources. An install does so, too, but takes longer.
 $(VENV)/.compiled: $(SOURCES) setup.py
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	touch $@

@@ -17,6 +17,7 @@ CPPFLAGS and LDFLAGS say where a compiler finds OpenMP.
 
 import os
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -119,6 +120,27 @@ class BuildExt(build_ext):
         super().finalize_options()
         if self.parallel is None:
             self.parallel = os.cpu_count()
+
+    def run(self):
+        """Build the extensions; if they are built in the checkout, only those that changed."""
+        if self.inplace:
+            self.keep_modules()
+        super().run()
+
+    def keep_modules(self):
+        """Copy the modules of the checkout to `build_lib`, if they are newer.
+
+        setuptools compares the sources with the modules in `build_lib`. That is a new folder in
+        each editable install, so that every module would be compiled, and again by the next build.
+        """
+        for ext in self.extensions:
+            name = self.get_ext_filename(self.get_ext_fullname(ext.name))
+            kept, built = Path(name), Path(self.build_lib, name)
+            if kept.exists() and not (
+                built.exists() and built.stat().st_mtime >= kept.stat().st_mtime
+            ):
+                built.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(kept, built)
 
     def build_extensions(self):
         """Build all extensions with the same flags."""

@@ -32,6 +32,7 @@ from onehot_fast.adapter import (
 from ._types import LIBRARY, type_name
 from ._values import (
     WIDE_INTEGER,
+    array_of_numbers,
     as_values,
     check_offsets,
     chunks_of,
@@ -378,7 +379,7 @@ def _plain_values(column: ArrowColumn) -> Values | None:
 
     def as_times(counts: AnyArray) -> AnyArray:
         try:
-            return as_values(pa.array(counts, counted).view(kind))
+            return as_values(array_of_numbers(counts.astype(str(counted))).view(kind))
         except OverflowError as error:
             raise ValueError(
                 f"some values of type {kind} have years outside 1 to 9999, which Python dates"

@@ -18,7 +18,15 @@ import pyarrow as pa
 
 from onehot_fast.adapter import ColumnSchema, identities
 
-from ._values import array_of, as_values, chunks_of, has_own_values, is_bool8
+from ._values import (
+    array_of,
+    array_of_numbers,
+    as_values,
+    chunks_of,
+    dictionary_array,
+    has_own_values,
+    is_bool8,
+)
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Positions: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -264,10 +272,7 @@ def _dictionary_writer(
     index_type = kind.index_type if len(first) - 1 <= limit else pa.int32()
 
     def write_rows(positions: Positions) -> pa.Array:
-        codes = indices[positions]
-        is_null = codes < 0
-        array = pa.array(np.where(is_null, 0, codes), index_type, mask=is_null)
-        return pa.DictionaryArray.from_arrays(array, levels, ordered=kind.ordered)
+        return dictionary_array(indices[positions], levels, str(index_type), kind.ordered)
 
     return pa.dictionary(index_type, value_type, ordered=kind.ordered), write_rows
 
@@ -293,16 +298,16 @@ def _run_rows(
     is_first = np.ones(len(positions), np.bool_)
     np.not_equal(positions[1:], positions[:-1], out=is_first[1:])
     starts = np.flatnonzero(is_first)
-    ends = pa.array(np.append(starts[1:], len(positions))[: len(starts)], kind.run_end_type)
+    ends = np.append(starts[1:], len(positions))[: len(starts)].astype(str(kind.run_end_type))
     values = write(positions[starts])
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
-    return pa.RunEndEncodedArray.from_arrays(ends, values)
+    return pa.RunEndEncodedArray.from_arrays(array_of_numbers(ends), values)
 
 
 def taken(values: pa.Array, positions: Positions | pa.Array) -> pa.Array:
     """Return the values at some positions; a null position gives null."""
-    indices = pa.array(positions)
+    indices = array_of_numbers(positions) if isinstance(positions, np.ndarray) else positions
     if isinstance(values.type, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(values.type, taken(values.storage, indices))
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -15,8 +15,12 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_arrow
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Up to this many strings are read with `to_pylist`, because `to_numpy` would import pandas.
+# `pa.array` and `Array.to_numpy` import pandas if it is installed, which takes longer than encoding
+# a small file. The functions of this module do without them for texts and numbers.
+
+# Up to this many strings are read with `to_pylist`, which takes longer than `to_numpy`.
 MAX_LISTED_TEXTS = 1 << 12
+MAX_OFFSET = np.iinfo(np.int32).max
 
 # The type of integers of 128 bits, which Arrow does not have; they have up to 39 digits.
 WIDE_INTEGER = pa.decimal256(39, 0)
@@ -77,13 +81,68 @@ def plain_array(array: Any) -> Any:
 
 def array_of(values: Iterable[Any], kind: pa.DataType) -> pa.Array:
     """Return Python values as an array of a type; some versions of pyarrow do not accept UUIDs."""
-    if not is_uuid(kind):
-        return pa.array(values, kind)
-    items = list(values)
-    if not all(item is None or isinstance(item, UUID) for item in items):
-        raise TypeError(f"values of type {kind} must be UUIDs")
-    stored = pa.array([None if item is None else item.bytes for item in items], kind.storage_type)
-    return pa.ExtensionArray.from_storage(kind, stored)
+    if is_uuid(kind):
+        items = list(values)
+        if not all(item is None or isinstance(item, UUID) for item in items):
+            raise TypeError(f"values of type {kind} must be UUIDs")
+        stored = [None if item is None else item.bytes for item in items]
+        return pa.ExtensionArray.from_storage(kind, pa.array(stored, kind.storage_type))
+    if isinstance(values, Sequence):
+        if not isinstance(kind, pa.BaseExtensionType) and all(item is None for item in values):
+            return pa.nulls(len(values), kind)
+        if pa.types.is_string(kind) and (texts := _array_of_texts(values)) is not None:
+            return texts
+    return pa.array(values, kind)
+
+
+def _array_of_texts(values: Sequence[Any]) -> pa.Array | None:
+    """Return strings and None as an array; None if they are something else, or too long."""
+    if not all(type(item) is str or item is None for item in values):
+        return None
+    contents = [b"" if item is None else item.encode() for item in values]
+    ends = np.cumsum([0, *map(len, contents)])
+    if ends[-1] > MAX_OFFSET:
+        return None
+    valid, n_null = _validity(np.array([item is None for item in values], np.bool_))
+    buffers = [valid, buffer_of(ends.astype(np.int32)), pa.py_buffer(b"".join(contents))]
+    return pa.Array.from_buffers(pa.string(), len(values), buffers, n_null)
+
+
+def array_of_numbers(values: AnyArray, is_null: AnyArray | None = None) -> pa.Array:
+    """Return a NumPy array of numbers or Booleans as an Arrow array; numbers are not copied."""
+    kind = pa.from_numpy_dtype(values.dtype)
+    valid, n_null = (None, 0) if is_null is None else _validity(is_null)
+    if values.dtype == np.bool_:
+        memory = buffer_of(np.packbits(values, bitorder="little"))
+    else:
+        memory = buffer_of(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(kind, len(values), [valid, memory], n_null)
+
+
+def dictionary_array(
+    codes: AnyArray, labels: pa.Array, dtype: npt.DTypeLike = None, ordered: bool = False
+) -> pa.DictionaryArray:
+    """Return the dictionary array of codes and labels; a negative code becomes null.
+
+    The caller guarantees that the codes are within the labels. The indices have the type `dtype`,
+    by default that of the codes.
+    """
+    is_null = codes < 0
+    if dtype is not None and np.dtype(dtype) != codes.dtype:
+        codes = np.where(is_null, 0, codes).astype(dtype)
+    indices = array_of_numbers(codes, is_null)
+    return pa.DictionaryArray.from_arrays(indices, labels, ordered=ordered, safe=False)
+
+
+def _validity(is_null: AnyArray) -> tuple[pa.Buffer | None, int]:
+    """Return the bitmap of the values that are not null, if there are nulls, and their number."""
+    n_null = int(np.count_nonzero(is_null))
+    return (buffer_of(np.packbits(~is_null, bitorder="little")) if n_null else None), n_null
+
+
+def buffer_of(values: AnyArray) -> pa.Buffer:
+    """Return the memory of an array as a read-only buffer."""
+    return pa.py_buffer(values.data.toreadonly())
 
 
 def chunks_of(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
@@ -144,8 +203,43 @@ def as_values(column: Any) -> AnyArray:
     is_extension = isinstance(kind, pa.BaseExtensionType)
     if _is_object_type(kind) or is_extension or has_null_integers or is_short:
         return np.fromiter(column.to_pylist(), object, len(column))
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return _numbers(column)
+    if pa.types.is_boolean(kind):
+        return _booleans(column)
     rows: AnyArray = column.to_numpy(zero_copy_only=False)
     return rows
+
+
+def _numbers(column: pa.Array) -> AnyArray:
+    """Return integers without nulls, or floats, as `Array.to_numpy` does; a null becomes NaN."""
+    if not column.null_count:
+        return np.from_dlpack(column)
+    valid, memory = column.buffers()
+    plain = pa.Array.from_buffers(column.type, len(column), [None, memory], 0, column.offset)
+    numbers = np.array(np.from_dlpack(plain))
+    numbers[~_bits(valid, column)] = np.nan
+    return numbers
+
+
+def _booleans(column: pa.Array) -> AnyArray:
+    """Return Booleans as `Array.to_numpy` does: as objects if there are nulls."""
+    valid, memory = column.buffers()
+    if not len(column):
+        return np.empty(0, np.bool_)
+    booleans = _bits(memory, column)
+    if not column.null_count:
+        return booleans
+    objects = booleans.astype(object)
+    objects[~_bits(valid, column)] = None
+    return objects
+
+
+def _bits(memory: pa.Buffer, column: pa.Array) -> npt.NDArray[np.bool_]:
+    """Return a bitmap of a column as Booleans."""
+    end = column.offset + len(column)
+    bits = np.unpackbits(np.frombuffer(memory, np.uint8), count=end, bitorder="little")
+    return bits[column.offset :].view(np.bool_)
 
 
 def _is_object_type(kind: pa.DataType) -> bool:
@@ -172,12 +266,12 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
     """Return the categories in a type that represents all of them exactly, or raise TypeError."""
     items = list(categories)
     if not items:
-        return pa.array([], pa.string())
+        return pa.nulls(0, pa.string())
     known = Categories.of(items)
     keys = known.to_keys()
     array, scalars = known.to_array(), known.tolist()
     converters: tuple[Callable[[], pa.Array], ...] = (
-        lambda: pa.array(scalars if array.dtype == object else array),
+        lambda: _array_of_texts(scalars) or _array_of_inferred(array, scalars),
         lambda: pa.array(scalars, pa.uint64()),  # pyarrow infers int64
         lambda: array_of(scalars, pa.uuid()),  # early versions of pyarrow infer no type
         lambda: pa.array(scalars, WIDE_INTEGER),
@@ -195,6 +289,13 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
         f"the categories of {owner} have no common Arrow type, got {', '.join(kinds)}: convert the"
         " categories to one type"
     )
+
+
+def _array_of_inferred(values: AnyArray, scalars: list[Any]) -> pa.Array:
+    """Return categories as an array of the type that pyarrow infers."""
+    if values.dtype.kind in "biuf" and values.dtype.isnative:
+        return array_of_numbers(values)
+    return pa.array(scalars if values.dtype == object else values)
 
 
 def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
@@ -241,4 +342,4 @@ def _labels(column: ColumnSchema) -> pa.Array:
             f"column {column.name!r}: two features would have the label {twice!r}; rename one"
             " category"
         )
-    return pa.array(texts, pa.string())
+    return array_of(texts, pa.string())

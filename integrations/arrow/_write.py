@@ -28,7 +28,7 @@ from onehot_fast.adapter import (
 )
 
 from ._types import converted, fitted_type, has_dictionary, plain_type, rows_writer
-from ._values import array_of, output_labels
+from ._values import array_of, array_of_numbers, buffer_of, dictionary_array, output_labels
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Layout: TypeAlias = Literal["columns", "struct", "array", "tensor", "dictionary"]
@@ -59,7 +59,7 @@ def wrap(
             columns.append(_decoded_array(part))
         elif isinstance(part, Categorical):
             labels = _from_numpy(part.categories.to_array(), part.name)
-            columns.append(_dictionary_array(part.codes, labels))
+            columns.append(dictionary_array(part.codes, labels))
         elif source is not None:
             columns.append(source.column(part.position))
         else:
@@ -91,7 +91,7 @@ def _decoded_array(part: Decoded) -> pa.Array | pa.ChunkedArray:
     plain = _from_numpy(part.distinct, part.name)
     kind = fitted_type(part.schema)
     if kind is None:
-        return plain.take(pa.array(part.positions))
+        return plain.take(array_of_numbers(part.positions))
     keys = identities(part.distinct)
     values = converted(plain, plain_type(kind), keys)
     positions = part.positions
@@ -101,12 +101,12 @@ def _decoded_array(part: Decoded) -> pa.Array | pa.ChunkedArray:
         try:
             known_values = _from_numpy(known, part.name)
         except TypeError:  # categories of several types
-            return plain.take(pa.array(positions))
+            return plain.take(array_of_numbers(positions))
         levels = converted(known_values, plain_type(kind), known_keys)
         values = None if levels is None else pa.concat_arrays([levels, values])
         keys, positions = known_keys + keys, positions + len(known_keys)
     if values is None:
-        return plain.take(pa.array(part.positions))
+        return plain.take(array_of_numbers(part.positions))
     _, write = rows_writer(values, kind, keys)
     return write(positions)
 
@@ -241,7 +241,7 @@ def output_arrays(
         row = write.rows(columns, np.uint8, num_threads=num_threads)
         return [arrays[is_one] for is_one in row[0].tolist()]
     block = write.block(columns, dtype, packed=True, num_threads=num_threads)
-    memory, n_bytes = _buffer(block), block.shape[1] * block.itemsize
+    memory, n_bytes = buffer_of(block), block.shape[1] * block.itemsize
     return [
         pa.Array.from_buffers(kind, n_rows, [None, memory.slice(i * n_bytes, n_bytes)], 0)
         for i in range(len(block))
@@ -255,7 +255,7 @@ def _are_shared(columns: Sequence[CodedColumn]) -> bool:
 
 @cache
 def _zero_and_one(dtype: np.dtype[Any]) -> tuple[pa.Array, pa.Array]:
-    return pa.array(np.zeros(1, dtype)), pa.array(np.ones(1, dtype))
+    return array_of_numbers(np.zeros(1, dtype)), array_of_numbers(np.ones(1, dtype))
 
 
 def feature_fields(names: Iterable[str], dtype: np.dtype[Any]) -> list[pa.Field]:
@@ -304,7 +304,9 @@ def rows_array(matrix: AnyArray, kind: pa.DataType) -> pa.Array:
     """Return the rows of a C-contiguous matrix as an array of type `kind`, see `rows_type`."""
     is_tensor = isinstance(kind, pa.FixedShapeTensorType)
     list_type = kind.storage_type if is_tensor else kind
-    elements = pa.Array.from_buffers(list_type.value_type, matrix.size, [None, _buffer(matrix)], 0)
+    elements = pa.Array.from_buffers(
+        list_type.value_type, matrix.size, [None, buffer_of(matrix)], 0
+    )
     lists = pa.Array.from_buffers(list_type, len(matrix), [None], 0, children=[elements])
     return pa.ExtensionArray.from_storage(kind, lists) if is_tensor else lists
 
@@ -321,21 +323,6 @@ def _dictionary(
         indices = outputs.astype(narrow, copy=False)
         if coded.lut is None:  # the codes are the user's integers, which may be out of range
             indices = np.where((outputs >= 0) & (outputs < len(labels)), indices, narrow(-1))
-        return _dictionary_array(indices, labels)
+        return dictionary_array(indices, labels)
 
     return pa.dictionary(pa.from_numpy_dtype(narrow), labels.type), write_indices
-
-
-def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
-    """Return the dictionary array of codes and labels; a negative code becomes null."""
-    is_valid = codes >= 0
-    n_null = len(codes) - int(np.count_nonzero(is_valid))
-    valid = _buffer(np.packbits(is_valid, bitorder="little")) if n_null else None
-    kind = pa.from_numpy_dtype(codes.dtype)
-    indices = pa.Array.from_buffers(kind, len(codes), [valid, _buffer(codes)], n_null)
-    return pa.DictionaryArray.from_arrays(indices, labels, safe=False)
-
-
-def _buffer(values: AnyArray) -> pa.Buffer:
-    """Return the memory of an array as a read-only buffer."""
-    return pa.py_buffer(values.data.toreadonly())

@@ -26,7 +26,7 @@ from onehot_fast.adapter import (
 )
 
 from ._read import as_rows, flattened, read_column
-from ._types import RowsWriter, converted, fitted_type, plain_type, rows_writer, scalar_array
+from ._types import RowsWriter, converted, fitted_type, plain_type, rows_writer, scalar_array, taken
 from ._values import as_values, common_values, output_labels, plain_array
 from ._write import Layout, metadata_without, with_columns
 from .encoding import Rows, fitted_schema
@@ -234,7 +234,7 @@ def _values_writer(
         for special, value in zip(Special, used, strict=True)
     ]
     values = pa.concat_arrays([categories, *specials])
-    return values.type, lambda positions: values.take(pa.array(positions))
+    return values.type, lambda positions: taken(values, positions)
 
 
 def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:

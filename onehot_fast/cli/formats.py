@@ -170,4 +170,5 @@ def _type_in_parquet(table: pa.Table) -> pa.DataType:
     """Return the type that pyarrow reads after it wrote a table of one column to Parquet."""
     file = pa.BufferOutputStream()
     pq.write_table(table.unify_dictionaries(), file)
-    return pq.read_table(pa.BufferReader(file.getvalue())).schema.field(0).type
+    # `read_table` would import pyarrow.dataset, and with it pandas.
+    return pq.ParquetFile(pa.BufferReader(file.getvalue())).read().schema.field(0).type

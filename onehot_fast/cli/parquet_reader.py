@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -40,11 +39,7 @@ class ParquetReader(Reader):
             paths = [file.schema.column(i).path for i in range(self.metadata.num_columns)]
         try:
             with self.place.open() as raw:
-                # The names are those of the schema; pyarrow ignores the path of a chunk.
-                self._groups = [
-                    [replace(chunk, path=path) for chunk, path in zip(group, paths, strict=False)]
-                    for group in groups_of(footer_in(raw))
-                ]
+                self._groups = groups_of(footer_in(raw), paths)
         except FooterError:
             # pyarrow has read this footer, because it ignores some types that are damaged. Then
             # nothing is known about the chunks, and no column is read as a dictionary.

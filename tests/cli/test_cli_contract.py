@@ -380,3 +380,48 @@ def test_the_page_of_the_command_shows_every_option():
     }
     assert len(options) > 30
     assert options - shown == set()
+
+
+# --- the time to start
+
+STARTED = """
+import sys
+from onehot_fast.cli import main
+for words in sys.argv[1].splitlines():
+    assert main(words.split()) == 0
+print(sorted({"pandas", "polars", "scipy", "pyarrow.dataset"} & {*sys.modules}))
+"""
+
+
+@pytest.mark.parametrize("name", ["in.parquet", "in.arrow"])
+def test_the_command_imports_no_large_library(name, tmp_path):
+    """To make arrays, pyarrow would import pandas, which takes as long as a small file."""
+    table = pa.table(
+        {
+            "text": ["a", "b", None],
+            "long_text": pa.array(["a", None, "b"], pa.large_string()),
+            "number": [1.5, None, 2.0],
+            "small": pa.array([1, None, 2], pa.float32()),
+            "count": [3, 4, 3],
+            "flag": [True, False, None],
+        }
+    )
+    if name.endswith("parquet"):
+        parquet.write_table(table, tmp_path / name)
+    else:
+        with pa.ipc.new_file(str(tmp_path / name), table.schema) as writer:
+            writer.write_table(table)
+    end = name.removeprefix("in")
+    chosen = " ".join(f"-c {column}" for column in table.column_names)
+    lines = [
+        f"encode {name} {chosen} -q -o encoded{end}",
+        f"decode encoded{end} -q -o decoded{end}",
+        f"inspect {name} {chosen}",
+    ]
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", STARTED, "\n".join(lines)],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == "[]"
+    assert (tmp_path / f"decoded{end}").exists()

@@ -329,6 +329,66 @@ def test_thrift_comes_back():
     assert thrift.decode(thrift.encode(struct) + b"\xff") == struct
 
 
+@given(st.data())
+@examples(0.3)
+def test_thrift_of_some_fields(data):
+    """The wanted fields are those of the whole struct, and what follows the struct is found."""
+    integers = st.tuples(
+        st.sampled_from([thrift.I16, thrift.I32, thrift.I64]), st.integers(-(2**63), 2**63 - 1)
+    )
+    leaves = st.one_of(
+        integers,
+        st.sampled_from([(thrift.TRUE, b""), (thrift.FALSE, b"")]),
+        st.tuples(st.just(thrift.BINARY), st.binary(max_size=200)),
+        st.tuples(st.just(thrift.BYTE), st.binary(min_size=1, max_size=1)),
+        st.tuples(st.just(thrift.DOUBLE), st.binary(min_size=8, max_size=8)),
+    )
+
+    def fields(values):
+        numbers = st.integers(1, 40)
+        return st.dictionaries(numbers, values, max_size=6).map(lambda x: dict(sorted(x.items())))
+
+    def nested(values):
+        structs = fields(values)
+        lists = st.lists(structs, max_size=17).map(lambda items: (thrift.STRUCT, items))
+        numbers = st.lists(integers, max_size=17).map(
+            lambda pairs: (thrift.I64, [value for _, value in pairs])
+        )
+        return st.one_of(
+            st.tuples(st.just(thrift.STRUCT), structs),
+            st.tuples(st.sampled_from([thrift.LIST, thrift.SET]), st.one_of(lists, numbers)),
+        )
+
+    struct = data.draw(fields(st.recursive(leaves, nested, max_leaves=20)))
+    wanted = data.draw(
+        st.recursive(
+            st.none(),
+            lambda inner: st.dictionaries(st.integers(1, 40), inner, max_size=20),
+            max_leaves=20,
+        )
+    )
+
+    def chosen(value, kind, wanted):
+        if kind == thrift.STRUCT and wanted is not None:
+            return {
+                number: (of, chosen(one, of, wanted[number]))
+                for number, (of, one) in value.items()
+                if number in wanted
+            }
+        if kind in (thrift.LIST, thrift.SET):
+            return value[0], [chosen(one, value[0], wanted) for one in value[1]]
+        return value
+
+    before, after = data.draw(st.binary(max_size=3)), data.draw(st.binary(max_size=3))
+    encoded = thrift.encode(struct)
+    found, end = thrift.read_struct(before + encoded + after, len(before), wanted)
+    assert found == chosen(struct, thrift.STRUCT, wanted)
+    assert end == len(before) + len(encoded)
+    for cut in range(len(encoded)):
+        with pytest.raises(thrift.FooterError):
+            thrift.read_struct(encoded[:cut], 0, wanted)
+
+
 @pytest.mark.parametrize("codec", list(CODECS))
 def test_threads_compress_without_each_other(codec, tmp_path):
     """Pieces that several threads compress at a time are what each alone would make of them."""

@@ -43,9 +43,10 @@ def test_pages_of_bits(codec, page_rows, done, monkeypatch):
     done(f"encode in.parquet -c size --row-group-size 300 --compression {codec} -o out.parquet")
 
     metadata = parquet.read_metadata("out.parquet")
+    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
     n_bits = 0
     with pa.OSFile("out.parquet") as file:
-        for number, chunks in enumerate(groups_of(footer_in(file))):
+        for number, chunks in enumerate(groups_of(footer_in(file), paths)):
             n_rows = metadata.row_group(number).num_rows
             wanted = parquet.ParquetFile("out.parquet").read_row_group(number)
             for chunk in filter(are_bits, chunks):

@@ -5,7 +5,6 @@ pyarrow unpacks each value and packs it again, which takes 5 to 10 times as long
 
 from __future__ import annotations
 
-import io
 import zlib
 
 import pyarrow as pa
@@ -47,10 +46,10 @@ def read_bits(file: pa.NativeFile, chunk: Chunk, n_rows: int) -> pa.Array | None
     name = NAMES_OF_CODECS[chunk.codec]
     codec = None if name is None else pa.Codec(name)
     parts: list[pa.Array] = []
-    n_read, stream = 0, io.BytesIO(content)
+    n_read = at = 0
     while n_read < n_rows:
         try:
-            header = read_struct(stream)
+            header, at = read_struct(content, at)
         except FooterError:
             return None
         page = field_of(header, PageHeader.DATA_PAGE_HEADER, STRUCT, {})
@@ -60,7 +59,8 @@ def read_bits(file: pa.NativeFile, chunk: Chunk, n_rows: int) -> pa.Array | None
         is_plain = field_of(page, DataPageHeader.ENCODING, I32, -1) == PLAIN
         if field_of(header, PageHeader.TYPE, I32, -1) != DATA_PAGE or not is_plain:
             return None
-        packed = stream.read(max(0, n_packed))
+        packed = content[at : at + max(0, n_packed)]
+        at += len(packed)
         if not 0 < n_values <= n_rows - n_read or n_plain != (n_values + 7) // 8:
             return None  # pyarrow says what is wrong, if anything is
         if len(packed) != n_packed:

@@ -7,11 +7,10 @@ classes that are named like a struct of ``parquet.thrift`` contain the numbers o
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 INTEGERS = frozenset({I16, I32, I64})
@@ -34,6 +33,8 @@ ENCODINGS = (
 )  # fmt: skip
 
 Struct: TypeAlias = dict[int, tuple[int, Any]]
+# The fields of a struct that are read, each with those of the structs in it; None means all fields.
+Wanted: TypeAlias = Mapping[int, "Wanted | None"]
 
 
 class FileMetaData:
@@ -99,12 +100,30 @@ POSITIONS = (
 )
 
 
+# The fields that `groups_of` reads. Thousands of chunks have 40 fields each.
+OF_CHUNK: Wanted = {
+    ColumnChunk.FILE_PATH: None,
+    ColumnChunk.META_DATA: {
+        ColumnMetaData.TYPE: None,
+        ColumnMetaData.ENCODINGS: None,
+        ColumnMetaData.CODEC: None,
+        ColumnMetaData.NUM_VALUES: None,
+        ColumnMetaData.TOTAL_UNCOMPRESSED_SIZE: None,
+        ColumnMetaData.TOTAL_COMPRESSED_SIZE: None,
+        ColumnMetaData.DATA_PAGE_OFFSET: None,
+        ColumnMetaData.DICTIONARY_PAGE_OFFSET: None,
+        ColumnMetaData.STATISTICS: {Statistics.NULL_COUNT: None},
+    },
+    ColumnChunk.CRYPTO_METADATA: None,
+}
+OF_FILE: Wanted = {FileMetaData.ROW_GROUPS: {RowGroup.COLUMNS: OF_CHUNK}}
+
+
 class FooterError(ValueError):
     """The bytes are not a struct of Thrift's compact protocol."""
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """What the footer of a file says about a column chunk; numbers without a name are strings."""
 
     path: str
@@ -234,32 +253,42 @@ def chunks_of(footer: bytes, n_rows: int) -> list[Struct]:
     return [chunk[ColumnChunk.META_DATA][1] for chunk in chunks]
 
 
-def groups_of(footer: bytes) -> list[list[Chunk]]:
+def groups_of(footer: bytes, paths: Sequence[str]) -> list[list[Chunk]]:
     """Return the column chunks of each row group, from the footer of any file.
 
+    `paths` are the paths of the columns in the schema; pyarrow ignores the path of a chunk.
     pyarrow's own objects for column chunks end the process if their content is invalid. As in
     pyarrow, a field of another type than expected counts as absent.
     """
-    groups = _items(decode(footer), FileMetaData.ROW_GROUPS, STRUCT)
-    return [[_chunk(one) for one in _items(group, RowGroup.COLUMNS, STRUCT)] for group in groups]
+    encodings: dict[tuple[int, ...], frozenset[str]] = {}
+    groups = _items(read_struct(footer, wanted=OF_FILE)[0], FileMetaData.ROW_GROUPS, STRUCT)
+    return [
+        [
+            _chunk(one, path, encodings)
+            for one, path in zip(_items(group, RowGroup.COLUMNS, STRUCT), paths, strict=False)
+        ]
+        for group in groups
+    ]
 
 
-def _chunk(column: Struct) -> Chunk:
-    """Return what a column chunk contains; raise an error if it is encrypted."""
+def _chunk(column: Struct, path: str, known: dict[tuple[int, ...], frozenset[str]]) -> Chunk:
+    """Return what a column chunk contains; raise an error if it is encrypted.
+
+    `known` are the sets of encodings that other chunks have.
+    """
     found = field_of(column, ColumnChunk.META_DATA, STRUCT, {})
-    names = _items(found, ColumnMetaData.PATH_IN_SCHEMA, BINARY)
-    path = ".".join(name.decode(errors="replace") for name in names)
     if ColumnChunk.CRYPTO_METADATA in column or not found:
-        name = f"column {path!r}" if path else "a column"
-        raise ValueError(f"{name} is encrypted; write the file without encryption first")
+        raise ValueError(f"column {path!r} is encrypted; write the file without encryption first")
     has_dictionary = ColumnMetaData.DICTIONARY_PAGE_OFFSET in found
     is_here = ColumnChunk.FILE_PATH not in column and not has_dictionary
-    encodings = _items(found, ColumnMetaData.ENCODINGS, I32)
+    numbers = tuple(_items(found, ColumnMetaData.ENCODINGS, I32))
+    if numbers not in known:
+        known[numbers] = frozenset(_name(ENCODINGS, number) for number in numbers)
     statistics = field_of(found, ColumnMetaData.STATISTICS, STRUCT, {})
     return Chunk(
         path=path,
         physical_type=_name(TYPES, field_of(found, ColumnMetaData.TYPE, I32, -1)),
-        encodings=frozenset(_name(ENCODINGS, number) for number in encodings),
+        encodings=known[numbers],
         codec=field_of(found, ColumnMetaData.CODEC, I32, -1),
         n_values=field_of(found, ColumnMetaData.NUM_VALUES, I64, 0),
         n_plain=field_of(found, ColumnMetaData.TOTAL_UNCOMPRESSED_SIZE, I64, 0),
@@ -350,57 +379,129 @@ def _encoded_size(value: int) -> bytes:
 
 def decode(data: bytes) -> Struct:
     """Decode the struct at the start of `data`; raise a FooterError if there is none."""
-    return read_struct(io.BytesIO(data))
+    return read_struct(data)[0]
 
 
-def read_struct(data: io.BytesIO) -> Struct:
-    """Read and decode a struct; raise a FooterError if there is none."""
+def read_struct(data: bytes, start: int = 0, wanted: Wanted | None = None) -> tuple[Struct, int]:
+    """Decode the struct at a position, and return it with the position after it.
+
+    Only the fields in `wanted` are returned, by default all. Raise a FooterError if there is no
+    struct.
+    """
     try:
-        return _struct(data)
+        return _struct(data, start, wanted)
     except IndexError as error:
         raise FooterError("the footer ends within a value") from error
 
 
-def _struct(data: io.BytesIO) -> Struct:
-    """Read and decode a struct; raise an IndexError if it is cut."""
+def _struct(data: bytes, at: int, wanted: Wanted | None) -> tuple[Struct, int]:
+    """Decode a struct, and return the position after it; raise an IndexError if it is cut."""
     found: Struct = {}
-    number, read = 0, data.read
-    while header := read(1)[0]:
+    number = 0
+    while header := data[at]:
+        at += 1
         kind = header & 15
-        number = number + (header >> 4) if header >> 4 else _value(I16, data)
+        if header >> 4:
+            number += header >> 4
+        else:
+            number, at = _value(I16, data, at, None)
         if kind in INTEGERS:  # most fields
-            byte = read(1)[0]
-            value = byte if byte <= 0x7F else _size(data, byte)
-            found[number] = kind, value >> 1 ^ -(value & 1)
-        else:  # the type of a Boolean field is its value
-            found[number] = kind, b"" if kind in (TRUE, FALSE) else _value(kind, data)
-    return found
+            value = data[at]
+            at += 1
+            if value > 0x7F:
+                value, at = _rest_of_size(value, data, at)
+            if wanted is None or number in wanted:
+                found[number] = kind, value >> 1 ^ -(value & 1)
+        elif kind in (TRUE, FALSE):  # the type of a Boolean field is its value
+            if wanted is None or number in wanted:
+                found[number] = kind, b""
+        elif wanted is None:
+            decoded, at = _value(kind, data, at, None)
+            found[number] = kind, decoded
+        elif number in wanted:
+            decoded, at = _value(kind, data, at, wanted[number])
+            found[number] = kind, decoded
+        else:
+            at = _after(kind, data, at)
+    return found, at + 1
 
 
-def _value(kind: int, data: io.BytesIO) -> Any:
-    """Read and decode a value of the type `kind`."""
-    if kind in INTEGERS:
-        value = _size(data)
-        return value >> 1 ^ -(value & 1)
-    if kind == BINARY:
-        return data.read(_size(data))
+def _value(kind: int, data: bytes, at: int, wanted: Wanted | None) -> tuple[Any, int]:
+    """Decode a value of the type `kind`, and return the position after it."""
     if kind == STRUCT:
-        return _struct(data)
+        return _struct(data, at, wanted)
+    if kind in INTEGERS:
+        value, at = _size(data, at)
+        return value >> 1 ^ -(value & 1), at
+    if kind == BINARY:
+        size, at = _size(data, at)
+        return data[at : at + size], at + size
     if kind in (LIST, SET):
-        header = data.read(1)[0]
-        size = header >> 4 if header >> 4 < MAX_NIBBLE else _size(data)
-        return header & 15, [_value(header & 15, data) for _ in range(size)]
-    if kind in FIXED_BYTES:
-        return data.read(FIXED_BYTES[kind])
-    raise FooterError(f"unexpected Thrift type {kind} in the footer")
+        item, size, at = _head_of_list(data, at)
+        items = []
+        for _ in range(size):
+            value, at = _value(item, data, at, wanted)
+            items.append(value)
+        return (item, items), at
+    end = at + _fixed_size(kind)
+    return data[at:end], end
 
 
-def _size(data: io.BytesIO, first: int | None = None) -> int:
-    """Read an unsigned integer, whose first byte may have been read."""
-    byte = data.read(1)[0] if first is None else first
-    value = shift = 0
-    while byte > 0x7F:
+def _after(kind: int, data: bytes, at: int) -> int:
+    """Return the position after a value of the type `kind`, which is not decoded."""
+    if kind == STRUCT:
+        while header := data[at]:
+            at = at + 1 if header >> 4 else _after(I16, data, at + 1)
+            kind = header & 15
+            if kind in INTEGERS:
+                while data[at] > 0x7F:
+                    at += 1
+                at += 1
+            elif kind not in (TRUE, FALSE):
+                at = _after(kind, data, at)
+        return at + 1
+    if kind in INTEGERS:
+        while data[at] > 0x7F:
+            at += 1
+        return at + 1
+    if kind == BINARY:
+        size, at = _size(data, at)
+        return at + size
+    if kind in (LIST, SET):
+        item, size, at = _head_of_list(data, at)
+        for _ in range(size):
+            at = _after(item, data, at)
+        return at
+    return at + _fixed_size(kind)
+
+
+def _fixed_size(kind: int) -> int:
+    """Return the bytes of each value of a type; raise a FooterError for an unknown type."""
+    if kind not in FIXED_BYTES:
+        raise FooterError(f"unexpected Thrift type {kind} in the footer")
+    return FIXED_BYTES[kind]
+
+
+def _head_of_list(data: bytes, at: int) -> tuple[int, int, int]:
+    """Return the type and the number of the items of a list, and the position of the first one."""
+    header = data[at]
+    if header >> 4 < MAX_NIBBLE:
+        return header & 15, header >> 4, at + 1
+    size, at = _size(data, at + 1)
+    return header & 15, size, at
+
+
+def _size(data: bytes, at: int) -> tuple[int, int]:
+    """Decode an unsigned integer, and return the position after it."""
+    byte = data[at]
+    return (byte, at + 1) if byte <= 0x7F else _rest_of_size(byte, data, at + 1)
+
+
+def _rest_of_size(first: int, data: bytes, at: int) -> tuple[int, int]:
+    """Decode the bytes after the first one of an unsigned integer."""
+    value, shift = first & 0x7F, 7
+    while (byte := data[at]) > 0x7F:
         value |= (byte & 0x7F) << shift
         shift += 7
-        byte = data.read(1)[0]
-    return value | byte << shift
+        at += 1
+    return value | byte << shift, at + 1
