@@ -141,16 +141,15 @@ class _Meanings:
 
     def add(self, letter: str, row: int, option: str) -> None:
         """Give a letter its row, and also its other case if case is ignored."""
-        if self.row_of.setdefault(letter, row) != row:
-            raise ValueError(
-                f"{option} must not contain {letter!r}, which another option or class contains"
-            )
-        other = letter.swapcase()
-        if self.ignore_case and len(other) == 1 and self.row_of.setdefault(other, row) != row:
-            raise ValueError(
-                f"{option} must not contain {letter!r} beside {other!r}, which are the same letter"
-                " with ignore_case=True"
-            )
+        forms = {letter}
+        if self.ignore_case and len(letter.swapcase()) == 1:
+            forms.add(letter.swapcase())
+        for form in sorted(forms):
+            if self.row_of.setdefault(form, row) != row:
+                raise ValueError(
+                    f"{option} must not contain {letter!r}, because another class or option contains"
+                    f" {form!r}{' (ignore_case=True)' if self.ignore_case else ''}"
+                )
 
     def position(self, letter: str) -> int | None:
         """Return the class of a letter of the alphabet, or None."""
@@ -242,7 +241,7 @@ def _one_hot_coding(
     classes = _read_alphabet(alphabet)
     n_classes = len(classes)
     meanings = _Meanings(classes, ignore_case)
-    rows = [np.full(n_classes, off, element) for _ in range(n_classes + 2)]
+    rows = [*np.full((n_classes + 2, n_classes), off, element)]
     for k in range(n_classes):
         rows[k][k] = on
     zeros, neutral_row = n_classes, n_classes + 1
@@ -258,7 +257,7 @@ def _one_hot_coding(
     other = {"error": -1, "zeros": zeros, "neutral": neutral_row}[unknown]
     pad = {"zeros": zeros, "neutral": neutral_row}[pad_row]
     where = f"is not in the alphabet {_described(classes)}"
-    return Coding(meanings.points(), np.stack(rows), other, pad, on, off, where)
+    return Coding(meanings.points(), np.array(rows, element), other, pad, on, off, where)
 
 
 def _weight_element(weight: Any, element: np.dtype[Any], letter: str) -> AnyArray:
@@ -415,9 +414,11 @@ def _of_array(array: AnyArray) -> Letters:
         raise ValueError("sequences must have at least one dimension, the letters, got a scalar")
     shape, n_letters = array.shape[:-1], array.shape[-1]
     letters = as_contiguous(array)
-    if kind == "U":
+    if kind == "U" and array.size:
         points = _points(letters).reshape(-1)
         return _of_points(shape, points, np.full(math.prod(shape), n_letters, np.int64), array)
+    if not array.size:
+        letters = np.empty(array.shape, np.uint8)
     matrix = letters.view(np.uint8).reshape(math.prod(shape), n_letters)
     return Letters(shape, Segments.of_matrix(matrix), source=array)
 
@@ -510,7 +511,7 @@ def _resolve_length(
                 " pad='right' (or 'left', 'both'), or ragged=True"
             )
         return most
-    if most > length and truncate is None:
+    if most > length and truncate is None and len(letters.segments):
         sizes = letters.segments.sizes()
         first = int(np.argmax(sizes > length))
         raise ValueError(
@@ -607,6 +608,9 @@ def _encode(
     """Return the row of each letter, with its elements along `axis`, or without that axis."""
     element = coding.rows.dtype
     n_classes = coding.rows.shape[1]
+    n_letters = int(letters.segments.sizes().sum())
+    threads = parallel.resolve(num_threads, n_letters * n_classes * element.itemsize)
+    letters = _checked(letters, coding, ignore_case, threads)
     offsets: Offsets | None = None
     if ragged:
         offsets = _offsets(letters.segments.sizes())
@@ -619,10 +623,8 @@ def _encode(
     if axis is not None:
         position = normalize_axis(axis, len(shape) + 1, "letters", len(shape))
     result_shape = shape if axis is None else insert_depth(shape, n_classes, position)
-    threads = parallel.resolve(num_threads, math.prod(result_shape) * element.itemsize)
     source = np.empty(0, np.uint8) if letters.source is None else letters.source
     cells = None if out is None else scatter.check_out(out, result_shape, element, source)
-    letters = _checked(letters, coding, ignore_case, threads)
     zeroed = False
     target = cells
     if target is None or not target.flags.c_contiguous:

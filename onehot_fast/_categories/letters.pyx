@@ -1,8 +1,9 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Read strings and bytes as `Segments` of letters of one byte, in place.
 
-A byte is the letter with this code point: a Python str of the Latin-1 range stores its letters so, and so do bytes and
-ASCII text in Arrow arrays. UTF-8 stores other letters in several bytes, so the caller must look for bytes beyond ASCII.
+A byte is the letter with this code point: a Python str of the Latin-1 range stores its letters so, and so do
+bytes and ASCII text in Arrow arrays. UTF-8 stores other letters in several bytes, so the caller must look for
+bytes beyond ASCII.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
@@ -79,7 +80,8 @@ cdef int add_offsets(Segments segments, Py_ssize_t at, Array chunk, int width) e
     for i in range(chunk.length):
         begin, end = end, offset_of(rows, i + 1, width)
         if not 0 <= begin <= end <= limit:
-            raise ValueError(f"{chunk.schema.where()}, row {i}: the offsets must be ascending, got {begin} and {end}")
+            where = chunk.schema.where()
+            raise ValueError(f"{where}, row {i}: the offsets must be ascending, got {begin} and {end}")
         segments.starts[at + i] = data + begin if end > begin else NULL
         segments.lengths[at + i] = end - begin
     return 0

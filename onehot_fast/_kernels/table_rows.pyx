@@ -1,22 +1,22 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Encoding of codes through a table: a code selects a row of elements, which are copied to the output.
 
-In a one-hot encoding, the row of a code has a single element that differs from the others. A table can hold any rows:
-weights of ambiguous letters, contrasts, ranks, or a single integer. A row is an opaque run of bytes, so that the table
-has elements of any dtype.
+In a one-hot encoding, the row of a code has a single element that differs from the others. A table can hold any
+rows: weights of ambiguous letters, contrasts, ranks, or a single integer. A row is an opaque run of bytes, so that
+the table has elements of any dtype.
 
-`Segments` are the codes: runs of bytes of any length, such as the letters of strings, which are read in place. Each
-byte is a code, so that the table has 256 rows. The output has ``length`` rows for each run: shorter runs are padded
-with one more row of the table, the pad. Or the output has as many rows as there are codes (``offsets``).
+`Segments` are the codes: runs of bytes of any length, such as the letters of strings, which are read in place.
+Each byte is a code, so that the table has 256 rows. The output has ``length`` rows for each run: shorter runs are
+padded with one more row of the table, the pad. Or the output has as many rows as there are codes (``offsets``).
 
-Most rows of most tables are one-hot: the codes of a tile (within the first-level cache) are mapped to classes, and the
-microkernels that expand rows or compare planes write the elements. Rows that are not one-hot are then written over
-them. This is as fast as the memory, but it needs vector instructions. There are two layouts:
+Most rows of most tables are one-hot: the codes of a tile (within the first-level cache) are mapped to classes, and
+the microkernels that expand rows or compare planes write the elements. Rows that are not one-hot are then written
+over them. This is as fast as the memory, but it needs vector instructions. There are two layouts:
 
-rows     the new axis is the last. If no row of the table is one-hot, or the rows are wide, rows are copied one after
-         another, at most 64 bytes with one to four moves, through a scratch block
-planes   the new axis is not the last. If no row of the table is one-hot, each plane is copied from its own column of
-         the table
+rows     the new axis is the last. If no row of the table is one-hot, or the rows are wide, rows are copied one
+         after another, at most 64 bytes with one to four moves, through a scratch block
+planes   the new axis is not the last. If no row of the table is one-hot, each plane is copied from its own column
+         of the table
 
 A large output is copied past the caches. `find_first` finds the first code that a table of 256 flags marks.
 """
@@ -41,7 +41,8 @@ cdef extern from "_kernels/table_rows.h":
         unsigned char *out,
     ) noexcept nogil
     void ohf_copy_plane(
-        const uint8_t *codes, size_t n, const unsigned char *column, size_t stride, size_t width, unsigned char *out,
+        const uint8_t *codes, size_t n, const unsigned char *column, size_t stride, size_t width,
+        unsigned char *out,
     ) noexcept nogil
 
 cnp.import_array()
@@ -54,8 +55,8 @@ cdef enum:
     MIN_STREAMED = 2048     # shorter runs of a plane would end within too many cache lines
     EXPANDED_BYTES = 256    # wider rows are copied
     SMALL_BYTES = 16 << 10  # below, a plan for the expansion takes longer than it saves
-    # The workspace of a thread: the classes of a tile, the positions of rows that are not one-hot, and two scratch
-    # blocks with room for a move behind them.
+    # The workspace of a thread: the classes of a tile, the positions of rows that are not one-hot, and two
+    # scratch blocks with room for a move behind them.
     CLASSES_BYTES = TILE + OHF_PAD
     TILE_BYTES = CLASSES_BYTES + 2 * TILE
     BLOCK_BYTES = OHF_SCRATCH + 192
@@ -130,11 +131,11 @@ cdef class Segments:
         return sizes
 
     def extent(self):
-        """Return the numbers of codes of the shortest and of the longest run; 0 and 0 without runs."""
+        """Return the numbers of codes of the shortest and the longest run; of a matrix, both are the width."""
         cdef Py_ssize_t i
         cdef int64_t least, most
         if self.starts == NULL:
-            least = most = self.length if self.n else 0
+            least = most = self.length
             return least, most
         least = most = self.lengths[0] if self.n else 0
         for i in range(self.n):
@@ -142,7 +143,7 @@ cdef class Segments:
         return least, most
 
     def cut(self, Py_ssize_t length, str side):
-        """Return the runs with at most ``length`` codes; codes are dropped at the right, the left or both sides."""
+        """Return the runs with at most ``length`` codes; drop others at the right, the left or both sides."""
         cdef Segments cut = Segments(self)
         cdef int at = SIDES[side]
         cdef Py_ssize_t i, rest
@@ -173,10 +174,11 @@ cdef struct Job:
     Py_ssize_t n
     Py_ssize_t length                   # rows of each run; -1: as many as it has codes
     const int64_t *offsets              # if length is -1: the first row of each run, and the end
-    int side                            # 0: the codes begin at the first row, 1: they end at the last, 2: in the middle
+    int side                            # the codes are 0: at the first row, 1: at the last, 2: in the middle
     unsigned char *out
     bint streamed
-    const ohf_byte_map *map             # the class of each code, the number of a row that is not one-hot, or NONE; flags
+    # The class of each code, the number of a row that is not one-hot, or NONE; for `find_first`, the flags.
+    const ohf_byte_map *map
     const unsigned char **special       # the row of each number beyond the classes
     int pad_class, n_special
     const ohf_fill *fill
@@ -228,7 +230,9 @@ cdef Py_ssize_t run_of_row(const Job *job, Py_ssize_t row) noexcept nogil:
     return low
 
 
-cdef void classes_of(const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, uint8_t *classes) noexcept nogil:
+cdef void classes_of(
+    const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, uint8_t *classes,
+) noexcept nogil:
     """Write the classes of ``count`` positions of a run from position ``at`` on."""
     cdef Py_ssize_t n
     if at < run.n_before:
@@ -243,7 +247,9 @@ cdef void classes_of(const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t c
         memset(classes, job.pad_class, count)
 
 
-cdef Py_ssize_t find_special(const Job *job, const uint8_t *classes, Py_ssize_t n, uint16_t *positions) noexcept nogil:
+cdef Py_ssize_t find_special(
+    const Job *job, const uint8_t *classes, Py_ssize_t n, uint16_t *positions,
+) noexcept nogil:
     """Write the positions of a tile whose rows are not one-hot, and return their number."""
     if job.n_special == 0:
         return 0
@@ -254,7 +260,9 @@ cdef Py_ssize_t find_special(const Job *job, const uint8_t *classes, Py_ssize_t 
 
 # ---- Rows ----
 
-cdef unsigned char *copy_rows(const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, unsigned char *to) noexcept nogil:
+cdef unsigned char *copy_rows(
+    const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, unsigned char *to,
+) noexcept nogil:
     """Copy the rows of ``count`` positions of a run from position ``at`` on, and return their end."""
     cdef Py_ssize_t i, n = 0
     cdef const unsigned char *pad = job.table + N_CODES * job.row_bytes
@@ -349,7 +357,8 @@ cdef void expand_chunk(
         job.microkernels.rows_expand(classes, n, job.plan, &fill, block)
         for at in range(n_special):
             memcpy(
-                block + positions[at] * job.row_bytes, job.special[classes[positions[at]] - job.depth], job.row_bytes,
+                block + positions[at] * job.row_bytes, job.special[classes[positions[at]] - job.depth],
+                job.row_bytes,
             )
         if job.streamed:
             job.microkernels.copy(out, block, n * job.row_bytes)
@@ -381,8 +390,8 @@ cdef void put_columns(
 
 
 cdef void put_planes(
-    const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, Py_ssize_t plane_bytes, bint streamed, bint whole,
-    unsigned char *workspace, unsigned char *out,
+    const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, Py_ssize_t plane_bytes, bint streamed,
+    bint whole, unsigned char *workspace, unsigned char *out,
 ) noexcept nogil:
     """Write the elements of ``count`` positions (up to TILE) of a run to all planes, from ``out`` on.
 
@@ -400,7 +409,10 @@ cdef void put_planes(
     n_special = find_special(job, classes, count, positions)
     fill = job.fill[0]
     fill.stream = streamed and n_special == 0
-    job.microkernels.planes(classes, (count + 63) // 64 * 64 if whole else count, job.depth, plane_bytes, &fill, out)
+    if whole:
+        memset(classes + count, NONE, -count & 63)
+        count += -count & 63
+    job.microkernels.planes(classes, count, job.depth, plane_bytes, &fill, out)
     for i in range(n_special):
         row = job.special[classes[positions[i]] - job.depth]
         for k in range(job.depth):
@@ -530,8 +542,8 @@ def encode(
     on, off : array of bytes, shape (width,)
         The elements of most rows. They decide only how planes are written.
     length : int
-        The number of rows of each run, which must not be longer. -1: as many as the run has codes; `offsets` has the
-        first row of each run, and `inner` is 1.
+        The number of rows of each run, which must not be longer. -1: as many as the run has codes; `offsets` has
+        the first row of each run, and `inner` is 1.
     side : str
         Where the pads are: "right", "left" or "both".
     inner : int
