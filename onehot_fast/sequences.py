@@ -146,9 +146,10 @@ class _Meanings:
             forms.add(letter.swapcase())
         for form in sorted(forms):
             if self.row_of.setdefault(form, row) != row:
+                case = " (ignore_case=True)" if self.ignore_case else ""
                 raise ValueError(
-                    f"{option} must not contain {letter!r}, because another class or option contains"
-                    f" {form!r}{' (ignore_case=True)' if self.ignore_case else ''}"
+                    f"{option} must not contain {letter!r}, because another class or option"
+                    f" contains {form!r}{case}"
                 )
 
     def position(self, letter: str) -> int | None:
@@ -285,7 +286,7 @@ class Letters(NamedTuple):
 
 def _read(sequences: Any) -> Letters:
     """Return sequences of any supported type as letters, in place if possible."""
-    sequences = unwrapped(sequences)
+    sequences = _content(unwrapped(sequences))
     if isinstance(sequences, str | bytes | bytearray):
         return _of_items([sequences], ())
     library = reader_of(sequences)
@@ -300,9 +301,21 @@ def _read(sequences: Any) -> Letters:
             "sequences must be a str, bytes, a sequence of them, an array of strings or of uint8"
             f" character codes, or a column of strings, got {with_article(sequences)}"
         )
-    if hasattr(sequences, "__bytes__"):
-        return _of_items([bytes(sequences)], ())
     return _of_items(list(sequences))
+
+
+def _content(item: Any) -> Any:
+    """Return the letters of a record of a library of biology, and any other object unchanged.
+
+    Records of pyfaidx and Biopython have the attribute ``seq``, and sequences of Biopython
+    have the method ``__bytes__``.
+    """
+    if isinstance(item, np.ndarray | list | tuple | bytes | str) or reader_of(item) is not None:
+        return item
+    letters = getattr(item, "seq", item)
+    if hasattr(letters, "__bytes__") and not is_array_like(letters):
+        return bytes(letters)
+    return letters if isinstance(letters, str) else item
 
 
 def _of_items(items: list[Any], shape: tuple[int, ...] | None = None) -> Letters:
@@ -333,7 +346,7 @@ def _offsets(sizes: npt.NDArray[np.int64]) -> Offsets:
 
 def _as_text(item: Any, position: int, shape: tuple[int, ...]) -> str | bytes:
     """Return one sequence as a plain str or bytes."""
-    item = unwrapped(item)
+    item = _content(unwrapped(item))
     if isinstance(item, str):
         return str.__str__(item) if type(item) is not str else item
     if isinstance(item, bytes | bytearray):
@@ -345,8 +358,6 @@ def _as_text(item: Any, position: int, shape: tuple[int, ...]) -> str | bytes:
             return "".join(array.tolist()) if array.dtype.kind == "U" else array.tobytes()
         if array.ndim == 1 and array.dtype == np.uint8:
             return array.tobytes()
-    elif hasattr(item, "__bytes__"):
-        return bytes(item)
     raise TypeError(
         f"{where} must be a str or bytes, got {with_article(item)}: {shown(item)}"
         f"{'; fill or remove missing sequences' if _is_absent(item) else ''}"
