@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast import Encoder, one_hot
+from onehot_fast import Encoder, one_hot, one_hot_sequences
 
 DOCS = Path(__file__).parent
 REPORTS = {
@@ -377,6 +377,28 @@ def gram(folder: Path) -> None:
     drawing.save(folder, "gram")
 
 
+def sequences(folder: Path) -> None:
+    """Draw the matrices of two sequences, the second of which is padded."""
+    texts = ["GATTACAN", "GATC"]
+    batch = one_hot_sequences(texts, neutral="N", neutral_value=0.25, pad="right", axis=1)
+    drawing = Drawing(190, "The matrices of GATTACAN and of GATC, padded to 8 letters", 0, 640)
+    for i, (text, matrix) in enumerate(zip(texts, batch, strict=True)):
+        left = 40 + 310 * i
+        drawing.head(left + 120, 24, f"batch[{i}]")
+        for j, letter in enumerate(text.ljust(8)):
+            drawing.text(left + 15 + 30 * j, 52, letter.strip() or ABSENT)
+            column = matrix[:, j]
+            shown = (
+                column == 1 if set(column.tolist()) <= {0, 1} else [f"{x:g}"[1:] for x in column]
+            )
+            drawing.cells(left + 30 * j, 62, np.array(shown)[:, None])
+        for k, letter in enumerate("ACGT"):
+            drawing.text(left - 14, 79 + 24 * k, letter)
+    drawing.note(160, 180, "N is neutral: .25 in each class")
+    drawing.note(470, 180, "padding: zeros")
+    drawing.save(folder, "sequences")
+
+
 def plot(
     drawing: Drawing,
     left: int,
@@ -421,7 +443,7 @@ def plot(
 
 def main(folder: Path = DOCS / "images") -> None:
     """Write all drawings."""
-    for draw in (front_page, storeys, kernels, forms, speed_ups, growth, gram):
+    for draw in (front_page, storeys, kernels, forms, speed_ups, growth, gram, sequences):
         draw(folder)
 
 

@@ -60,11 +60,18 @@ if TYPE_CHECKING:
     )
     from onehot_fast.implicit import OneHotMatrix
     from onehot_fast.ragged import distinct_labels, multi_hot
+    from onehot_fast.sequences import (
+        decode_sequences,
+        lowercase_mask,
+        one_hot_sequences,
+        tokenize_sequences,
+    )
 
 __all__ = [
     "Check", "Column", "Encoder", "Estimate", "Listing", "OneHotMatrix", "Special",
     "UnknownValueError", "UnknownValueWarning", "__version__", "build_info", "cache_info", "decode",
-    "distinct_labels", "empty", "empty_cache", "infer_shape", "multi_hot", "one_hot",
+    "decode_sequences", "distinct_labels", "empty", "empty_cache", "infer_shape", "lowercase_mask",
+    "multi_hot", "one_hot", "one_hot_sequences", "tokenize_sequences",
 ]  # fmt: skip
 
 # Names of other modules are imported at their first use, because importing them here would triple
@@ -72,6 +79,10 @@ __all__ = [
 _MODULES = {
     "Column": "_categories.column", "OneHotMatrix": "implicit", "distinct_labels": "ragged",
     "multi_hot": "ragged",
+    **dict.fromkeys(
+        ("decode_sequences", "lowercase_mask", "one_hot_sequences", "tokenize_sequences"),
+        "sequences",
+    ),
 }  # fmt: skip
 
 

@@ -86,6 +86,13 @@ typedef struct {
     unsigned char row[OHF_EXPAND_DEPTH * 64], column[OHF_EXPAND_DEPTH * 64];
 } ohf_plan;
 
+/* A table of 256 bytes. `runs` are the runs of 16 entries that are not all equal to the first entry. */
+typedef struct {
+    uint8_t entries[256];
+    int n_runs;
+    uint8_t runs[16];
+} ohf_byte_map;
+
 typedef void (*ohf_narrow)(const void *indices, size_t n, const ohf_policy *policy, void *codes);
 /* Return 1 if every index has a class in the window; 0 says nothing. */
 typedef int (*ohf_map)(const void *local_codes, size_t n, const ohf_lut *lut, void *codes);
@@ -122,6 +129,10 @@ typedef struct {
     /* Count the parts of n elements that differ from the same part of `value`. An aligned element of 1, 2 or 4 bytes is
      * one part, and one of 8 bytes is two parts. */
     size_t (*differing)(const unsigned char *elements, size_t n, size_t width, const unsigned char *value);
+    /* Write the entry of each byte. */
+    void (*map_bytes)(const uint8_t *bytes, size_t n, const ohf_byte_map *map, uint8_t *out);
+    /* Write the positions of the bytes from `first` to `last`, and return their number. There are at most 65536 bytes. */
+    size_t (*find_bytes)(const uint8_t *bytes, size_t n, unsigned first, unsigned last, uint16_t *positions);
     /* Fill memory with `off`. */
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);
     /* Copy memory past the caches. Both addresses have the same remainder by 64. `move` also fills the source with
@@ -158,6 +169,20 @@ static inline void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, siz
             memcpy(fill->on_line + i, on, width);
             memcpy(fill->off_line + i, off, width);
         }
+}
+
+/* Describe a table of bytes. */
+static inline void ohf_byte_map_init(ohf_byte_map *map, const uint8_t *entries)
+{
+    memcpy(map->entries, entries, 256);
+    map->n_runs = 0;
+    for (int run = 0; run < 16; run++) {
+        int is_same = 1;
+        for (int i = 0; i < 16; i++)
+            is_same &= entries[16 * run + i] == entries[0];
+        if (!is_same)
+            map->runs[map->n_runs++] = (uint8_t)run;
+    }
 }
 
 /* Return the greatest common divisor. */

@@ -54,6 +54,9 @@ cdef extern from "_kernels/microkernels.h":
     ctypedef struct ohf_plan:
         size_t head
 
+    ctypedef struct ohf_byte_map:
+        uint8_t entries[256]
+
     ctypedef void (*ohf_narrow)(const void *, size_t, const ohf_policy *, void *) noexcept nogil
     ctypedef int (*ohf_map)(const void *, size_t, const ohf_lut *, void *) noexcept nogil
     ctypedef void (*ohf_rows)(
@@ -74,6 +77,12 @@ cdef extern from "_kernels/microkernels.h":
     ) noexcept nogil
     ctypedef size_t (*ohf_differing)(
         const unsigned char *, size_t, size_t, const unsigned char *
+    ) noexcept nogil
+    ctypedef void (*ohf_map_bytes)(
+        const uint8_t *, size_t, const ohf_byte_map *, uint8_t *
+    ) noexcept nogil
+    ctypedef size_t (*ohf_find_bytes)(
+        const uint8_t *, size_t, unsigned, unsigned, uint16_t *
     ) noexcept nogil
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
     ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
@@ -97,6 +106,8 @@ cdef extern from "_kernels/microkernels.h":
         ohf_bits bits
         ohf_csr csr
         ohf_differing differing
+        ohf_map_bytes map_bytes
+        ohf_find_bytes find_bytes
         ohf_put fill
         ohf_copy copy
         ohf_move move
@@ -105,6 +116,7 @@ cdef extern from "_kernels/microkernels.h":
     void ohf_fill_init(
         ohf_fill *, size_t width, size_t depth, size_t inner, const unsigned char *on, const unsigned char *off
     ) noexcept nogil
+    void ohf_byte_map_init(ohf_byte_map *, const uint8_t *entries) noexcept nogil
     bint ohf_can_expand(const ohf_microkernels *, const ohf_fill *, const unsigned char *out) noexcept nogil
     void ohf_plan_init(
         ohf_plan *, const ohf_microkernels *, const ohf_fill *, const unsigned char *out

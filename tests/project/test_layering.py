@@ -34,7 +34,7 @@ LAYERS = (
     {"_schema", "_schema.*"},  # codes and options → look-up tables, names, layout
     {"_reports", "_reports.*"},  # schema and values → listings, warnings, errors
     {"_pipeline", "_pipeline.*"},  # values → look-up tables → memory, and back
-    {"tensor", "ragged", "implicit"},
+    {"tensor", "ragged", "implicit", "sequences"},
     {"_transform"},  # read → lay out → code → check → write
     {"encoder", "_sklearn_mixin"},
     {""},  # the package itself: the public names
