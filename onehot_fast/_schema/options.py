@@ -13,7 +13,8 @@ import numpy as np
 from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.checks import check_choice, check_text, number_dtype
 from onehot_fast._arguments.messages import did_you_mean, shown, with_article
-from onehot_fast._categories.keys import NEVER_MISSING, is_missing, keys, name_key, name_keys, plain
+from onehot_fast._categories.distinct import check_distinct
+from onehot_fast._categories.keys import is_missing, name_key, name_keys, plain
 from onehot_fast._runtime.registry import integration, reader_of
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast.table import Table
@@ -24,7 +25,6 @@ HandleUnknown: TypeAlias = Literal["error", "ignore", "warn", "indicator", "infr
 DROP_RULES: tuple[Drop, ...] = get_args(Drop)
 MISSING_RULES: tuple[HandleMissing, ...] = get_args(HandleMissing)
 REMAINDERS = ("passthrough", "drop")
-UNIQUE_HINT = "pass distinct values, e.g. column.dropna().unique() (polars: .drop_nulls().unique())"
 UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 
@@ -223,36 +223,12 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
             f" {value!r}{hint}"
         )
     items = tuple(map(plain, items_of(value, where)))
-    if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
-        return items
-    seen: dict[Hashable, int] = {}
-    for i, item in enumerate(items):
-        if is_missing(item):
-            raise ValueError(
-                f"{where}[{i}] must not be a missing value, got {item!r}; {UNIQUE_HINT};"
-                " to get a feature for missing values, use handle_missing='indicator'"
-            )
-        first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
-        if first != i:
-            raise ValueError(
-                f"{where}[{i}] must differ from {where}[{first}] = {items[first]!r}, got {item!r};"
-                f" {UNIQUE_HINT}"
-            )
+    check_distinct(
+        items,
+        where,
+        "to get a feature for missing values, use handle_missing='indicator'",
+    )
     return items
-
-
-def _hashable(value: Any, where: str) -> Hashable:
-    """Return the key of a category; raise TypeError if it cannot be hashed."""
-    try:
-        key = keys([value])[0]
-        hash(key)
-    except TypeError as error:
-        is_list = isinstance(value, list) and where.startswith("categories[0]")
-        hint = "; for one list per column, pass categories={'plan': [...]}" if is_list else ""
-        raise TypeError(
-            f"{where} must be hashable to be a category, got {value!r}: {error}{hint}"
-        ) from None
-    return key
 
 
 def _drop(value: Any, where: str) -> str | DropValue | None:
