@@ -25,9 +25,11 @@ from onehot_fast._arguments.indices import (
 )
 from onehot_fast._arguments.messages import with_article
 from onehot_fast._arguments.shapes import (
+    Dimension,
     check_size,
-    infer_shape,
     insert_depth,
+    known_depth,
+    known_dimensions,
     normalize_axis,
 )
 from onehot_fast._arguments.values import as_element, require_bytes, resolve_values, smoothed_values
@@ -645,6 +647,73 @@ def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
     """Return the index expression of a row of a tensor, such as "[2, :, 5]"."""
     where = [*map(str, np.unravel_index(row, shape))]
     return f"[{', '.join([*where[:axis], ':', *where[axis:]])}]"
+
+
+def infer_shape(
+    indices_shape: Sequence[Dimension] | None,
+    depth: Any = ...,
+    axis: int = -1,
+    *,
+    categories: Any = None,
+) -> tuple[Dimension, ...] | None:
+    """Infer the shape of the result of `one_hot` from indices whose dimensions may be unknown.
+
+    Parameters
+    ----------
+    indices_shape : sequence of (int, str or None), or None
+        Known (int), symbolic (str) and unknown (None or -1) dimensions; None if the rank is
+        unknown.
+    depth : int, float, array of one element, str or None
+        A number as in `one_hot`. A str is a symbolic dimension. None or an empty array means that
+        the depth is unknown.
+    categories : array_like or sequence of scalars, or of colours, optional
+        The classes in order, instead of `depth`. If they are colours, the last dimension of
+        `indices_shape` is that of the channels.
+    axis : int, default -1
+        The position of the new dimension in the output.
+
+    Returns
+    -------
+    tuple of (int, str or None), or None
+        None if `indices_shape` is None.
+
+    Raises
+    ------
+    TypeError
+        A dimension, `depth` or `axis` has the wrong type, for example bool; not exactly one of
+        `depth` and `categories` is passed.
+    ValueError
+        A dimension is below -1; `depth` is negative, NaN or infinite; or `axis` is out of range.
+
+    Examples
+    --------
+    >>> infer_shape(("batch", 28, None), 10, axis=1)
+    ('batch', 10, 28, None)
+    >>> infer_shape((4,), None)
+    (4, None)
+    >>> infer_shape((-1, 512, 512, 3), axis=1, categories=[(0, 0, 0), (255, 0, 0)])
+    (None, 2, 512, 512)
+    >>> infer_shape(None, 10) is None
+    True
+    """
+    if (depth is ...) == (categories is None):
+        raise TypeError("infer_shape() requires either depth or categories")
+    dimensions = None if indices_shape is None else known_dimensions(indices_shape)
+    if categories is None:
+        size = known_depth(depth)
+    else:
+        # The module is imported here, because most calls do not need it.
+        from onehot_fast._categories.classes import read_classes
+
+        classes = read_classes(categories)
+        size = len(classes)
+        if dimensions is not None:
+            dimensions = classes.shape_of(dimensions, "indices")
+    if dimensions is None:
+        as_integer(axis, "axis")
+        return None
+    position = normalize_axis(axis, len(dimensions) + 1, "indices", len(dimensions))
+    return insert_depth(dimensions, size, position)
 
 
 def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:

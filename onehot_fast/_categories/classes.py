@@ -92,7 +92,7 @@ class Scalars:
         """Return the number of classes."""
         return len(self.values)
 
-    def shape_of(self, shape: tuple[int, ...], name: str) -> tuple[int, ...]:
+    def shape_of(self, shape: tuple[Any, ...], name: str) -> tuple[Any, ...]:
         """Return the shape of the elements of an array, which are scalars."""
         return shape
 
@@ -242,7 +242,7 @@ def read_classes(categories: Any, ignore_index: Any = None) -> Scalars | Palette
             raise TypeError(
                 f"categories[{i}] must be a scalar, or all categories colors, got {shown(item)}"
             )
-    return Scalars(items, _values_of(value, items), _ignored(ignore_index))
+    return Scalars(items, _values_of(value, items), ignored_elements(ignore_index))
 
 
 def unknown_message(
@@ -299,7 +299,7 @@ def _values_of(source: Any, items: list[Any]) -> AnyArray:
     return array_of_scalars(items)
 
 
-def _ignored(ignore_index: Any) -> list[Any]:
+def ignored_elements(ignore_index: Any) -> list[Any]:
     """Return the elements to leave out: one scalar, or several in a container."""
     if ignore_index is None:
         return []

@@ -68,10 +68,13 @@ class Palette:
         """The number of elements of a colour."""
         return int(self.values.shape[1])
 
-    def shape_of(self, shape: tuple[int, ...], name: str) -> tuple[int, ...]:
-        """Return the shape of the pixels of an image; raise an error if it has other channels."""
+    def shape_of(self, shape: tuple[Any, ...], name: str) -> tuple[Any, ...]:
+        """Return the shape of the pixels of an image; raise an error if it has other channels.
+
+        Dimensions may be unknown, which are None or a str.
+        """
         channels = self.n_channels
-        if shape and shape[-1] == channels:
+        if shape and (shape[-1] == channels or not isinstance(shape[-1], int)):
             return shape[:-1]
         hint = ""
         if shape and shape[-1] == channels + 1 == 4:

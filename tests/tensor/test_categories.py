@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 
 import onehot_fast
-from onehot_fast import UnknownValueError, decode, distinct_classes, one_hot
+from onehot_fast import UnknownValueError, decode, distinct_classes, infer_shape, one_hot
 from onehot_fast._categories.keys import is_missing, key, plain
 from support import oracle, strategies
 from support.equal_values import EQUAL
@@ -510,3 +510,18 @@ def test_strings_of_every_dtype():
 
 def test_the_module_is_public():
     assert onehot_fast.distinct_classes is distinct_classes
+
+
+# ---- Shapes ----
+
+
+def test_infer_shape_of_categories():
+    assert infer_shape((2, None), categories=[7, 8, 11], axis=1) == (2, 3, None)
+    for channels in (3, None, -1, "c"):
+        assert infer_shape(("n", 4, 5, channels), categories=PALETTE, axis=1) == ("n", 3, 4, 5)
+    assert infer_shape(None, categories=PALETTE) is None
+    with pytest.raises(ValueError, match="channels"):
+        infer_shape((4, 5, 4), categories=PALETTE)
+    for arguments in ({}, {"depth": 3, "categories": [1]}):
+        with pytest.raises(TypeError, match="either depth or categories"):
+            infer_shape((2,), **arguments)
