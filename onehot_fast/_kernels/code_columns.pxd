@@ -1,20 +1,11 @@
-"""The codes that a kernel reads: indices under a policy, or the codes of columns with tables."""
+"""The codes that a kernel reads: indices under a policy, or the codes of columns with look-up tables."""
+
+from libc.stdint cimport int32_t
 
 cimport numpy as cnp
 
-from onehot_fast._kernels.simd cimport OHF_F32, OHF_F64, ohf_lut, ohf_map, ohf_narrow, ohf_policy
-
-cdef int index_type_of(cnp.ndarray indices) except -1
-
-
-cdef inline Py_ssize_t index_type_bytes(int index_type) noexcept nogil:
-    """Return the size in bytes of an index of one of the types: 1, 2, 4 or 8."""
-    if index_type == OHF_F32:
-        return 4
-    if index_type == OHF_F64:
-        return 8
-    return 1 << (index_type & 3)
-
+from onehot_fast._kernels.index_types cimport index_type_of, integer_t
+from onehot_fast._kernels.simd cimport ohf_lut, ohf_map, ohf_narrow, ohf_policy
 
 cdef struct CodeSource:
     const char *indices
@@ -55,7 +46,33 @@ cdef struct Output:
     const unsigned char *on
     const unsigned char *off
 
-cdef Output output_of(cnp.ndarray out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *
+cdef Output output_of(unsigned char[::1] out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *
+
+
+# One column of codes. The source points to the other fields, so the structure must not be copied.
+cdef struct CodeColumn:
+    CodeSource source
+    ohf_lut lut
+    ohf_policy policy
+
+cdef int describe(
+    CodeSource *source, ohf_lut *room, const ohf_policy *policy, const void *codes, int index_type,
+    Py_ssize_t n_rows, const int32_t *lut, Py_ssize_t n_entries, int code_bytes,
+) except -1
+cdef int describe_one(
+    CodeColumn *column, const void *codes, int index_type, Py_ssize_t n_rows, const int32_t[::1] lut,
+    int code_bytes,
+) except -1
+
+
+cdef inline int describe_codes(
+    CodeColumn *column, const integer_t[::1] codes, const int32_t[::1] lut, int code_bytes,
+) except -1:
+    """Store pointers to the codes and the look-up table (or None) of one column, as `CodeColumns` explains."""
+    cdef const integer_t *first = NULL
+    if codes.shape[0]:
+        first = &codes[0]
+    return describe_one(column, first, index_type_of(first), codes.shape[0], lut, code_bytes)
 
 
 cdef class CodeColumns:
@@ -68,4 +85,4 @@ cdef class CodeColumns:
     cdef Py_ssize_t n_columns, n_rows
     cdef object keep            # the arrays whose memory the items point to
 
-    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table) except -1
+    cdef int add(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray lut) except -1

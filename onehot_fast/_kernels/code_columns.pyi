@@ -10,14 +10,15 @@ class CodeColumns:
     def __new__(
         cls,
         codes: list[npt.NDArray[Any]],
-        tables: list[npt.NDArray[np.int32] | None],
+        luts: list[npt.NDArray[np.int32] | None],
         code_bytes: int,
     ) -> CodeColumns: ...
 
 def recode(
     codes: npt.NDArray[Any],
-    table: npt.NDArray[np.int32],
-    out: npt.NDArray[np.integer[Any]],
+    lut: npt.NDArray[np.int32],
+    out: npt.NDArray[np.uint8],
+    width: int,
     num_threads: int,
 ) -> None: ...
 

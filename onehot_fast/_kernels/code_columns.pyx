@@ -1,7 +1,11 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Columns of codes and their look-up tables, checked and stored as C structures for the kernels.
 
-`recode` replaces the codes of one column by the entries of its table.
+A kernel of one column takes it as memoryviews and calls `describe_codes`. A kernel of several columns cannot have
+such a border, because the codes of each column may have another type: it takes lists of arrays and creates
+`CodeColumns`.
+
+`recode` replaces the codes of one column by the entries of its look-up table.
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
@@ -12,11 +16,12 @@ cimport numpy as cnp
 import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.index_types cimport index_type_bytes, integer_t
 from onehot_fast._kernels.simd cimport OHF_F32, OHF_SPAN8, microkernels, ohf_lut, policy_of
 
 cnp.import_array()
 
-# In the order of the kinds in microkernels.h. Codes are integers; indices may also be floats.
+# In the order of the types in microkernels.h. Codes are integers; indices may also be floats.
 INDEX_DTYPES = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
 _INDEX_TYPES = {dtype: index_type for index_type, dtype in enumerate(INDEX_DTYPES)}
 
@@ -25,28 +30,16 @@ cdef enum:
     CODES = 4096            # codes of a block, which fit in the first-level cache
 
 
-cdef int index_type_of(cnp.ndarray indices) except -1:
-    """Return the position in `INDEX_DTYPES` of the dtype of a contiguous array of indices."""
-    index_type = _INDEX_TYPES.get(indices.dtype)
-    if index_type is None or not cnp.PyArray_IS_C_CONTIGUOUS(indices):
-        raise ValueError(
-            "indices must be C-contiguous integers, float32 or float64, "
-            f"got {indices.dtype} of shape {(<object> indices).shape}"
-        )
-    return index_type
-
-
-cdef Output output_of(cnp.ndarray out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *:
+cdef Output output_of(unsigned char[::1] out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *:
     """Return pointers to ``out``, ``on`` and ``off``, or raise an error if their sizes differ."""
     cdef Output output = Output(
-        data=<unsigned char *> cnp.PyArray_DATA(out), n_bytes=cnp.PyArray_NBYTES(out),
-        width=cnp.PyArray_NBYTES(on), on=<const unsigned char *> cnp.PyArray_DATA(on),
-        off=<const unsigned char *> cnp.PyArray_DATA(off),
+        data=NULL, n_bytes=out.shape[0], width=cnp.PyArray_NBYTES(on),
+        on=<const unsigned char *> cnp.PyArray_DATA(on), off=<const unsigned char *> cnp.PyArray_DATA(off),
     )
+    if output.n_bytes:
+        output.data = &out[0]
     if output.n_bytes != n_elements * output.width or cnp.PyArray_NBYTES(off) != output.width:
         raise ValueError(f"the output must have {n_elements} elements as wide as the elements on and off")
-    if not cnp.PyArray_IS_C_CONTIGUOUS(out) or not cnp.PyArray_ISWRITEABLE(out):
-        raise ValueError("the output must be C-contiguous and writable")
     return output
 
 
@@ -59,61 +52,96 @@ cdef bint only_adds(const int32_t *entries, Py_ssize_t n) noexcept nogil:
     return True
 
 
+cdef int describe(
+    CodeSource *source, ohf_lut *room, const ohf_policy *policy, const void *codes, int index_type,
+    Py_ssize_t n_rows, const int32_t *lut, Py_ssize_t n_entries, int code_bytes,
+) except -1:
+    """Store pointers to the codes of a column, and to ``policy`` or (in ``room``) to the look-up table."""
+    source[0] = CodeSource(
+        indices=<const char *> codes, index_bytes=index_type_bytes(index_type), index_type=index_type,
+        narrow=NULL, policy=NULL, map=NULL, lut=NULL,
+    )
+    if lut == NULL:
+        source.narrow = microkernels.narrow8[index_type] if code_bytes == 1 else microkernels.narrow32[index_type]
+        source.policy = policy
+        return 0
+    if n_entries > UINT32_MAX:
+        raise ValueError(f"a look-up table must have fewer than 2**32 entries, got {n_entries}")
+    source.map = microkernels.map8[index_type] if code_bytes == 1 else microkernels.map32[index_type]
+    source.lut = room
+    room.entries = lut
+    room.n_codes = n_entries - 1
+    # Check only tables shorter than the column, so that the check costs less time than it saves.
+    room.only_adds = 0 < n_entries - 1 <= n_rows and only_adds(lut, n_entries - 1)
+    return 0
+
+
+cdef int describe_one(
+    CodeColumn *column, const void *codes, int index_type, Py_ssize_t n_rows, const int32_t[::1] lut,
+    int code_bytes,
+) except -1:
+    """Store pointers to one column of codes in ``column``; see `describe_codes`."""
+    cdef const int32_t *entries = NULL
+    if lut is None:
+        column.policy = policy_of(INT64_MAX, False, None)
+        return describe(&column.source, NULL, &column.policy, codes, index_type, n_rows, NULL, 0, code_bytes)
+    if lut.shape[0] < 1:
+        raise ValueError("a look-up table must have at least one entry")
+    entries = &lut[0]
+    return describe(
+        &column.source, &column.lut, NULL, codes, index_type, n_rows, entries, lut.shape[0], code_bytes,
+    )
+
+
 cdef class CodeColumns:
 
-    def __cinit__(self, list codes, list tables, int code_bytes):
-        """Check the codes (1-D, contiguous, equally long) and table (int32 or None) of each column.
+    def __cinit__(self, list codes, list luts, int code_bytes):
+        """Check the codes (1-D, contiguous, equally long) and look-up table (int32 or None) of each column.
 
-        A table maps codes to classes. Without a table, a code is its own class, and a negative code has no class.
-        The kernel reads the classes as integers of ``code_bytes`` (1 or 4) bytes.
+        A look-up table maps codes to classes. Its last entry applies to values that are not codes. Without a
+        look-up table, a code is its own class, and a negative code has no class. The kernel reads the classes as
+        integers of ``code_bytes`` (1 or 4) bytes.
         """
         cdef Py_ssize_t i
         self.code_bytes = code_bytes
         self.policy = policy_of(INT64_MAX, False, None)
         self.n_columns = len(codes)
-        if self.n_columns == 0 or len(tables) != self.n_columns:
+        if self.n_columns == 0 or len(luts) != self.n_columns:
             raise ValueError(
-                "there must be at least one column, and one table for each column, "
-                f"got {len(codes)} columns and {len(tables)} tables"
+                "there must be at least one column, and one look-up table for each column, "
+                f"got {len(codes)} columns and {len(luts)} look-up tables"
             )
         self.n_rows = len(codes[0])
         memory = bytearray(self.n_columns * (sizeof(CodeSource) + sizeof(ohf_lut)))    # zeros
         self.items = <CodeSource *> PyByteArray_AS_STRING(memory)
         self.luts = <ohf_lut *> (self.items + self.n_columns)
-        self.keep = (codes, tables, memory)
+        self.keep = (codes, luts, memory)
         for i in range(self.n_columns):
-            self.describe(i, codes[i], tables[i])
+            self.add(i, codes[i], luts[i])
 
-    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table) except -1:
-        """Check one column and its table, and store pointers to their memory."""
-        cdef int index_type = index_type_of(codes)
-        cdef CodeSource *item = &self.items[i]
-        if index_type >= OHF_F32 or codes.ndim != 1 or codes.shape[0] != self.n_rows:
+    cdef int add(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray lut) except -1:
+        """Check one column and its look-up table, and store pointers to their memory."""
+        cdef const int32_t *entries = NULL
+        cdef Py_ssize_t n_entries = 0
+        index_type = _INDEX_TYPES.get(codes.dtype)
+        if (
+            index_type is None or index_type >= OHF_F32
+            or codes.ndim != 1 or codes.shape[0] != self.n_rows or not cnp.PyArray_IS_C_CONTIGUOUS(codes)
+        ):
             raise ValueError(
-                f"column {i}: codes must be {self.n_rows} integers, "
+                f"column {i}: codes must be {self.n_rows} contiguous integers, "
                 f"got {codes.dtype} of shape {(<object> codes).shape}"
             )
-        item.indices = <const char *> cnp.PyArray_DATA(codes)
-        item.index_bytes, item.index_type = index_type_bytes(index_type), index_type
-        if table is None:
-            item.narrow = (
-                microkernels.narrow8[index_type] if self.code_bytes == 1 else microkernels.narrow32[index_type]
-            )
-            item.policy = &self.policy
-            return 0
-        item.map = microkernels.map8[index_type] if self.code_bytes == 1 else microkernels.map32[index_type]
-        if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
-            raise ValueError(f"column {i}: the table must be a contiguous int32 array of at least one entry")
-        if table.shape[0] > UINT32_MAX:
-            raise ValueError(f"column {i}: the table must have fewer than 2**32 entries, got {table.shape[0]}")
-        self.luts[i].entries = <const int32_t *> cnp.PyArray_DATA(table)
-        self.luts[i].n_codes = table.shape[0] - 1
-        # Check only tables shorter than the column, so that the check costs less time than it saves.
-        self.luts[i].only_adds = (
-            0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.luts[i].entries, table.shape[0] - 1)
+        if lut is not None:
+            if lut.dtype != np.int32 or lut.ndim != 1 or lut.shape[0] < 1 or not lut.flags.c_contiguous:
+                raise ValueError(
+                    f"column {i}: the look-up table must be a contiguous int32 array of at least one entry"
+                )
+            entries, n_entries = <const int32_t *> cnp.PyArray_DATA(lut), lut.shape[0]
+        return describe(
+            &self.items[i], &self.luts[i], &self.policy, cnp.PyArray_DATA(codes), index_type, self.n_rows,
+            entries, n_entries, self.code_bytes,
         )
-        item.lut = &self.luts[i]
-        return 0
 
 
 cdef struct Job:
@@ -125,7 +153,7 @@ cdef struct Job:
 cdef void run_chunk(
     const void *any_job, Py_ssize_t row, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the table entry of each code of the rows [row, end)."""
+    """Write the class of each code of the rows [row, end)."""
     cdef const Job *job = <const Job *> any_job
     cdef int32_t *codes = <int32_t *> workspace
     cdef int16_t *narrow = <int16_t *> job.out
@@ -143,19 +171,22 @@ cdef void run_chunk(
             row += count
 
 
-def recode(cnp.ndarray codes, cnp.ndarray table, cnp.ndarray out, int num_threads):
-    """Fill ``out`` with the table entry of each code of one column.
+def recode(
+    const integer_t[::1] codes, const int32_t[::1] lut, unsigned char[::1] out, Py_ssize_t width, int num_threads,
+):
+    """Write the entry of the look-up table for each code of one column to ``out``, as integers of ``width`` bytes.
 
-    The dtype of ``out`` must be an integer of 1, 2 or 4 bytes that fits all entries.
+    An integer has 1, 2 or 4 bytes and must fit all entries.
     """
-    cdef int width = out.itemsize
-    cdef CodeColumns columns = CodeColumns([codes], [table], 1 if width == 1 else 4)
-    cdef Job job = Job(source=columns.items, out=<char *> cnp.PyArray_DATA(out), out_bytes=width)
-    if width not in (1, 2, 4) or out.ndim != 1 or out.shape[0] != columns.n_rows or not out.flags.carray:
+    cdef Py_ssize_t n_rows = codes.shape[0]
+    cdef CodeColumn column
+    cdef Job job
+    if width not in (1, 2, 4) or out.shape[0] != n_rows * width:
         raise ValueError(
-            f"recode: out must be {columns.n_rows} contiguous and writable elements of 1, 2 or 4 bytes, "
-            f"got {out.dtype} of shape {(<object> out).shape}"
+            f"recode: out must be {n_rows} elements of 1, 2 or 4 bytes, got {out.shape[0]} bytes for elements of {width}"
         )
-    for_each_chunk(
-        run_chunk, &job, columns.n_rows, CHUNK_ROWS, width, 4 * CODES if width == 2 else 0, num_threads,
-    )
+    if n_rows == 0:
+        return
+    describe_codes(&column, codes, lut, 1 if width == 1 else 4)
+    job = Job(source=&column.source, out=<char *> &out[0], out_bytes=width)
+    for_each_chunk(run_chunk, &job, n_rows, CHUNK_ROWS, width, 4 * CODES if width == 2 else 0, num_threads)

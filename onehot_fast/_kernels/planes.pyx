@@ -12,12 +12,13 @@ the low bits. The bits of a class are the AND of two such masks. The lowest bit 
 after the last row are 0 (Arrow columnar format, "Validity bitmaps": least-significant bit numbering).
 """
 
-from libc.stdint cimport uint8_t, uintptr_t
+from libc.stdint cimport int32_t, uint8_t, uintptr_t
 
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
+from onehot_fast._kernels.code_columns cimport CodeColumn, CodeSource, Output, describe_codes, output_of, read
+from onehot_fast._kernels.index_types cimport integer_t
 from onehot_fast._kernels.simd cimport (
     OHF_BIT_ROWS, OHF_BIT_SCRATCH, OHF_PAD, OHF_SPAN8, microkernels, ohf_fill, ohf_fill_init, ohf_microkernels,
     stream_bytes,
@@ -84,12 +85,17 @@ cdef int encode_planes(
     )
 
 
-def encode_block(codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1):
-    """Write the one-hot encoding of one column of codes to ``out`` (columns, rows)."""
-    cdef CodeColumns columns = CodeColumns([codes], [table], 1)
-    cdef Output to = output_of(out, columns.n_rows * out.shape[0], on, off)
-    if to.n_bytes:
-        encode_planes(columns.items, 1, out.shape[0], columns.n_rows, &to, num_threads)
+def encode_block(
+    const integer_t[::1] codes, const int32_t[::1] lut, unsigned char[::1] out, Py_ssize_t depth,
+    cnp.ndarray on, cnp.ndarray off, int num_threads,
+):
+    """Write the one-hot encoding of one column of codes to ``out``, the bytes of (depth, rows) elements."""
+    cdef Output to = output_of(out, codes.shape[0] * depth, on, off)
+    cdef CodeColumn column
+    if to.n_bytes == 0:
+        return
+    describe_codes(&column, codes, lut, 1)
+    encode_planes(&column.source, 1, depth, codes.shape[0], &to, num_threads)
 
 
 cdef struct BitsJob:
@@ -122,29 +128,42 @@ cdef void run_bit_chunk(
         begin += count
 
 
-def encode_bits(codes, table, unsigned char[:, ::1] out, int num_threads=1, Py_ssize_t result_bytes=0):
+cdef int write_bits(
+    const CodeSource *source, Py_ssize_t n_rows, unsigned char *out, Py_ssize_t n_classes, Py_ssize_t plane_bytes,
+    int num_threads, Py_ssize_t result_bytes,
+) except -1:
+    """Write the bits of ``n_classes`` classes, each ``plane_bytes`` after the one before; see `encode_bits`."""
+    cdef BitsJob job = BitsJob(
+        microkernels=microkernels, source=source, out=out, n_classes=n_classes, plane_bytes=plane_bytes,
+        is_streamed=False,
+    )
+    job.is_streamed = (
+        <size_t> max(result_bytes, job.n_classes * job.plane_bytes) > stream_bytes and job.microkernels.streams
+        and (<uintptr_t> job.out | <uintptr_t> job.plane_bytes) % 64 == 0
+    )
+    return for_each_chunk(
+        run_bit_chunk, &job, n_rows, CHUNK_BIT_ROWS, (job.n_classes + 7) // 8,
+        BIT_CODES_BYTES + OHF_BIT_SCRATCH, num_threads,
+    )
+
+
+def encode_bits(
+    const integer_t[::1] codes, const int32_t[::1] lut, unsigned char[:, ::1] out, int num_threads,
+    Py_ssize_t result_bytes,
+):
     """Write the one-hot encoding of one column of codes to ``out`` (classes, bytes), as bits.
 
     The lowest bit of a byte belongs to the first code. If a row of ``out`` has more bytes than its bits need, the
     extra bytes keep their values. If ``out`` is a part of a larger result, ``result_bytes`` is the size of the
     whole result. If the result is large and the rows begin at cache lines, the stores bypass the caches.
     """
-    cdef BitsJob job
-    cdef CodeColumns columns = CodeColumns([codes], [table], 1)
-    cdef Py_ssize_t n_bytes = (columns.n_rows + 7) // 8
+    cdef CodeColumn column
+    cdef Py_ssize_t n_bytes = (codes.shape[0] + 7) // 8
     if out.shape[0] == 0 or n_bytes == 0:
         return
     if out.shape[1] < n_bytes:
         raise ValueError(f"planes.encode_bits: a row must have at least {n_bytes} bytes, got {out.shape[1]}")
-    job = BitsJob(
-        microkernels=microkernels, source=columns.items, out=&out[0, 0], n_classes=out.shape[0],
-        plane_bytes=out.shape[1], is_streamed=False,
-    )
-    job.is_streamed = (
-        <size_t> max(result_bytes, job.n_classes * job.plane_bytes) > stream_bytes and job.microkernels.streams
-        and (<uintptr_t> job.out | <uintptr_t> job.plane_bytes) % 64 == 0
-    )
-    for_each_chunk(
-        run_bit_chunk, &job, columns.n_rows, CHUNK_BIT_ROWS, (job.n_classes + 7) // 8,
-        BIT_CODES_BYTES + OHF_BIT_SCRATCH, num_threads,
+    describe_codes(&column, codes, lut, 1)
+    write_bits(
+        &column.source, codes.shape[0], &out[0, 0], out.shape[0], out.shape[1], num_threads, result_bytes,
     )

@@ -12,8 +12,10 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, Output, output_of, read
-from onehot_fast._kernels.scan cimport index_t
+from onehot_fast._kernels.code_columns cimport (
+    CodeColumn, CodeColumns, CodeSource, Output, describe_codes, output_of, read,
+)
+from onehot_fast._kernels.index_types cimport index_t, integer_t
 from onehot_fast._kernels.simd cimport microkernels, ohf_fill, ohf_fill_init, ohf_microkernels
 
 cdef enum:
@@ -64,33 +66,44 @@ cdef void run_chunk(
             at += count
 
 
-def multi_hot(
-    const int64_t[::1] offsets, codes, table, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off, int num_threads=1,
-):
-    """Write ``on`` to ``out[row, column]`` for each code of each row, and ``off`` elsewhere.
-
-    ``table`` maps codes to columns.
-    """
+cdef int write_rows(
+    const int64_t[::1] offsets, const CodeSource *source, const Output *to, Py_ssize_t depth, int num_threads,
+) except -1:
+    """Write all rows; see `multi_hot`."""
     cdef Job job
     cdef ohf_fill fill
-    cdef Output to
-    cdef CodeColumns columns = CodeColumns([codes], [table], 4)
-    cdef Py_ssize_t n_rows = offsets.shape[0] - 1, depth = out.shape[1]
-    check_offsets(offsets, columns.n_rows)
-    to = output_of(out, n_rows * depth, on, off)
-    if to.n_bytes == 0:
-        return
     ohf_fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job = Job(
-        microkernels=microkernels, source=columns.items, fill=&fill, offsets=&offsets[0], out=to.data,
+        microkernels=microkernels, source=source, fill=&fill, offsets=&offsets[0], out=to.data,
         row_bytes=depth * to.width,
     )
-    for_each_chunk(run_chunk, &job, n_rows, 0, job.row_bytes, 4 * CODES, num_threads)
+    return for_each_chunk(run_chunk, &job, offsets.shape[0] - 1, 0, job.row_bytes, 4 * CODES, num_threads)
 
 
-def multi_hot_count(const int64_t[::1] offsets, codes, table, index_t[:, ::1] out):
-    """Add 1 to ``out[row, column]`` for every code of each row; ``table`` maps codes to columns."""
-    cdef CodeColumns columns = CodeColumns([codes], [table], 4)
+def multi_hot(
+    const int64_t[::1] offsets, const integer_t[::1] codes, const int32_t[::1] lut, unsigned char[::1] out,
+    Py_ssize_t depth, cnp.ndarray on, cnp.ndarray off, int num_threads,
+):
+    """Write ``on`` at the feature of each code of each row, and ``off`` elsewhere.
+
+    ``out`` has the bytes of (rows, depth) elements, and ``lut`` maps codes to features.
+    """
+    cdef Output to
+    cdef CodeColumn column
+    check_offsets(offsets, codes.shape[0])
+    to = output_of(out, (offsets.shape[0] - 1) * depth, on, off)
+    if to.n_bytes == 0:
+        return
+    describe_codes(&column, codes, lut, 4)
+    write_rows(offsets, &column.source, &to, depth, num_threads)
+
+
+def multi_hot_count(const int64_t[::1] offsets, codes, lut, index_t[:, ::1] out):
+    """Add 1 to ``out[row, feature]`` for every code of each row; ``lut`` maps codes to features.
+
+    Here the fused type is that of the counts. A second one, of the codes, would compile the kernel 80 times.
+    """
+    cdef CodeColumns columns = CodeColumns([codes], [lut], 4)
     cdef int32_t block[FEW_CODES]
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
     check_offsets(offsets, columns.n_rows)
@@ -152,17 +165,35 @@ cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexc
     return n_distinct
 
 
+cdef Py_ssize_t write_csr(
+    const int64_t[::1] offsets, const CodeSource *source, int32_t[::1] indices, int64_t[::1] indptr,
+    int64_t[::1] counts, Py_ssize_t n_features,
+) except -1 nogil:
+    """Fill the arrays of a CSR matrix, and return the number of stored elements; see `csr`."""
+    cdef Py_ssize_t row, n, total = 0
+    indptr[0] = 0
+    for row in range(offsets.shape[0] - 1):
+        n = offsets[row + 1] - offsets[row]
+        if n > 0:
+            read(source, offsets[row], n, 0, n_features, &indices[total])
+            n = drop_negative(&indices[total], n)
+            sort_row(&indices[total], n)
+            total += merge_row(&indices[total], n, &counts[total])
+        indptr[row + 1] = total
+    return total
+
+
 def csr(
-    const int64_t[::1] offsets, codes, table, int32_t[::1] indices, int64_t[::1] indptr, int64_t[::1] counts,
-    Py_ssize_t n_columns,
+    const int64_t[::1] offsets, const integer_t[::1] codes, const int32_t[::1] lut, int32_t[::1] indices,
+    int64_t[::1] indptr, int64_t[::1] counts, Py_ssize_t n_features,
 ):
     """Fill ``indptr`` (rows + 1), ``indices`` and ``counts`` (at least one element per code) as canonical CSR.
 
     Return the number of stored elements.
     """
-    cdef CodeColumns columns = CodeColumns([codes], [table], 4)
-    cdef Py_ssize_t row, n, total = 0, room = indices.shape[0]
-    check_offsets(offsets, columns.n_rows)
+    cdef CodeColumn column
+    cdef Py_ssize_t room = indices.shape[0], n_stored
+    check_offsets(offsets, codes.shape[0])
     if (
         indptr.shape[0] != offsets.shape[0]
         or room < offsets[offsets.shape[0] - 1] - offsets[0] or counts.shape[0] < room
@@ -170,14 +201,7 @@ def csr(
         raise ValueError(
             "ragged.csr: indptr must be as long as offsets, and indices and counts must have one element per code"
         )
-    indptr[0] = 0
+    describe_codes(&column, codes, lut, 4)
     with nogil:
-        for row in range(offsets.shape[0] - 1):
-            n = offsets[row + 1] - offsets[row]
-            if n > 0:
-                read(columns.items, offsets[row], n, 0, n_columns, &indices[total])
-                n = drop_negative(&indices[total], n)
-                sort_row(&indices[total], n)
-                total += merge_row(&indices[total], n, &counts[total])
-            indptr[row + 1] = total
-    return total
+        n_stored = write_csr(offsets, &column.source, indices, indptr, counts, n_features)
+    return n_stored

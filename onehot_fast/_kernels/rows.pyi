@@ -5,23 +5,23 @@ import numpy.typing as npt
 
 def encode(
     indices: npt.NDArray[Any],
-    out: npt.NDArray[Any],
+    out: npt.NDArray[np.uint8],
     depth: int,
     inner: int,
     on: npt.NDArray[Any],
     off: npt.NDArray[Any],
-    *,
-    wrap: bool = False,
-    ignore_index: int | None = None,
-    num_threads: int = 1,
-    zeroed: bool = False,
+    wrap: bool,
+    ignore_index: int | None,
+    num_threads: int,
+    zeroed: bool,
 ) -> None: ...
 def encode_matrix(
     codes: list[npt.NDArray[Any]],
-    tables: list[npt.NDArray[np.int32] | None],
-    out: npt.NDArray[Any],
+    luts: list[npt.NDArray[np.int32] | None],
+    out: npt.NDArray[np.uint8],
+    depth: int,
     on: npt.NDArray[Any],
     off: npt.NDArray[Any],
-    num_threads: int = 1,
-    zeroed: bool = False,
+    num_threads: int,
+    zeroed: bool,
 ) -> None: ...

@@ -27,8 +27,9 @@ cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport (
-    CodeColumns, CodeSource, Output, index_type_bytes, index_type_of, output_of, read,
+    CodeColumns, CodeSource, Output, output_of, read,
 )
+from onehot_fast._kernels.index_types cimport index_t, index_type_bytes, index_type_of
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
     OHF_PAD, OHF_SCRATCH, OHF_SPAN32, microkernels, ohf_can_expand, ohf_fill, ohf_fill_init, ohf_microkernels,
@@ -184,22 +185,21 @@ cdef int expand(Job *job, Py_ssize_t n_rows, int num_threads) except -1:
 
 
 def encode(
-    cnp.ndarray indices, cnp.ndarray out, Py_ssize_t depth, Py_ssize_t inner, cnp.ndarray on, cnp.ndarray off,
-    *, bint wrap=False, ignore_index=None, int num_threads=1, bint zeroed=False,
+    const index_t[::1] indices, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t inner,
+    cnp.ndarray on, cnp.ndarray off, bint wrap, ignore_index, int num_threads, bint zeroed,
 ):
-    """Write the one-hot encoding of contiguous indices to ``out`` (outer, depth, inner).
+    """Write the one-hot encoding of the indices to ``out``, the bytes of (outer, depth, inner) elements.
 
     If ``zeroed``, the system has just allocated ``out``, and all its bytes are 0.
     """
     cdef ohf_policy policy = policy_of(depth, wrap, ignore_index)
-    cdef int index_type = index_type_of(indices)
-    cdef Py_ssize_t n = cnp.PyArray_SIZE(indices)
+    cdef Py_ssize_t n = indices.shape[0]
     cdef Output to = output_of(out, n * depth, on, off)
     if to.n_bytes == 0:
         return
     if inner < 1 or n % inner != 0:
         raise ValueError(f"rows.encode: inner must divide the number of indices ({n}), got {inner}")
-    encode_indices(cnp.PyArray_DATA(indices), index_type, &policy, n, inner, &to, num_threads, zeroed)
+    encode_indices(&indices[0], index_type_of(&indices[0]), &policy, n, inner, &to, num_threads, zeroed)
 
 
 cdef struct MatrixJob:
@@ -284,23 +284,23 @@ cdef void write_matrix_chunk(
 
 
 def encode_matrix(
-    list codes, list tables, cnp.ndarray out, cnp.ndarray on, cnp.ndarray off,
-    int num_threads=1, bint zeroed=False,
+    list codes, list luts, unsigned char[::1] out, Py_ssize_t depth, cnp.ndarray on, cnp.ndarray off,
+    int num_threads, bint zeroed,
 ):
-    """Encode several columns of codes into ``out`` (rows, columns), in one pass.
+    """Encode several columns of codes into ``out``, the bytes of (rows, depth) elements, in one pass.
 
-    A table maps each code to a column of ``out``, or to -1 for no column. Its last entry applies to values that
-    are not codes. If a table is None, each code is the number of its column. ``zeroed`` is explained in `encode`.
+    A look-up table maps each code to a feature, which is a column of ``out``, or to -1 for no feature.
+    `CodeColumns` explains look-up tables, and `encode` explains ``zeroed``.
     """
     cdef MatrixJob job
     cdef ohf_fill fill
-    cdef CodeColumns columns = CodeColumns(codes, tables, 4)
-    cdef Py_ssize_t depth = out.shape[1], window_rows
+    cdef CodeColumns columns = CodeColumns(codes, luts, 4)
+    cdef Py_ssize_t window_rows
     cdef Output to = output_of(out, columns.n_rows * depth, on, off)
     if to.n_bytes == 0:
         return
     if depth > 0x7fffffff:
-        raise ValueError(f"rows.encode_matrix: out must have fewer than 2**31 columns, got {depth}")
+        raise ValueError(f"rows.encode_matrix: out must have fewer than 2**31 features, got {depth}")
     ohf_fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job = MatrixJob(
         microkernels=microkernels, sources=columns.items, fill=&fill, out=to.data, n_columns=columns.n_columns,

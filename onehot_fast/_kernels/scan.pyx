@@ -7,6 +7,8 @@ with an index out of range, and only this block is searched.
 
 from libc.stdint cimport int64_t, uint64_t
 
+from onehot_fast._kernels.index_types cimport index_t, integer_t
+
 import numpy as np
 
 cdef extern from "_runtime/once.h":

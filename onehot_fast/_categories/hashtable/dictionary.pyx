@@ -21,7 +21,7 @@ from onehot_fast._arrow.array cimport Array
 from onehot_fast._arrow.schema cimport offset_at
 from onehot_fast._categories.hashtable.abi cimport *
 from onehot_fast._categories.strings cimport Strings, new_strings
-from onehot_fast._kernels.scan cimport integer_t
+from onehot_fast._kernels.index_types cimport integer_t
 from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
 
 import os
