@@ -177,7 +177,8 @@ def one_hot(
         index becomes a row of ``s / depth``: exclude such rows from the loss.
     out : ndarray, optional
         The array to write the result to. It must have the shape and dtype of the result, be
-        writable and not overlap the indices; any strides are accepted.
+        writable and not overlap the indices; any strides are accepted. It is unchanged after an
+        error, unless an element is unknown: its content is then undefined.
     num_threads : int, optional
         The number of threads. By default, it depends on the size of the result.
 
@@ -287,15 +288,11 @@ def one_hot(
     target = cells
     if not is_plain:  # the kernel writes a mask, with which NumPy fills the cells
         target, zeroed = _allocate(shape, np.dtype(np.bool_))
-    dispatch.encode(
-        labels.array,
+    labels.encode(
         target,
-        n_classes,
         math.prod(labels.shape[position:]),
         on if is_plain else np.array(True),
         off if is_plain else np.array(False),
-        wrap=negative_indices == "normalize",
-        ignore_index=labels.ignored,
         num_threads=threads,
         zeroed=zeroed,
     )
@@ -352,11 +349,30 @@ class _Indices:
             self.ignored,
         )
 
+    def encode(
+        self,
+        out: npt.NDArray[Any],
+        inner: int,
+        on: npt.NDArray[Any],
+        off: npt.NDArray[Any],
+        **options: Any,
+    ) -> None:
+        """Write the result to `out`, a C-contiguous array."""
+        dispatch.encode(
+            self.array,
+            out,
+            self.n_classes,
+            inner,
+            on,
+            off,
+            wrap=self._negative == "normalize",
+            ignore_index=self.ignored,
+            **options,
+        )
+
 
 class _Elements:
     """Elements of any type, whose classes are listed in order."""
-
-    ignored: int | None = None  # elements to leave out have no class, like unknown ones
 
     def __init__(self, array: Any, categories: Any, handle_unknown: Any, ignore_index: Any) -> None:
         # The module is imported here, because most calls do not need it.
@@ -368,7 +384,6 @@ class _Elements:
         self._elements = Elements.read(array, "indices")
         self.shape = self._classes.shape_of(self._elements.shape, "indices")
         self._coded = self._classes.code(self._elements, "indices")
-        self.array = self._coded.classes(0, math.prod(self.shape))
         array = self._elements.array
         self.source = self._coded.integers if array is None else array
 
@@ -378,14 +393,28 @@ class _Elements:
         return len(self._classes)
 
     def check(self) -> None:
-        """Raise an error that names the first elements that have no class."""
-        if self._is_strict and self.array.size and int(self.array.min()) == -2:
+        """Check nothing: the kernel finds unknown elements while it writes the result."""
+
+    def encode(
+        self,
+        out: npt.NDArray[Any],
+        inner: int,
+        on: npt.NDArray[Any],
+        off: npt.NDArray[Any],
+        **options: Any,
+    ) -> None:
+        """Write the result to `out`; then raise an error if an element has no class."""
+        coded = self._coded
+        has_unknown = dispatch.encode_integers(
+            coded.integers, coded.lut, coded.low, out, self.n_classes, inner, on, off, **options
+        )
+        if self._is_strict and (has_unknown or not self.n_classes):
             from onehot_fast._categories.classes import unknown_message
             from onehot_fast._reports.unknown import UnknownValueError
 
-            raise UnknownValueError(
-                unknown_message(self._classes, self._elements, self._coded, self.shape, "indices")
-            )
+            message = unknown_message(self._classes, self._elements, coded, self.shape, "indices")
+            if message:
+                raise UnknownValueError(message)
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], bool]:

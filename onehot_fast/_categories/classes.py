@@ -131,9 +131,8 @@ class Scalars:
         """Return Booleans as bytes; each byte that is not 0 is True."""
         known, classes = self._numbers_of_kind("int64")
         class_of = dict(zip(known.tolist(), classes.tolist(), strict=True))
-        lut = np.full(257, class_of.get(1, UNKNOWN), np.int32)
-        lut[0], lut[-1] = class_of.get(0, UNKNOWN), UNKNOWN
-        return Coded(bits, lut, 0)
+        both = [class_of.get(0, UNKNOWN), class_of.get(1, UNKNOWN)]  # the last is of all but 0
+        return Coded(bits, np.array(both, np.int32), 0)
 
     def _numbers_of_kind(self, kind: Kind) -> tuple[AnyArray, npt.NDArray[np.int32]]:
         """Return the known numbers that a kind of `Dictionary` can hold, and their classes."""
@@ -252,7 +251,7 @@ def unknown_message(
     shape: tuple[int, ...],
     name: str,
 ) -> str:
-    """Return the message that names the first elements without a class and where they are."""
+    """Return the message that names the first unknown elements and where they are, or ""."""
     found: dict[str, str] = {}
     first: Any = None
     for position in coded.unknown():
@@ -262,6 +261,8 @@ def unknown_message(
         first = value if len(found) == 1 else first
         if len(found) == MAX_SHOWN:
             break
+    if not found:
+        return ""
     (text, place), *others = found.items()
     more = "".join(f", {other} at {where}" for other, where in others)
     return (
