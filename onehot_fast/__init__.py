@@ -48,6 +48,7 @@ except ImportError as _error:
     ) from _error
 
 if TYPE_CHECKING:
+    from onehot_fast._categories.classes import distinct_classes
     from onehot_fast._categories.column import Column
     from onehot_fast.encoder import (
         Check,
@@ -70,15 +71,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Check", "Column", "Encoder", "Estimate", "Listing", "OneHotMatrix", "Special",
     "UnknownValueError", "UnknownValueWarning", "__version__", "build_info", "cache_info", "decode",
-    "decode_sequences", "distinct_labels", "empty", "empty_cache", "infer_shape", "lowercase_mask",
-    "multi_hot", "one_hot", "one_hot_sequences", "tokenize_sequences",
+    "decode_sequences", "distinct_classes", "distinct_labels", "empty", "empty_cache", "infer_shape",
+    "lowercase_mask", "multi_hot", "one_hot", "one_hot_sequences", "tokenize_sequences",
 ]  # fmt: skip
 
 # Names of other modules are imported at their first use, because importing them here would triple
 # the time of `import onehot_fast`. Names that are not listed are in the module `encoder`.
 _MODULES = {
-    "Column": "_categories.column", "OneHotMatrix": "implicit", "distinct_labels": "ragged",
-    "multi_hot": "ragged",
+    "Column": "_categories.column", "OneHotMatrix": "implicit",
+    "distinct_classes": "_categories.classes", "distinct_labels": "ragged", "multi_hot": "ragged",
     **dict.fromkeys(
         ("decode_sequences", "lowercase_mask", "one_hot_sequences", "tokenize_sequences"),
         "sequences",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import onehot_fast
+from onehot_fast import UnknownValueError
 from onehot_fast.adapter import (
     Categories,
     CodedColumn,
@@ -53,6 +55,8 @@ def one_hot(
     *,
     categories: Any = None,
     depth: Any = None,
+    handle_unknown: Literal["ignore", "error"] | None = None,
+    out_of_range: Literal["ignore", "error"] = "ignore",
     layout: Layout = "tensor",
     dtype: npt.DTypeLike = np.uint8,
     num_threads: int | None = None,
@@ -68,6 +72,12 @@ def one_hot(
         values. A Boolean array of only True has one class; pass [False, True] for two.
     depth : int, optional
         The number of classes. If given, `array` contains class labels from 0 to depth - 1.
+    handle_unknown : {"ignore", "error"}, optional
+        Whether a value that is not in `categories` becomes zeros, which is the default, or raises
+        an error. It needs `categories`. A missing value is never unknown.
+    out_of_range : {"ignore", "error"}, default "ignore"
+        Whether a label that is negative or at least `depth` becomes zeros or raises an error. It
+        needs `depth`.
     layout : {"tensor", "array", "struct", "columns", "dictionary"}, default "tensor"
         "tensor" (one-dimensional) and "array" (fixed-size lists) store rows contiguously, as bytes
         if the dtype is bool. "struct" and "columns" have a field per class, bit-packed for bool.
@@ -89,7 +99,7 @@ def one_hot(
         contain integers, or an argument has the wrong type.
     ValueError
         Both `categories` and `depth` are given, two classes are equal, two fields would have the
-        same name, or an index is outside its dictionary.
+        same name, an index is outside its dictionary, or a value or a label is rejected.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -107,7 +117,16 @@ def one_hot(
     check_choice(layout, "layout", LAYOUTS)
     element = number_dtype(dtype, "dtype").newbyteorder("=")
     arrow_type(element)
+    check_choice(out_of_range, "out_of_range", ("ignore", "error"))
+    if handle_unknown is not None:
+        check_choice(handle_unknown, "handle_unknown", ("ignore", "error"))
+    if (handle_unknown is not None and categories is None) or (
+        out_of_range == "error" and depth is None
+    ):
+        raise TypeError("handle_unknown needs categories, and out_of_range='error' needs depth")
     coded, known = _read(array, categories, depth, element)
+    if "error" in (handle_unknown, out_of_range):
+        _check_classes(array, coded, len(known), "depth" if categories is None else "categories")
     if layout == "tensor" or layout == "array":
         matrix = write.rows([coded], row_element(element), num_threads=num_threads)
         kind = rows_type(matrix.dtype, matrix.shape[1], layout)
@@ -150,6 +169,22 @@ def _read(
         return coded, found.take(order).to_array()
     schema = ColumnSchema.declared(categories, element)
     return code_column(schema, column), schema.known.to_array()
+
+
+def _check_classes(array: Any, coded: CodedColumn, n_classes: int, option: str) -> None:
+    """Raise an error for the first value that is neither missing nor a class."""
+    values = as_column(array)
+    features = coded.features()
+    if option == "depth":  # negative labels are not missing
+        nulls = pc.is_null(plain_array(values)).to_numpy(zero_copy_only=False)
+        is_absent = np.asarray(nulls, np.bool_)
+    else:
+        is_absent = coded.codes < 0
+    is_invalid = ~is_absent & ((features < 0) | (features >= n_classes))
+    if is_invalid.any():
+        row = int(np.argmax(is_invalid))
+        expected = f"in [0, {n_classes})" if option == "depth" else "one of the categories"
+        raise UnknownValueError(f"array[{row}] must be {expected}, got {values[row].as_py()!r}")
 
 
 class OneHotArray:

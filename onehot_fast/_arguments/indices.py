@@ -114,6 +114,12 @@ def integers_of(value: object, name: str, accepted: str) -> list[int]:
     return [as_integer(each, name, accepted) for each in items_of(value, name)]
 
 
+def fits(number: int, dtype: np.dtype[Any]) -> bool:
+    """Tell whether a dtype of integers can hold a number."""
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= number <= limits.max)
+
+
 def _reachable(number: int, dtype: np.dtype[Any]) -> int | None:
     """Return the index to ignore, or None if an index of this dtype cannot equal it."""
     # Float indices are truncated to int64 before they are compared.

@@ -64,55 +64,18 @@ def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
     return n_bytes
 
 
-def infer_shape(
-    indices_shape: Sequence[Dimension] | None, depth: Any, axis: int = -1
-) -> tuple[Dimension, ...] | None:
-    """Infer the shape of the result of `one_hot` from indices whose dimensions may be unknown.
+def known_depth(depth: Any) -> Dimension:
+    """Return a depth that may be symbolic (a str) or unknown (None, an empty array)."""
+    if depth is None or isinstance(depth, str):
+        return depth
+    return normalize_depth(depth) if np.size(depth) else None
 
-    Parameters
-    ----------
-    indices_shape : sequence of (int, str or None), or None
-        Known (int), symbolic (str) and unknown (None) dimensions; None if the rank is unknown.
-    depth : int, float, array of one element, str or None
-        A number as in `one_hot`. A str is a symbolic dimension. None or an empty array means that
-        the depth is unknown.
-    axis : int, default -1
-        The position of the new dimension in the output.
 
-    Returns
-    -------
-    tuple of (int, str or None), or None
-        None if `indices_shape` is None.
+def known_dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
+    """Return `shape` as a tuple, in which -1, an unknown dimension, becomes None.
 
-    Raises
-    ------
-    TypeError
-        A dimension, `depth` or `axis` has the wrong type, for example bool.
-    ValueError
-        A dimension or `depth` is negative, `depth` is NaN or infinite, or `axis` is out of range.
-
-    Examples
-    --------
-    >>> infer_shape(("batch", 28, None), 10, axis=1)
-    ('batch', 10, 28, None)
-    >>> infer_shape((4,), None)
-    (4, None)
-    >>> infer_shape(None, 10) is None
-    True
+    Raise an error unless each item is an int >= -1, a str or None.
     """
-    dimensions = None if indices_shape is None else _dimensions(indices_shape)
-    size = depth
-    if depth is not None and not isinstance(depth, str):
-        size = normalize_depth(depth) if np.size(depth) else None
-    if dimensions is None:
-        as_integer(axis, "axis")
-        return None
-    position = normalize_axis(axis, len(dimensions) + 1, "indices", len(dimensions))
-    return insert_depth(dimensions, size, position)
-
-
-def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
-    """Return `shape` as a tuple; raise an error unless each item is an int >= 0, a str or None."""
     if isinstance(shape, str) or not isinstance(shape, Iterable):
         raise TypeError(
             f"indices_shape must be None or a sequence of int, str or None, got {shown(shape)}"
@@ -121,8 +84,12 @@ def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
     for i, size in enumerate(dimensions):
         if size is not None and not isinstance(size, str):
             dimensions[i] = as_integer(size, f"indices_shape[{i}]")
-            if dimensions[i] < 0:
-                raise ValueError(f"indices_shape[{i}] must be at least 0, got {dimensions[i]}")
+            if dimensions[i] < -1:
+                raise ValueError(
+                    f"indices_shape[{i}] must be at least 0, or -1 or None if it is unknown, got"
+                    f" {dimensions[i]}"
+                )
+            dimensions[i] = None if dimensions[i] == -1 else dimensions[i]
     return tuple(dimensions)
 
 

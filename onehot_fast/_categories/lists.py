@@ -49,14 +49,22 @@ class Rows(NamedTuple):
     codes_are_classes: bool = True
 
     @classmethod
-    def read(cls, rows: Any, offsets: Any = None, sep: str | None = None) -> Rows:
-        """Read rows from lists, a matrix, strings with `sep`, or flat elements with `offsets`."""
+    def read(
+        cls, rows: Any, offsets: Any = None, sep: str | None = None, *, has_last: bool = True
+    ) -> Rows:
+        """Read rows from lists, a matrix, strings with `sep`, or flat elements with `offsets`.
+
+        If not `has_last`, the offsets lack the last one, the number of elements.
+        """
         if offsets is not None:
-            return _flat(rows, offsets)
+            read = _flat(rows, offsets, has_last=has_last)
+            if has_last:
+                return read
+            return read._replace(offsets=np.append(read.offsets, len(read.elements)))
         library = reader_of(rows)
         if library is not None and hasattr(integration(library), "read_lists") and sep is None:
-            read: Rows = integration(library).read_lists(rows)
-            return cls(read.offsets, *_classes_or_labels(read.elements))
+            lists: Rows = integration(library).read_lists(rows)
+            return cls(lists.offsets, *_classes_or_labels(lists.elements))
         if sep is not None:
             return _separated(rows, sep)
         if is_array_like(rows):
@@ -111,13 +119,13 @@ def _matrix(rows: Any) -> Rows:
     raise ValueError(f"rows must have two dimensions, got shape {array.shape}")
 
 
-def _flat(elements: Any, offsets: Any) -> Rows:
+def _flat(elements: Any, offsets: Any, *, has_last: bool) -> Rows:
     """Return rows of flat elements. The values of the offsets are not checked here."""
     starts = integer_array(offsets, "offsets")
-    if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
+    if starts.dtype.kind not in "iu" or starts.ndim != 1 or (has_last and len(starts) == 0):
         raise ValueError(
-            "offsets must be a one-dimensional array of n_rows + 1 integers, got dtype"
-            f" {starts.dtype} and shape {starts.shape}"
+            f"offsets must be a one-dimensional array of n_rows{' + 1' * has_last} integers, got"
+            f" dtype {starts.dtype} and shape {starts.shape}"
         )
     starts = np.array(starts, np.int64)  # a copy that callers cannot change
     return Rows(starts, *_elements(elements))

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t
 cimport numpy as cnp
 
 from onehot_fast._kernels.index_types cimport index_type_of, integer_t
-from onehot_fast._kernels.simd cimport ohf_lut, ohf_map, ohf_narrow, ohf_policy
+from onehot_fast._kernels.simd cimport microkernels, ohf_lut, ohf_map, ohf_narrow, ohf_policy
 
 cdef struct CodeSource:
     const char *indices
@@ -39,6 +39,16 @@ cdef inline bint read(
     return False
 
 
+cdef inline void set_code_bytes(CodeSource *source, int code_bytes) noexcept nogil:
+    """Choose the functions that return codes of 1 or 4 bytes."""
+    if source.lut != NULL:
+        source.map = microkernels.map8[source.index_type] if code_bytes == 1 else microkernels.map32[source.index_type]
+    else:
+        source.narrow = (
+            microkernels.narrow8[source.index_type] if code_bytes == 1 else microkernels.narrow32[source.index_type]
+        )
+
+
 cdef struct Output:
     unsigned char *data
     Py_ssize_t n_bytes
@@ -59,6 +69,7 @@ cdef int describe(
     CodeSource *source, ohf_lut *room, const ohf_policy *policy, const void *codes, int index_type,
     Py_ssize_t n_rows, const int32_t *lut, Py_ssize_t n_entries, int code_bytes,
 ) except -1
+cdef void find_few(ohf_lut *lut, int index_type) noexcept nogil
 cdef int describe_one(
     CodeColumn *column, const void *codes, int index_type, Py_ssize_t n_rows, const int32_t[::1] lut,
     int code_bytes,

@@ -9,7 +9,7 @@ such a border, because the codes of each column may have another type: it takes 
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
-from libc.stdint cimport INT64_MAX, UINT32_MAX, int16_t, int32_t, int64_t
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 cimport numpy as cnp
 
@@ -17,7 +17,9 @@ import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.index_types cimport index_type_bytes, integer_t
-from onehot_fast._kernels.simd cimport OHF_F32, OHF_SPAN8, microkernels, ohf_lut, policy_of
+from onehot_fast._kernels.simd cimport (
+    OHF_F32, OHF_FEW, OHF_FEW_CODES, OHF_SPAN8, OHF_UNKNOWN, microkernels, ohf_lut, policy_of,
+)
 
 cnp.import_array()
 
@@ -86,6 +88,9 @@ cdef int describe(
     source.lut = room
     room.entries = lut
     room.n_codes = n_entries - 1
+    room.low = 0
+    room.unknown = NULL
+    room.n_few = 0
     # Check only tables shorter than the column, so that the check costs less time than it saves.
     room.only_adds = 0 < n_entries - 1 <= n_rows and only_adds(lut, n_entries - 1)
     return 0
@@ -106,6 +111,31 @@ cdef int describe_one(
     return describe(
         &column.source, &column.lut, NULL, codes, index_type, n_rows, entries, lut.shape[0], code_bytes,
     )
+
+
+cdef uint8_t few_class(int32_t entry) noexcept nogil:
+    """Return an entry of a look-up table as ``ohf_lut.few_classes`` stores it."""
+    return <uint8_t> (OHF_FEW_CODES if entry == OHF_UNKNOWN else 255 if entry < 0 else entry)
+
+
+cdef void find_few(ohf_lut *lut, int index_type) noexcept nogil:
+    """List the values that have another class than most, if comparing them is faster than a look-up."""
+    cdef int32_t last = lut.entries[lut.n_codes]
+    cdef uint64_t i
+    cdef Py_ssize_t width = index_type_bytes(index_type), n = 0
+    cdef Py_ssize_t most = OHF_FEW if width == 1 else OHF_FEW // 4 if width == 2 else 0
+    if last >= OHF_FEW_CODES:
+        return
+    for i in range(lut.n_codes):
+        if lut.entries[i] == last:
+            continue
+        if n == most or lut.entries[i] >= OHF_FEW_CODES:
+            return
+        lut.few_values[n] = <uint16_t> (lut.low + i)
+        lut.few_classes[n] = few_class(lut.entries[i])
+        n += 1
+    lut.other_class = few_class(last)
+    lut.n_few = <int> n
 
 
 cdef class CodeColumns:

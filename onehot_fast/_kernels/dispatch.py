@@ -28,8 +28,8 @@ from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 
 __all__ = [
     "INDEX_DTYPES", "count", "csc", "csr", "decode", "decode_bits", "encode", "encode_bits",
-    "encode_block", "encode_matrix", "first_invalid", "get_stream_bytes", "multi_hot",
-    "multi_hot_count", "multi_hot_csr", "recode", "stream_fill",
+    "encode_block", "encode_integers", "encode_matrix", "first_invalid", "get_stream_bytes",
+    "multi_hot", "multi_hot_count", "multi_hot_csr", "recode", "stream_fill",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -72,6 +72,7 @@ _csc = _Specialisations(sparse.csc, _POSITIONS)
 _csr = _Specialisations(sparse.csr, _POSITIONS)
 _decode = _Specialisations(decode_words, _WORDS)
 _encode = _Specialisations(rows.encode, _INDICES)
+_encode_integers = _Specialisations(rows.encode_integers, _CODES)
 _encode_bits = _Specialisations(planes.encode_bits, _CODES)
 _encode_block = _Specialisations(planes.encode_block, _CODES)
 _first_invalid = _Specialisations(scan.first_invalid, _INDICES)
@@ -103,6 +104,28 @@ def encode(
     kernel = _encode[indices.dtype]
     flat, cells = indices.ravel(), bytes_of(out)  # a new view, also of a vector
     kernel(flat, cells, depth, inner, on, off, wrap, ignore_index, num_threads, zeroed)
+
+
+def encode_integers(
+    integers: AnyArray,
+    lut: Lut,
+    low: int,
+    out: AnyArray,
+    depth: int,
+    inner: int,
+    on: AnyArray,
+    off: AnyArray,
+    *,
+    num_threads: int = 1,
+    zeroed: bool = False,
+) -> bool:
+    """Write the one-hot encoding of the classes of integers to `out`; see `rows.encode_integers`.
+
+    Return whether an integer is unknown, which is the entry -2 of the look-up table.
+    """
+    return _encode_integers[integers.dtype](
+        integers.reshape(-1), lut, low, _bytes_of(out), depth, inner, on, off, num_threads, zeroed
+    )
 
 
 def encode_matrix(

@@ -48,13 +48,23 @@ typedef struct {
     int wrap;              /* an index k from -depth to -1 means class k + depth */
 } ohf_policy;
 
-/* A look-up table maps the codes of one column to classes. An entry of -1 means no class. The last entry belongs to
- * every value that is no code, such as a missing value. The window is that of ohf_policy. */
+#define OHF_UNKNOWN (-2)                   /* an entry of a look-up table for values that set a flag */
+#define OHF_FEW 32                         /* so many values are compared one by one, instead of a look-up */
+#define OHF_FEW_CODES 254                  /* their classes are smaller; 254 stands for OHF_UNKNOWN, 255 for no class */
+
+/* A look-up table maps the codes of one column to classes. An entry of -1 means no class, and so does OHF_UNKNOWN. The
+ * last entry belongs to every value that is no code, such as a missing value. The window is that of ohf_policy. */
 typedef struct {
     const int32_t *entries;
     uint64_t n_codes;      /* the look-up table has n_codes + 1 entries */
     int only_adds;         /* for each code i, entries[i] == entries[0] + i, so that an addition replaces the look-up */
     uint64_t base, span;
+    uint64_t low;          /* entry i belongs to the value low + i, modulo 2**64 */
+    int *unknown;          /* the flag that an entry of OHF_UNKNOWN sets, or NULL */
+    /* If n_few is not 0, the values of one or two bytes whose entry differs from the last one, and their classes. */
+    int n_few;
+    uint16_t few_values[OHF_FEW];
+    uint8_t few_classes[OHF_FEW], other_class;
 } ohf_lut;
 
 /* A column of which a code c from 0 to `top` has the position first + c, which fits int32. Every other value has no

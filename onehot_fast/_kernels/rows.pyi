@@ -15,6 +15,18 @@ def encode(
     num_threads: int,
     zeroed: bool,
 ) -> None: ...
+def encode_integers(
+    integers: npt.NDArray[Any],
+    lut: npt.NDArray[np.int32],
+    low: int,
+    out: npt.NDArray[np.uint8],
+    depth: int,
+    inner: int,
+    on: npt.NDArray[Any],
+    off: npt.NDArray[Any],
+    num_threads: int,
+    zeroed: bool,
+) -> bool: ...
 def encode_matrix(
     codes: list[npt.NDArray[Any]],
     luts: list[npt.NDArray[np.int32] | None],

@@ -39,19 +39,19 @@ f) Several columns. `encode_matrix`, `sparse.csr`, `sparse.csc` and the kernels 
    border: `CodeColumns` checks each array and describes it by its address and the number of its type.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uintptr_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t, uintptr_t
 
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport (
-    CodeColumns, CodeSource, Output, output_of, read,
+    CodeColumn, CodeColumns, CodeSource, Output, describe_codes, find_few, output_of, read, set_code_bytes,
 )
-from onehot_fast._kernels.index_types cimport index_t, index_type_bytes, index_type_of
+from onehot_fast._kernels.index_types cimport index_t, index_type_bytes, index_type_of, integer_t
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
     OHF_PAD, OHF_SCRATCH, OHF_SPAN32, microkernels, ohf_can_expand, ohf_fill, ohf_fill_init, ohf_microkernels,
-    ohf_narrow, ohf_plan, ohf_plan_init, ohf_policy, ohf_rows, policy_of, stream_bytes,
+    ohf_plan, ohf_plan_init, ohf_policy, ohf_rows, policy_of, stream_bytes,
 )
 
 cnp.import_array()
@@ -78,14 +78,12 @@ cdef enum:
 
 cdef struct Job:
     const ohf_microkernels *microkernels
-    ohf_narrow narrow
+    const CodeSource *source
     ohf_rows write              # NULL: expand
-    const ohf_policy *policy
     const ohf_fill *fill
     const ohf_plan *plan
-    const char *indices
     unsigned char *out
-    size_t index_bytes          # bytes of the indices of a group
+    Py_ssize_t depth
     size_t group_bytes
 
 
@@ -98,7 +96,7 @@ cdef void expand_chunk(
     cdef Py_ssize_t count
     while row < end:
         count = min(end - row, <Py_ssize_t> EXPAND_CODES)
-        job.narrow(job.indices + row * job.index_bytes, count, job.policy, codes)
+        read(job.source, row, count, 0, job.depth, codes)
         job.microkernels.rows_expand(codes, count, job.plan, job.fill, job.out + row * job.group_bytes)
         row += count
 
@@ -114,20 +112,20 @@ cdef void write_chunk(
     cdef int32_t *codes = <int32_t *> workspace
     cdef unsigned char *scratch = workspace + CODES_BYTES
     cdef unsigned char *out
-    cdef ohf_policy policy = job.policy[0]
     cdef ohf_fill fill = job.fill[0]
-    cdef Py_ssize_t count
+    cdef Py_ssize_t count, base, span
     if job.write == job.microkernels.rows_scratch:
         job.microkernels.fill(scratch, OHF_SCRATCH + 64, &fill)
     while group < end:
         count = min(end - group, <Py_ssize_t> (CODES // fill.inner))
-        policy.base = 0
-        while policy.base < policy.depth:
-            policy.span = fill.depth = min(policy.depth - policy.base, OHF_SPAN32)
-            out = job.out + group * job.group_bytes + policy.base * fill.inner * fill.width
-            job.narrow(job.indices + group * job.index_bytes, count * fill.inner, &policy, codes)
+        base = 0
+        while base < job.depth:
+            span = min(job.depth - base, <Py_ssize_t> OHF_SPAN32)
+            fill.depth = span
+            out = job.out + group * job.group_bytes + base * fill.inner * fill.width
+            read(job.source, group * fill.inner, count * fill.inner, base, span, codes)
             job.write(codes, count, &fill, out, scratch)
-            policy.base += policy.span
+            base += span
         group += count
 
 
@@ -157,38 +155,48 @@ cdef bint is_streamable(const Output *to) noexcept nogil:
     )
 
 
-cdef int encode_indices(
-    const void *indices, int index_type, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
-    const Output *to, int num_threads, bint is_cleared,
+cdef int encode_source(
+    CodeSource *source, Py_ssize_t depth, Py_ssize_t n, Py_ssize_t inner, const Output *to, int num_threads,
+    bint is_cleared,
 ) except -1:
-    """Write the one-hot encoding of ``n`` indices in shape (n / inner, depth, inner); no dimension may be 0."""
+    """Write the one-hot encoding of ``n`` codes in shape (n / inner, depth, inner); no dimension may be 0.
+
+    The functions in ``source`` that read codes are chosen here.
+    """
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t n_groups = n // inner
     cdef size_t work_bytes = WRITE_BYTES
-    cdef CodeSource source
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
     # a run would cost more than the comparison saves.
     if inner > 1 and inner * to.width >= 256:
-        source = CodeSource(
-            indices=<const char *> indices, index_bytes=index_type_bytes(index_type), index_type=index_type,
-            narrow=microkernels.narrow8[index_type], policy=policy, map=NULL, lut=NULL,
-        )
-        return encode_planes(&source, n_groups, policy.depth, inner, to, num_threads)
-    ohf_fill_init(&fill, to.width, policy.depth, inner, to.on, to.off)
+        set_code_bytes(source, 1)
+        return encode_planes(source, n_groups, depth, inner, to, num_threads)
+    ohf_fill_init(&fill, to.width, depth, inner, to.on, to.off)
     job = Job(
-        microkernels=microkernels, narrow=microkernels.narrow32[index_type], write=NULL, policy=policy, fill=&fill,
-        plan=NULL, indices=<const char *> indices, out=to.data, index_bytes=index_type_bytes(index_type) * inner,
+        microkernels=microkernels, source=source, write=NULL, fill=&fill, plan=NULL, out=to.data, depth=depth,
         group_bytes=fill.depth * inner * to.width,
     )
     fill.stream = not is_cleared and job.microkernels.streams and is_streamable(to)
     job.write = choose(&job, &fill, n_groups, is_cleared)
-    if job.write != NULL:
-        if n <= FEW_CODES and job.write != job.microkernels.rows_scratch:
-            work_bytes = 4 * n      # so that a small call takes no workspace
-        return for_each_chunk(write_chunk, &job, n_groups, 0, job.group_bytes, work_bytes, num_threads)
-    job.narrow = job.microkernels.narrow8[index_type]
-    return expand(&job, n_groups, num_threads)
+    set_code_bytes(source, 1 if job.write == NULL else 4)
+    if job.write == NULL:
+        return expand(&job, n_groups, num_threads)
+    if n <= FEW_CODES and job.write != job.microkernels.rows_scratch:
+        work_bytes = 4 * n      # so that a small call takes no workspace
+    return for_each_chunk(write_chunk, &job, n_groups, 0, job.group_bytes, work_bytes, num_threads)
+
+
+cdef int encode_indices(
+    const void *indices, int index_type, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
+    const Output *to, int num_threads, bint is_cleared,
+) except -1:
+    """Write the one-hot encoding of ``n`` indices; see `encode_source`."""
+    cdef CodeSource source = CodeSource(
+        indices=<const char *> indices, index_bytes=index_type_bytes(index_type), index_type=index_type,
+        narrow=NULL, policy=policy, map=NULL, lut=NULL,
+    )
+    return encode_source(&source, policy.depth, n, inner, to, num_threads, is_cleared)
 
 
 cdef int expand(Job *job, Py_ssize_t n_rows, int num_threads) except -1:
@@ -218,6 +226,34 @@ def encode(
     if inner < 1 or n % inner != 0:
         raise ValueError(f"rows.encode: inner must divide the number of indices ({n}), got {inner}")
     encode_indices(&indices[0], index_type_of(&indices[0]), &policy, n, inner, &to, num_threads, zeroed)
+
+
+def encode_integers(
+    const integer_t[::1] integers, const int32_t[::1] lut, low, unsigned char[::1] out, Py_ssize_t depth,
+    Py_ssize_t inner, cnp.ndarray on, cnp.ndarray off, int num_threads, bint zeroed,
+):
+    """Write the one-hot encoding of integers whose class is an entry of a look-up table, like `encode`.
+
+    Entry ``i`` belongs to the integer ``low + i``, and the last entry to all others. Entries are classes below
+    ``depth``, -1 or -2. Return whether the entry of an integer is -2; such an integer has no class, as for -1.
+    """
+    cdef CodeColumn column
+    cdef Py_ssize_t n = integers.shape[0]
+    cdef int unknown = 0
+    cdef Output to = output_of(out, n * depth, on, off)
+    if n == 0:
+        return False
+    if inner < 1 or n % inner != 0:
+        raise ValueError(f"rows.encode_integers: inner must divide the number of integers ({n}), got {inner}")
+    describe_codes(&column, integers, lut, 4)
+    column.lut.low = <uint64_t> (low & 0xFFFF_FFFF_FFFF_FFFF)
+    column.lut.unknown = &unknown
+    if lut[0] < 0:      # an addition does not tell -2 from -1
+        column.lut.only_adds = False
+    find_few(&column.lut, column.source.index_type)
+    if to.n_bytes:
+        encode_source(&column.source, depth, n, inner, &to, num_threads, zeroed)
+    return bool(unknown)
 
 
 cdef struct MatrixJob:

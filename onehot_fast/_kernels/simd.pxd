@@ -17,6 +17,9 @@ cdef extern from "_kernels/microkernels.h":
         OHF_SPAN8
         OHF_PAD
         OHF_SCRATCH
+        OHF_FEW
+        OHF_FEW_CODES
+        OHF_UNKNOWN
         OHF_BIT_SCRATCH
         OHF_BIT_ROWS
     const uint64_t OHF_SPAN32
@@ -35,6 +38,12 @@ cdef extern from "_kernels/microkernels.h":
         bint only_adds
         uint64_t base
         uint64_t span
+        uint64_t low
+        int *unknown
+        int n_few
+        uint16_t *few_values
+        uint8_t *few_classes
+        uint8_t other_class
 
     ctypedef struct ohf_shifted:
         const unsigned char *codes

@@ -25,4 +25,14 @@ static inline uint64_t ohf_once(uint64_t integer)
     return integer;
 }
 
+/* Set a flag that several threads may set at the same time. */
+static inline void ohf_set_flag(int *flag)
+{
+#if defined(__GNUC__)
+    __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+#else
+    *(volatile int *)flag = 1;
+#endif
+}
+
 #endif

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,8 @@ import numpy as np
 from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.checks import check_choice, check_text
 from onehot_fast._arguments.messages import did_you_mean, listed, shown, with_article
-from onehot_fast._categories.keys import NEVER_MISSING, is_missing, keys, plain
-
-UNIQUE_HINT = "pass distinct values, e.g. column.dropna().unique() (polars: .drop_nulls().unique())"
+from onehot_fast._categories.distinct import check_distinct
+from onehot_fast._categories.keys import plain
 
 
 @dataclass(frozen=True)
@@ -40,36 +39,12 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
             f" {value!r}{hint}"
         )
     items = tuple(map(plain, items_of(value, where)))
-    if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
-        return items
-    seen: dict[Hashable, int] = {}
-    for i, item in enumerate(items):
-        if is_missing(item):
-            raise ValueError(
-                f"{where}[{i}] must not be a missing value, got {item!r}; {UNIQUE_HINT};"
-                " to get a feature for missing values, use handle_missing='indicator'"
-            )
-        first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
-        if first != i:
-            raise ValueError(
-                f"{where}[{i}] must differ from {where}[{first}] = {items[first]!r}, got {item!r};"
-                f" {UNIQUE_HINT}"
-            )
+    check_distinct(
+        items,
+        where,
+        "to get a feature for missing values, use handle_missing='indicator'",
+    )
     return items
-
-
-def _hashable(value: Any, where: str) -> Hashable:
-    """Return the key of a category; raise TypeError if it cannot be hashed."""
-    try:
-        key = keys([value])[0]
-        hash(key)
-    except TypeError as error:
-        is_list = isinstance(value, list) and where.startswith("categories[0]")
-        hint = "; for one list per column, pass categories={'plan': [...]}" if is_list else ""
-        raise TypeError(
-            f"{where} must be hashable to be a category, got {value!r}: {error}{hint}"
-        ) from None
-    return key
 
 
 def check_drop(value: Any, where: str, rules: tuple[str, ...]) -> str | DropValue | None:

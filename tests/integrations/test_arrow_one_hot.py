@@ -203,3 +203,31 @@ def test_a_notebook_shows_the_frequency_of_each_class(layout):
     many = one_hot(pa.array(range(30)), layout=layout)._repr_html_()
     assert many.count("<tr>") == 20
     assert "10 more classes" in many
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_unknown_values_are_an_error_on_request(encoded):
+    """A missing value is never unknown."""
+    column = SIZES.dictionary_encode() if encoded else SIZES
+    known = one_hot(column, categories=["S", "M"], handle_unknown="error")
+    assert np.asarray(known).tolist() == [[0, 1], [0, 0], [1, 0], [0, 1]]
+    with pytest.raises(ValueError, match=r"array\[2\] must be one of the categories, got 'S'"):
+        one_hot(column, categories=["M"], handle_unknown="error")
+    assert len(one_hot(column, categories=["M"], handle_unknown="ignore")) == 4
+    with pytest.raises(TypeError, match="needs categories"):
+        one_hot(column, handle_unknown="error")
+    with pytest.raises(ValueError, match="handle_unknown"):
+        one_hot(column, categories=["M"], handle_unknown="warn")
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+def test_labels_out_of_range_are_an_error_on_request(kind):
+    labels = pa.array([2, None, 0], kind)
+    assert np.asarray(one_hot(labels, depth=3, out_of_range="error")).sum() == 2
+    with pytest.raises(ValueError, match=r"array\[0\] must be in \[0, 2\), got 2"):
+        one_hot(labels, depth=2, out_of_range="error")
+    if str(kind).startswith("int"):
+        with pytest.raises(ValueError, match=r"array\[1\].*got -1"):
+            one_hot(pa.array([None, -1], kind), depth=2, out_of_range="error")
+    with pytest.raises(TypeError, match="needs depth"):
+        one_hot(labels, out_of_range="error")

@@ -235,3 +235,110 @@ def test_distinct_labels():
     assert distinct_labels([["x", None], [3, 2.5], None]).tolist() == [2.5, 3, "x"]
     assert distinct_labels(np.array([7, 5, 5, 1]), offsets=[1, 3]).tolist() == [5]
     assert distinct_labels([]).tolist() == []
+
+
+# ---- Elements to skip, offsets of embedding bags, weights ----
+
+
+@every_mode
+@every_output
+@given(
+    rows=st.lists(st.lists(st.integers(-2, 8), max_size=6), max_size=20),
+    ignored=st.sets(st.integers(-1, 9), max_size=3),
+    dtype=st.sampled_from([*DTYPES[:8], object]),
+    labelled=st.booleans(),
+)
+def test_ignored_elements_are_skipped(rows, ignored, dtype, mode, output, labelled):
+    """Elements to ignore never count and never raise; their columns stay."""
+    rows = [[max(each, 0) if str(dtype)[0] == "u" else each for each in row] for row in rows]
+    flat = np.array([each for row in rows for each in row], dtype)
+    offsets = np.cumsum([0, *map(len, rows)])
+    options = {"categories": range(7)} if labelled else {"depth": 7}
+    encoded = multi_hot(
+        flat, offsets=offsets, mode=mode, output=output, ignore_index=ignored, **options
+    )
+    kept = [[each for each in row if each not in ignored] for row in rows]
+    wanted = np.array(oracle(kept, range(7), mode)).reshape(len(rows), 7)
+    np.testing.assert_array_equal(dense(encoded, wanted.shape), wanted)
+    too_large = multi_hot([[1, 99]], ignore_index=99, out_of_range="error", **options)
+    assert too_large.sum() == 1
+
+
+def test_ignored_labels():
+    rows = [["a", "<pad>"], ["<pad>", "b"]]
+    encoded = multi_hot(
+        rows, categories=["a", "b"], ignore_index="<pad>", handle_unknown="error", dtype="u1"
+    )
+    assert encoded.tolist() == [[1, 0], [0, 1]]
+    assert multi_hot([[0, 2], [1]], 3, ignore_index=[0, 1]).tolist() == [[0, 0, 1], [0, 0, 0]]
+    with pytest.raises(TypeError, match="ignore_index"):
+        multi_hot([[0]], 1, ignore_index="a")
+
+
+def test_handle_unknown():
+    assert multi_hot([["z"]], categories=["a"], handle_unknown="ignore").tolist() == [[0]]
+    for options in ({"handle_unknown": "error"}, {"out_of_range": "error"}):
+        with pytest.raises(ValueError, match=r"rows\[0\]\[1\].*'z'"):
+            multi_hot([["a", "z", None]], categories=["a"], **options)
+    with pytest.raises(TypeError, match="out_of_range"):
+        multi_hot([[0]], 1, handle_unknown="error")
+    with pytest.raises(TypeError, match="handle_unknown"):
+        multi_hot([[0]], categories=[0], handle_unknown="ignore", out_of_range="error")
+    with pytest.raises(ValueError, match="handle_unknown"):
+        multi_hot([[0]], categories=[0], handle_unknown="warn")
+
+
+@given(rows=st.lists(st.lists(st.integers(0, 4), max_size=4), max_size=9))
+def test_offsets_of_embedding_bags(rows):
+    """Without the last offset, the last row ends with the elements."""
+    flat = np.array([each for row in rows for each in row], int)
+    offsets = np.cumsum([0, *map(len, rows)])
+    if not rows:  # elements without a row
+        flat = flat[:0]
+    bags = multi_hot(flat, 5, offsets=offsets[:-1], include_last_offset=False, mode="count")
+    np.testing.assert_array_equal(bags, multi_hot(flat, 5, offsets=offsets, mode="count"))
+    labels = distinct_labels(flat, offsets=offsets[:-1], include_last_offset=False)
+    np.testing.assert_array_equal(labels, np.unique(flat))
+
+
+@every_output
+@given(
+    rows=st.lists(st.lists(st.integers(-1, 6), max_size=6), max_size=9),
+    dtype=st.sampled_from(["f4", "f8"]),
+    data=st.data(),
+)
+def test_weights_are_added_up(output, rows, dtype, data):
+    """An element is the sum of the weights of its class, in any order of the offsets."""
+    flat = [each for row in rows for each in row]
+    whole = st.integers(-8, 8).map(lambda number: number / 4)  # whose sums are exact
+    weights = data.draw(st.lists(whole, min_size=len(flat), max_size=len(flat)))
+    offsets = np.cumsum([0, *map(len, rows)])
+    encoded = multi_hot(
+        np.array(flat, int), 5, offsets=offsets, weights=weights, mode="count", dtype=dtype,
+        output=output,
+    )  # fmt: skip
+    assert encoded.dtype == dtype
+    wanted = np.zeros((len(rows), 5))
+    for row, (start, stop) in enumerate(pairwise(offsets)):
+        for label, weight in zip(flat[start:stop], weights[start:stop], strict=True):
+            if 0 <= label < 5:
+                wanted[row, label] += weight
+    np.testing.assert_array_equal(dense(encoded, wanted.shape), wanted)
+
+
+def test_weights_of_labels_and_of_parts():
+    rows, weights = [["b", "a", "b"], ["z"]], [0.5, 2, 1, 7]
+    encoded = multi_hot(rows, categories=["a", "b"], weights=weights, mode="count")
+    assert encoded.tolist() == [[2, 1.5], [0, 0]]
+    part = multi_hot(np.array([0, 1, 1, 0]), 2, offsets=[1, 3], weights=weights, mode="count")
+    assert part.tolist() == [[0, 3]]
+    with pytest.raises(ValueError, match="mode='count'"):
+        multi_hot(rows, categories=["a"], weights=weights)
+    with pytest.raises(TypeError, match="float32 or float64"):
+        multi_hot(rows, categories=["a"], weights=weights, mode="count", dtype=int)
+    for wrong in ([1, 2], [[1, 2, 3, 4]], ["a"] * 4):
+        with pytest.raises(ValueError, match="weights must be 4"):
+            multi_hot(rows, categories=["a"], weights=wrong, mode="count")
+    for offsets in ([0, 5], [2, 1], [-1, 2]):
+        with pytest.raises(ValueError, match="offsets"):
+            multi_hot(np.zeros(4, int), 2, offsets=offsets, weights=weights, mode="count")

@@ -245,7 +245,7 @@ cdef bint read_arrow(Source source, Array array, str kind) except -1:
 cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) except -1:
     """Set the address of a NumPy array; return False if a dictionary of this kind cannot hold it."""
     cdef str letter = array.dtype.kind
-    if letter not in LETTERS[kind]:
+    if letter not in LETTERS[kind] or (letter == "f" and array.itemsize > 8):
         return False
     if letter == "O":
         source.read_objects(array, kind, missing)
