@@ -123,9 +123,9 @@ def encode_integers(
 
     Return whether an integer is unknown, which is the entry -2 of the look-up table.
     """
-    return _encode_integers[integers.dtype](
-        integers.reshape(-1), lut, low, _bytes_of(out), depth, inner, on, off, num_threads, zeroed
-    )
+    kernel = _encode_integers[integers.dtype]
+    flat, cells = integers.ravel(), bytes_of(out)
+    return kernel(flat, lut.view(), low, cells, depth, inner, on, off, num_threads, zeroed)
 
 
 def encode_matrix(
