@@ -406,7 +406,16 @@ class _Elements:
         """Write the result to `out`; then raise an error if an element has no class."""
         coded = self._coded
         has_unknown = dispatch.encode_integers(
-            coded.integers, coded.lut, coded.low, out, self.n_classes, inner, on, off, **options
+            coded.integers,
+            coded.lut,
+            coded.low,
+            coded.values,
+            out,
+            self.n_classes,
+            inner,
+            on,
+            off,
+            **options,
         )
         if self._is_strict and (has_unknown or not self.n_classes):
             from onehot_fast._categories.classes import unknown_message

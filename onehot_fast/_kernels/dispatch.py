@@ -25,7 +25,7 @@ from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 __all__ = [
     "INDEX_DTYPES", "count", "csc", "csr", "decode", "decode_bits", "encode", "encode_bits",
     "encode_block", "encode_integers", "encode_matrix", "first_invalid", "get_stream_bytes",
-    "multi_hot", "multi_hot_count", "multi_hot_csr", "recode", "stream_fill",
+    "multi_hot", "multi_hot_count", "multi_hot_csr", "pack", "recode", "stream_fill",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -65,6 +65,7 @@ _recode = _Specialisations(code_columns.recode, _CODES)
 # Kernels of several columns, which may have different dtypes; `csr` and `csc` have a fused type of
 # their positions, which Cython dispatches.
 csc, csr = sparse.csc, sparse.csr
+pack = code_columns.pack
 
 
 def _bytes_of(out: AnyArray) -> npt.NDArray[np.uint8]:
@@ -97,6 +98,7 @@ def encode_integers(
     integers: AnyArray,
     lut: Lut,
     low: int,
+    values: npt.NDArray[np.uint64] | None,
     out: AnyArray,
     depth: int,
     inner: int,
@@ -111,7 +113,17 @@ def encode_integers(
     Return whether an integer is unknown, which is the entry -2 of the look-up table.
     """
     return _encode_integers[integers.dtype](
-        integers.reshape(-1), lut, low, _bytes_of(out), depth, inner, on, off, num_threads, zeroed
+        integers.reshape(-1),
+        lut,
+        low,
+        values,
+        _bytes_of(out),
+        depth,
+        inner,
+        on,
+        off,
+        num_threads,
+        zeroed,
     )
 
 
