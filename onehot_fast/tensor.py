@@ -166,7 +166,8 @@ def one_hot(
         is out of range. "error" raises an error. Not for `categories`.
     out_of_range : {"ignore", "error"}, default "ignore"
         Whether an index >= `depth`, NaN or an infinity becomes a row of `off_value` or raises an
-        error. Not for `categories`.
+        error. "error" also rejects a float with a fraction, such as 1.2 and -0.5. Not for
+        `categories`.
     ignore_index : int, or array_like or set of int; with `categories`, of elements, optional
         These indices become rows of `off_value`, before `negative_indices` and `out_of_range`
         apply. PyTorch's losses have an option of the same name. Beside `categories`, these are

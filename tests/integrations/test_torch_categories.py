@@ -133,3 +133,13 @@ def test_decode():
         decode(planes.new_zeros(2, 3), categories=[7, 8])
     with pytest.raises(TypeError, match="numbers"):
         decode(planes, categories=["a", "b"])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_fractions_of_labels_are_announced(dtype):
+    labels = torch.tensor([1.5, 2.0], dtype=dtype)
+    with pytest.warns(FutureWarning, match="1.5 is truncated to 1"):
+        found = one_hot(labels, 3)
+    assert found.argmax(-1).tolist() == [1, 2]
+    assert one_hot(labels.trunc(), 3).argmax(-1).tolist() == [1, 2]
+    assert one_hot(labels, 3, out_of_range="ignore").argmax(-1).tolist() == [1, 2]
