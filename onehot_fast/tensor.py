@@ -377,7 +377,8 @@ class _Elements:
 
     def __init__(self, array: Any, categories: Any, handle_unknown: Any, ignore_index: Any) -> None:
         # The module is imported here, because most calls do not need it.
-        from onehot_fast._categories.classes import Elements, read_classes
+        from onehot_fast._categories.classes import read_classes
+        from onehot_fast._categories.elements import Elements
 
         check_choice(handle_unknown or "error", "handle_unknown", ("error", "ignore"))
         self._is_strict = handle_unknown != "ignore"
@@ -433,6 +434,28 @@ def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray
     return memory.allocate(shape, dtype)
 
 
+@overload
+def decode(
+    tensor: Any,
+    axis: int = -1,
+    *,
+    categories: None = None,
+    on_value: Any = 1,
+    default: int | Literal["error"] = ...,
+    multiple: Literal["error", "first"] = "error",
+    rule: Literal["exact", "argmax"] = "exact",
+) -> npt.NDArray[np.int64]: ...
+@overload
+def decode(
+    tensor: Any,
+    axis: int = -1,
+    *,
+    categories: Any,
+    on_value: Any = 1,
+    default: Any = ...,
+    multiple: Literal["error", "first"] = "error",
+    rule: Literal["exact", "argmax"] = "exact",
+) -> npt.NDArray[Any]: ...
 @max_positional(2, "pass the options after decode(tensor, axis) by keyword")
 def decode(
     tensor: Any,

@@ -360,14 +360,18 @@ def distinct_classes(array: Any, *, palette: bool = False) -> AnyArray:
     """
     elements = Elements.read(array, "array")
     flat = elements.flat
-    dtype = flat.dtype if type(flat) is np.ndarray else None
+    plain_array: AnyArray | None = None
+    if isinstance(flat, np.ndarray) and not isinstance(flat, np.ma.MaskedArray):
+        plain_array = flat
+    dtype = None if plain_array is None else plain_array.dtype
     if palette:
-        if dtype is None or not is_numeric(dtype) or not elements.shape or not elements.shape[-1]:
+        shape = elements.shape
+        if plain_array is None or not is_numeric(plain_array.dtype) or not (shape and shape[-1]):
             raise TypeError(
                 "array must contain numbers and have the channels in its last axis if palette=True,"
-                f" got dtype {dtype} and shape {elements.shape}"
+                f" got dtype {dtype} and shape {shape}"
             )
-        return distinct_colors(flat.reshape(elements.shape))
+        return distinct_colors(plain_array.reshape(shape))
     column = read_column(flat).encode()
     occurring = np.flatnonzero(dispatch.count(column.codes, column.n_categories))
     found = Categories.of(column.stored).take(occurring)

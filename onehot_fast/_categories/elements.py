@@ -194,8 +194,9 @@ class Coded(NamedTuple):
             return classes
         low = np.uint64(self.low % 2**64)
         steps = self.integers[begin:end].astype(np.uint64) - low  # modulo 2**64, as the kernels
-        last = len(self.lut) - 1
-        return self.lut[np.minimum(steps, np.uint64(last)).astype(np.int64)]
+        last = np.uint64(len(self.lut) - 1)
+        classes: npt.NDArray[np.int32] = self.lut[np.minimum(steps, last).astype(np.int64)]
+        return classes
 
     def unknown(self) -> Iterator[int]:
         """Yield the position of each unknown element, in order."""

@@ -143,3 +143,15 @@ def test_fractions_of_labels_are_announced(dtype):
     assert found.argmax(-1).tolist() == [1, 2]
     assert one_hot(labels.trunc(), 3).argmax(-1).tolist() == [1, 2]
     assert one_hot(labels, 3, out_of_range="ignore").argmax(-1).tolist() == [1, 2]
+
+
+def test_the_loss_of_the_documentation_equals_that_of_torch():
+    """Three lines equal the cross entropy with an ignored label."""
+    torch.manual_seed(0)
+    labels, scores = torch.randint(0, 21, (2, 8, 8)), torch.randn(2, 21, 8, 8)
+    labels[:, :3] = 255
+    target = one_hot(labels, 21, axis=1, ignore_index=255)
+    loss = -(target * scores.log_softmax(1)).sum(1)
+    loss = loss[labels != 255].mean()
+    wanted = torch.nn.functional.cross_entropy(scores, labels, ignore_index=255)
+    torch.testing.assert_close(loss, wanted)
