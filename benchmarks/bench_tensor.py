@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
 import onehot_fast
 from benchmarks import suite
+from benchmarks.peers.codes import ways
 from benchmarks.suite import ORDINARY, WARM, make_call
-from benchmarks.workloads import GRID
+from benchmarks.workloads import CODES, GRID
+
+CLASSES = {work.what: work for work in CODES.values() if "classes" in work.task}
 
 
 class Warm:
@@ -49,4 +57,21 @@ class Peak:
         self.call = make_call(name, GRID[output].make(suite.SCALE), None, checked=False)
 
     def peakmem_call(self, *_: object) -> None:
+        self.call()
+
+
+class Classes:
+    """Labels that are listed, on one thread, beside the idioms of NumPy."""
+
+    params = (list(CLASSES), ["one_hot", "x[..., None] == categories", "searchsorted"])
+    param_names = ("labels", "call")
+
+    def setup(self, title: str, name: str) -> None:
+        found = ways(CLASSES[title], {"numpy": np}, 1.0)
+        if name not in found:
+            raise NotImplementedError  # asv leaves it out
+        self.call: Callable[[], Any] = found[name].call
+        np.testing.assert_array_equal(self.call(), found["one_hot"].call())
+
+    def time_call(self, *_: object) -> None:
         self.call()

@@ -15,7 +15,7 @@ from itertools import product
 from typing import Protocol, TypeVar
 
 from benchmarks.kinds.codes import CodesWorkload as Codes
-from benchmarks.kinds.codes import integers, sizes, small_integers, texts
+from benchmarks.kinds.codes import integers, labels_of, palette, sizes, small_integers, texts
 from benchmarks.kinds.files import FileWorkload
 from benchmarks.kinds.frames import FrameWorkload as Frame
 from benchmarks.kinds.labels import LAYOUTS, of_size
@@ -206,6 +206,13 @@ CODES = by_name(
     Codes("D37", "X @ w, 20 columns of 10 levels", "tabmat", TWENTY, "X @ w"),
     Codes("D38", "X @ w, 100,000 levels", "tabmat", WIDE, "X @ w"),
     Codes("D39", "X.T @ y, 100,000 levels", "tabmat", WIDE, "X.T @ y"),
+    Codes("D40", "one_hot of 10 uint8 labels", "numpy", labels_of("u1", 10), "classes"),
+    Codes("D41", "one_hot of 10 int64 labels", "numpy", labels_of("i8", 10), "classes"),
+    Codes("D42", "one_hot of 10 far int64 ids", "numpy", integers(10), "classes"),
+    Codes("D43", "one_hot of 10 float32", "numpy", labels_of("f4", 10), "classes"),
+    Codes("D44", "one_hot of 21 colours", "numpy", palette(21), "classes"),
+    Codes("D45", "planes of 21 uint8 labels", "numpy", labels_of("u1", 21), "planes of classes"),
+    Codes("D46", "planes of 21 colours", "numpy", palette(21), "planes of classes"),
 )
 
 # A Parquet file, for the command.

@@ -268,6 +268,35 @@ def kernels(folder: Path) -> None:
     drawing.save(folder, "kernels")
 
 
+def classes(folder: Path) -> None:
+    """Draw labels that are listed as categories: numbers, and the colours of a mask."""
+    drawing = Drawing(
+        250, "Numbers and colours become positions in a list of categories", 0, 330, 680
+    )
+    ids, known = [7, 11, 8, 7], [7, 8, 11]
+    drawing.head(165, 30, "labels 7, 8 and 11")
+    drawing.cells(20, 86, [[each] for each in ids], 44)
+    drawing.arrow(72, 134, 118, 134)
+    for i, each in enumerate(known):
+        drawing.text(155 + 62 * i, 76, each, 'font-size="13"')
+    drawing.cells(124, 86, one_hot(ids, categories=known, dtype=bool), 62)
+    drawing.note(165, 216, "one_hot(labels, categories=[7, 8, 11])")
+
+    palette = np.array([tuple(bytes.fromhex(color[1:])) for color in CLASSES], np.uint8)
+    y, x = np.mgrid[:8, :8]
+    mask = palette[np.where(np.hypot(y - 4.5, x - 2) < 2.6, 1, np.where((x > 4) & (y < 4), 2, 0))]
+    drawing.head(505, 30, "a mask of colours")
+    for i, j in np.ndindex(mask.shape[:2]):
+        drawing.box(350 + 12 * j, 76 + 12 * i, 12, 12, f"#{bytes(mask[i, j]).hex()}")
+    drawing.arrow(452, 124, 484, 124)
+    for k, plane in enumerate(one_hot(mask, categories=palette, axis=0, dtype=bool)):
+        drawing.box(492 + 62 * k, 56, 56, 12, CLASSES[k])
+        for (i, j), is_on in np.ndenumerate(plane):
+            drawing.box(492 + 62 * k + 7 * j, 92 + 7 * i, 7, 7, ON if is_on else OFF)
+    drawing.note(505, 216, "one_hot(mask, categories=palette, axis=0)")
+    drawing.save(folder, "classes")
+
+
 def forms(folder: Path) -> None:
     """Draw how the same rows are stored in each form."""
     drawing = Drawing(240, "The same four rows in five forms", 0, 165, 375, 545, 735, 960)
@@ -443,7 +472,8 @@ def plot(
 
 def main(folder: Path = DOCS / "images") -> None:
     """Write all drawings."""
-    for draw in (front_page, storeys, kernels, forms, speed_ups, growth, gram, sequences):
+    drawings = front_page, storeys, kernels, classes, forms, speed_ups, growth, gram, sequences
+    for draw in drawings:
         draw(folder)
 
 

@@ -72,7 +72,8 @@ __all__ = [
     "Check", "Column", "Encoder", "Estimate", "Listing", "OneHotMatrix", "Special",
     "UnknownValueError", "UnknownValueWarning", "__version__", "build_info", "cache_info", "decode",
     "decode_sequences", "distinct_classes", "distinct_labels", "empty", "empty_cache",
-    "infer_shape", "lowercase_mask", "multi_hot", "one_hot", "one_hot_sequences", "tokenize_sequences",
+    "infer_shape", "lowercase_mask", "multi_hot", "one_hot", "one_hot_sequences",
+    "tokenize_sequences",
 ]  # fmt: skip
 
 # Names of other modules are imported at their first use, because importing them here would triple

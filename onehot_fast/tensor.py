@@ -166,7 +166,8 @@ def one_hot(
         is out of range. "error" raises an error. Not for `categories`.
     out_of_range : {"ignore", "error"}, default "ignore"
         Whether an index >= `depth`, NaN or an infinity becomes a row of `off_value` or raises an
-        error. Not for `categories`.
+        error. "error" also rejects a float with a fraction, such as 1.2 and -0.5. Not for
+        `categories`.
     ignore_index : int, or array_like or set of int; with `categories`, of elements, optional
         These indices become rows of `off_value`, before `negative_indices` and `out_of_range`
         apply. PyTorch's losses have an option of the same name. Beside `categories`, these are
@@ -376,7 +377,8 @@ class _Elements:
 
     def __init__(self, array: Any, categories: Any, handle_unknown: Any, ignore_index: Any) -> None:
         # The module is imported here, because most calls do not need it.
-        from onehot_fast._categories.classes import Elements, read_classes
+        from onehot_fast._categories.classes import read_classes
+        from onehot_fast._categories.elements import Elements
 
         check_choice(handle_unknown or "error", "handle_unknown", ("error", "ignore"))
         self._is_strict = handle_unknown != "ignore"
@@ -406,7 +408,16 @@ class _Elements:
         """Write the result to `out`; then raise an error if an element has no class."""
         coded = self._coded
         has_unknown = dispatch.encode_integers(
-            coded.integers, coded.lut, coded.low, out, self.n_classes, inner, on, off, **options
+            coded.integers,
+            coded.lut,
+            coded.low,
+            coded.values,
+            out,
+            self.n_classes,
+            inner,
+            on,
+            off,
+            **options,
         )
         if self._is_strict and (has_unknown or not self.n_classes):
             from onehot_fast._categories.classes import unknown_message
@@ -423,6 +434,28 @@ def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray
     return memory.allocate(shape, dtype)
 
 
+@overload
+def decode(
+    tensor: Any,
+    axis: int = -1,
+    *,
+    categories: None = None,
+    on_value: Any = 1,
+    default: int | Literal["error"] = ...,
+    multiple: Literal["error", "first"] = "error",
+    rule: Literal["exact", "argmax"] = "exact",
+) -> npt.NDArray[np.int64]: ...
+@overload
+def decode(
+    tensor: Any,
+    axis: int = -1,
+    *,
+    categories: Any,
+    on_value: Any = 1,
+    default: Any = ...,
+    multiple: Literal["error", "first"] = "error",
+    rule: Literal["exact", "argmax"] = "exact",
+) -> npt.NDArray[Any]: ...
 @max_positional(2, "pass the options after decode(tensor, axis) by keyword")
 def decode(
     tensor: Any,

@@ -66,6 +66,23 @@ def small_integers(random: np.random.Generator) -> Array:
     return np.arange(3000)
 
 
+def labels_of(dtype: str, n: int) -> Pool:
+    """Return a function that draws distinct labels of a dtype; integers are below 60,000."""
+
+    def draw(random: np.random.Generator) -> Array:
+        if dtype.startswith("f"):
+            return np.unique(random.random(n).astype(dtype))
+        most = min(np.iinfo(dtype).max, 60_000)
+        return np.sort(random.choice(most, n, replace=False)).astype(dtype)
+
+    return draw
+
+
+def palette(n: int) -> Pool:
+    """Return a function that draws distinct colours of three bytes."""
+    return lambda random: np.unique(random.integers(0, 256, (n, 3), np.uint8), axis=0)
+
+
 def sizes(*n_categories: int) -> Pool:
     """Return a function that counts the categories of each column."""
     return lambda random: np.array(n_categories)

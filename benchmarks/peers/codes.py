@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.kinds.codes import CodesWorkload
 from benchmarks.kinds.labels import Array
-from onehot_fast import Encoder, OneHotMatrix
+from onehot_fast import Encoder, OneHotMatrix, one_hot
 from onehot_fast._arrow.array import read
 from onehot_fast._categories.hashtable.dictionary import Dictionary
 
@@ -207,7 +207,53 @@ def solve(matrix: Any, y: Array) -> float:
 
 
 # A title of `benchmarks.workloads` names the values; these are what is done with them.
+def classes(axis: int, outer: int = 1) -> Callable[..., dict[str, Way]]:
+    """Encode labels that are listed, on one thread, beside the idioms of NumPy."""
+
+    def make(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+        values = pool[rows[: len(rows) // outer * outer].reshape(outer, -1)]
+        depth, is_palette = len(pool), pool.ndim > 1
+        grid = np.ogrid[: values.shape[0], : values.shape[1]]
+
+        def compare() -> Array:
+            if is_palette:
+                equal = (values[:, :, None] == pool).all(-1)
+            else:
+                equal = values[:, :, None] == pool
+            return np.ascontiguousarray(np.moveaxis(equal, -1, axis), np.float32)
+
+        def search() -> Array:
+            places = np.searchsorted(pool, values)
+            result = np.zeros((*values.shape, depth), np.float32)
+            result[grid[0], grid[1], places] = 1
+            return np.ascontiguousarray(np.moveaxis(result, -1, axis))
+
+        def encode() -> Array:
+            return one_hot(values, categories=pool, axis=axis, num_threads=1)
+
+        found = {
+            "one_hot": Way("onehot_fast", encode, np.asarray),
+            "x[..., None] == categories": Way("numpy", compare, np.asarray),
+        }
+        if not is_palette:
+            found["searchsorted"] = Way("numpy", search, np.asarray)
+        if values.dtype == np.uint8 and not is_palette:
+            lut = np.zeros(256, np.intp)
+            lut[pool] = np.arange(depth)
+            eye = np.eye(depth, dtype=np.float32)
+
+            def select() -> Array:
+                return np.ascontiguousarray(np.moveaxis(eye[lut[values]], -1, axis))
+
+            found["eye[lut[x]]"] = Way("numpy", select, np.asarray)
+        return found
+
+    return make
+
+
 TASKS: dict[str, Task] = {
+    "classes": classes(-1),
+    "planes of classes": classes(1, outer=8),
     "Arrow": arrow,
     "known Arrow": look_up,
     "polars": polars,

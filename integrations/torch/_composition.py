@@ -6,6 +6,7 @@ labels fail an asynchronous assertion, so the program never waits for the device
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,10 @@ SEVERAL_CLASSES = (
 INVALID_ELEMENT = (
     "multi_hot: a label is not below num_classes;"
     " call multi_hot(flat.cpu(), ...) to see the label and its position"
+)
+UNKNOWN_ELEMENT = (
+    "one_hot: an element is not one of the categories;"
+    " call one_hot(tensor.cpu(), ...) to see the element and its position"
 )
 INVALID_OFFSETS = "multi_hot: offsets must not decrease and must be in [0, len(flat)]"
 NO_CLASS = (
@@ -99,6 +104,65 @@ def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) 
     out.copy_(cold)
     elements = torch.where((labels >= 0) & (labels < num_classes), hot, cold).unsqueeze(axis)
     out.scatter_(axis, labels.clamp(0, num_classes - 1).unsqueeze(axis), elements)
+
+
+def labels_of_elements(
+    tensor: torch.Tensor, categories: torch.Tensor, ignored: torch.Tensor | None, *, strict: bool
+) -> torch.Tensor:
+    """Return the position of each element in categories of the same dtype, or -1.
+
+    Categories of two dimensions are colors. The first one of equal categories wins, and `ignored`
+    elements have no position. If `strict`, another element without a position fails an assertion.
+    """
+    tensor, categories = comparable(tensor), comparable(categories)
+    find = _positions_of_colors if categories.ndim > 1 else _positions
+    labels = find(tensor, categories)
+    is_ignored = None
+    if ignored is not None and len(ignored):
+        is_ignored = find(tensor, comparable(ignored)) >= 0
+    if strict:
+        is_known = labels >= 0 if is_ignored is None else (labels >= 0) | is_ignored
+        torch._assert_async(is_known.all(), UNKNOWN_ELEMENT)
+    return labels if is_ignored is None else labels.masked_fill(is_ignored, -1)
+
+
+def comparable(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor in a dtype that torch can sort; equal elements, and only they, stay equal."""
+    if tensor.dtype == torch.uint64:
+        return tensor.view(torch.int64)
+    if tensor.dtype in SIGNED:
+        return tensor.to(torch.int64)
+    if tensor.dtype == torch.bool:
+        return tensor.to(torch.uint8)
+    if tensor.dtype.is_floating_point and tensor.dtype.itemsize <= 2:
+        return tensor.to(torch.float32)
+    return tensor
+
+
+def _positions(tensor: torch.Tensor, categories: torch.Tensor) -> torch.Tensor:
+    """Return the position of each element in the categories, or -1; NaN equals NaN."""
+    if not len(categories):
+        return torch.full_like(tensor, -1, dtype=torch.int64)
+    ordered, order = torch.sort(categories, stable=True)
+    # The search needs an order, in which NaN has no place.
+    keys = ordered
+    if tensor.dtype.is_floating_point:
+        keys = ordered.masked_fill(ordered.isnan(), math.inf)
+    places = torch.searchsorted(keys, tensor.contiguous()).clamp(max=len(categories) - 1)
+    labels = torch.where(ordered[places] == tensor, order[places], -1)
+    if tensor.dtype.is_floating_point:
+        is_nan = categories.isnan()
+        first = torch.where(is_nan.any(), is_nan.to(torch.uint8).argmax(), -1)
+        labels = torch.where(tensor.isnan(), first, labels)
+    return labels
+
+
+def _positions_of_colors(tensor: torch.Tensor, palette: torch.Tensor) -> torch.Tensor:
+    """Return the position in a palette of the colors in the last dimension, or -1."""
+    labels = torch.full(tensor.shape[:-1], -1, dtype=torch.int64, device=tensor.device)
+    for position in reversed(range(len(palette))):  # the first of equal colors wins
+        labels = torch.where((tensor == palette[position]).all(-1), position, labels)
+    return labels
 
 
 def multi_hot(

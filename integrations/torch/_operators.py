@@ -7,6 +7,7 @@ operator schemas have no unsigned integers.
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any
 
@@ -65,21 +66,70 @@ def _widened_floats(tensor: torch.Tensor) -> torch.Tensor:
     return floats
 
 
+def _elements(dtype: torch.dtype, label_smoothing: float, num_classes: int) -> dict[str, Any]:
+    """Return the arguments of the core's function for the elements of a result."""
+    hot, cold = _one_and_zero(dtype)
+    if label_smoothing:
+        values = smoothed_values(label_smoothing, num_classes)
+        hot, cold = (_as_numpy(scalar(value, dtype)) for value in values)
+        return {"on_value": hot, "off_value": cold}
+    if dtype in NOT_IN_NUMPY:
+        return {"on_value": hot, "off_value": cold}
+    return {"dtype": hot.dtype}
+
+
+def in_numpy(elements: Any) -> Any:
+    """Return a tensor of floats that NumPy lacks as float32, which is exact, else the argument."""
+    is_lacking = isinstance(elements, torch.Tensor) and elements.dtype in NOT_IN_NUMPY
+    return elements.to(torch.float32) if is_lacking else elements
+
+
+def encode_elements(
+    tensor: torch.Tensor,
+    num_classes: int,
+    dtype: torch.dtype,
+    axis: int,
+    label_smoothing: float,
+    out: torch.Tensor | None,
+    **options: Any,
+) -> torch.Tensor:
+    """Encode elements of the CPU, whose classes are listed, with the kernels of the package."""
+    tensor = in_numpy(_plain(tensor))
+    elements = _elements(dtype, label_smoothing, num_classes)
+    target = None if out is None else _as_numpy(_plain(out))
+    array = onehot_fast.one_hot(tensor.numpy(), axis=axis, **elements, out=target, **options)
+    if out is not None:
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)
+        return out
+    encoded = torch.from_numpy(array)
+    return encoded if encoded.dtype == dtype else encoded.view(dtype)
+
+
+def _whole(tensor: torch.Tensor) -> torch.Tensor:
+    """Return float labels truncated to whole numbers; warn if one of them has a fraction."""
+    whole = tensor.trunc()
+    is_fraction = (whole != tensor) & tensor.isfinite()
+    if not bool(is_fraction.any()):
+        return tensor
+    value = tensor[is_fraction][0].item()
+    warnings.warn(
+        f"a label of {value} is truncated to {int(value)}; from onehot_fast 0.3 on, labels that are"
+        " no whole numbers are out of range: pass tensor.trunc(), or out_of_range='ignore'",
+        FutureWarning,
+        stacklevel=4,
+    )
+    return whole
+
+
 def _encode(
     tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any, out: Any = None
 ) -> npt.NDArray[Any]:
     """Encode a CPU tensor with the kernels of the package, and return the NumPy array."""
     axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
-    hot, cold = _one_and_zero(dtype)
-    elements: dict[str, Any]
-    if label_smoothing:
-        values = smoothed_values(label_smoothing, num_classes)
-        hot, cold = (_as_numpy(scalar(value, dtype)) for value in values)
-        elements = {"on_value": hot, "off_value": cold}
-    elif dtype in NOT_IN_NUMPY:
-        elements = {"on_value": hot, "off_value": cold}
-    else:
-        elements = {"dtype": hot.dtype}
+    elements = _elements(dtype, label_smoothing, num_classes)
+    if out_of_range == "error" and tensor.dtype.is_floating_point:
+        tensor = _whole(tensor)
     if tensor.dtype == torch.uint64:
         ignore_index = [index % 2**64 for index in ignore_index]
     return onehot_fast.one_hot(

@@ -17,6 +17,7 @@ from torch.overrides import (
     has_torch_function_unary,
 )
 
+import onehot_fast
 from onehot_fast.adapter import (
     as_scalar,
     check_choice,
@@ -27,7 +28,7 @@ from onehot_fast.adapter import (
     with_article,
 )
 
-from ._composition import FLOAT8, INT64, argmax, read_labels
+from ._composition import FLOAT8, INT64, argmax, labels_of_elements, read_labels
 from ._composition import decode as decode_by_torch
 from ._composition import encode as encode_by_torch
 from ._composition import multi_hot as multi_hot_by_torch
@@ -36,7 +37,9 @@ from ._operators import (
     DECODING,
     FILLING,
     allocate,
+    encode_elements,
     fill,
+    in_numpy,
     is_direct,
     labels_of,
     multi_hot_by_kernel,
@@ -51,6 +54,7 @@ INTEGERS = (
     torch.uint16, torch.uint32, torch.uint64,
 )  # fmt: skip
 INDICES = (*INTEGERS, torch.float16, torch.float32, torch.float64)
+ELEMENTS = (torch.bool, *INDICES, torch.bfloat16, *FLOAT8)
 SMOOTHED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 VALUES = (
     torch.bool, *INTEGERS, *SMOOTHED, *FLOAT8, torch.complex32, torch.complex64, torch.complex128
@@ -81,9 +85,11 @@ def one_hot(
     tensor: torch.Tensor,
     num_classes: int | None = -1,
     *,
+    categories: Any = None,
+    handle_unknown: Literal["error", "ignore"] | None = None,
     dtype: torch.dtype | None = None,
     axis: int = -1,
-    ignore_index: int | Iterable[int] | None = None,
+    ignore_index: Any = None,
     negative_indices: Literal["ignore", "normalize", "error"] = "error",
     out_of_range: Literal["ignore", "error"] = "error",
     label_smoothing: float = 0.0,
@@ -105,6 +111,14 @@ def one_hot(
     num_classes : int, default -1
         The number of classes, 0 or more. -1 and None mean 1 + the largest label that is not
         ignored; reading this label from a GPU synchronizes with the device.
+    categories : Tensor, array_like or sequence of numbers, or of colors, optional
+        The classes in order, instead of `num_classes`, as in `onehot_fast.one_hot`. Numbers in two
+        dimensions are colors, whose channels are the last dimension of `tensor`. A tensor on
+        another device than the CPU must be on the device and have the dtype of `tensor`; equal
+        categories in it are not detected, and the first one wins.
+    handle_unknown : {"error", "ignore"}, optional
+        Whether an element that is no category raises an error, which is the default, or becomes a
+        row of zeros. It needs `categories`.
     dtype : torch.dtype, optional
         The dtype of the result: bool, an integer, a float (including bfloat16 and the float8
         dtypes with a zero) or a complex dtype. The default is the dtype of `out`, or float32
@@ -112,7 +126,7 @@ def one_hot(
     axis : int, default -1
         The position of the class dimension in the result. With 1, labels of shape (N, H, W) become
         (N, C, H, W).
-    ignore_index : int, or array_like or set of int, optional
+    ignore_index : int, or array_like or set of int; with `categories`, of elements, optional
         These labels become rows of zeros and never raise an error.
     negative_indices : {"ignore", "normalize", "error"}, default "error"
         A negative label becomes a row of zeros ("ignore"), counts from the last class
@@ -174,6 +188,8 @@ def one_hot(
             (tensor, out),
             tensor,
             num_classes,
+            categories=categories,
+            handle_unknown=handle_unknown,
             dtype=dtype,
             axis=axis,
             ignore_index=ignore_index,
@@ -185,6 +201,20 @@ def one_hot(
         return encoded
     tensor = _from_device(tensor)
     _check_tensor(tensor, "tensor")
+    if categories is not None or handle_unknown is not None:
+        if categories is None:
+            raise TypeError("handle_unknown needs categories; for num_classes, pass out_of_range")
+        if num_classes != -1:
+            raise TypeError("num_classes and categories cannot be combined: pass one of them")
+        if (negative_indices, out_of_range) != ("error", "error"):
+            raise TypeError(
+                "negative_indices and out_of_range cannot be combined with categories: pass"
+                " handle_unknown"
+            )
+        return _one_hot_of_elements(
+            tensor, categories, handle_unknown or "error", dtype, axis, ignore_index,
+            label_smoothing, out,
+        )  # fmt: skip
     if tensor.dtype not in INDICES:
         raise TypeError(
             f"tensor must have an integer dtype, float16, float32 or float64, got {tensor.dtype}"
@@ -220,13 +250,129 @@ def one_hot(
     return out
 
 
+def _one_hot_of_elements(
+    tensor: torch.Tensor,
+    categories: Any,
+    handle_unknown: str,
+    dtype: torch.dtype | None,
+    axis: int,
+    ignore_index: Any,
+    label_smoothing: float,
+    out: torch.Tensor | None,
+) -> torch.Tensor:
+    """Return the one-hot encoding of a tensor whose elements are listed in `categories`."""
+    check_choice(handle_unknown, "handle_unknown", ("error", "ignore"))
+    if tensor.dtype not in ELEMENTS:
+        raise TypeError(f"tensor must hold Booleans, integers or floats, got {tensor.dtype}")
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    is_on_cpu = tensor.device.type == "cpu" and not torch.compiler.is_compiling()
+    if is_on_cpu and is_direct(tensor, out):
+        categories, ignore_index = in_numpy(categories), in_numpy(ignore_index)
+        shape: Any = onehot_fast.infer_shape(tuple(tensor.shape), categories=categories, axis=axis)
+        if out is not None:
+            _check_tensor(out, "out")
+            _check_out(out, tensor, [*shape])
+            if dtype not in (None, out.dtype):
+                raise ValueError(
+                    f"dtype and out.dtype must be the same, got {dtype} and {out.dtype}"
+                )
+            dtype = out.dtype
+        dtype = torch.float32 if dtype is None else dtype
+        _check_dtype(dtype)
+        position = _position(axis, len(shape))
+        return encode_elements(
+            tensor,
+            shape[position],
+            dtype,
+            position,
+            _smoothing(label_smoothing, dtype),
+            out,
+            categories=categories,
+            handle_unknown=handle_unknown,
+            ignore_index=ignore_index,
+        )
+    values, n_classes, places = _elements_like(categories, tensor, "categories")
+    if values.ndim > 1 and tensor.shape[-1:] != values.shape[1:]:
+        raise ValueError(
+            f"the last axis of tensor must have the {values.shape[1]} channels of the colors in"
+            f" categories, got shape {tuple(tensor.shape)}"
+        )
+    ignored = None
+    if ignore_index is not None:
+        several = ignore_index if is_container(ignore_index) else [ignore_index]
+        if values.ndim > 1 and not is_container(next(iter(several))):
+            several = [several]
+        ignored = _elements_like(several, tensor, "ignore_index")[0]
+    labels = labels_of_elements(tensor, values, ignored, strict=handle_unknown == "error")
+    if places is not None:  # some categories cannot occur in this dtype
+        labels = torch.where(labels < 0, labels, places[labels.clamp(min=0)])
+    return one_hot(
+        labels,
+        n_classes,
+        dtype=dtype,
+        axis=axis,
+        negative_indices="ignore",
+        out_of_range="ignore",
+        label_smoothing=label_smoothing,
+        out=out,
+    )
+
+
+def _elements_like(
+    source: Any, tensor: torch.Tensor, name: str
+) -> tuple[torch.Tensor, int, torch.Tensor | None]:
+    """Return the elements that the dtype of a tensor can hold, on its device.
+
+    Also return the number of all elements and, if some are left out, the positions of the others.
+    """
+    source = _from_device(source)
+    if isinstance(source, torch.Tensor) and (
+        source.device.type != "cpu" or torch.compiler.is_compiling()
+    ):
+        if source.dtype != tensor.dtype or source.device != tensor.device:
+            raise TypeError(
+                f"{name} must have the dtype and the device of tensor, got {source.dtype} on"
+                f" {source.device}: pass {name}.to(tensor)"
+            )
+        return source, len(source), None
+    items = source.tolist() if isinstance(source, torch.Tensor) else list(source)
+    rows = [list(item) if is_container(item) else [item] for item in items]
+    is_palette = any(map(is_container, items))
+    if not torch.compiler.is_compiling() and name == "categories":
+        onehot_fast.infer_shape(None, categories=in_numpy(source))  # checks the classes
+    kept = [i for i, row in enumerate(rows) if all(_fits(number, tensor.dtype) for number in row)]
+    values = torch.tensor(
+        [rows[i] if is_palette else rows[i][0] for i in kept],
+        dtype=tensor.dtype,
+        device=tensor.device,
+    )
+    if is_palette and not kept:
+        values = values.reshape(0, len(rows[0]))
+    is_complete = len(kept) == len(rows)
+    places = None if is_complete else torch.tensor(kept or [-1], device=tensor.device)
+    return values, len(rows), places
+
+
+def _fits(number: Any, dtype: torch.dtype) -> bool:
+    """Tell whether a dtype has an element that equals a number; NaN equals NaN."""
+    if not isinstance(number, int | float | np.number | np.bool_):
+        return False
+    try:
+        element = torch.tensor(number, dtype=dtype).item()
+    except (RuntimeError, OverflowError, ValueError):
+        return False
+    return bool(element == number) or (element != element and number != number)
+
+
 @_named_options
 def decode(
     tensor: torch.Tensor,
     axis: int = -1,
     *,
+    categories: Any = None,
     on_value: float = 1,
-    default: int | Literal["error"] = -1,
+    default: Any = ...,
     multiple: Literal["error", "first"] = "error",
     rule: Literal["exact", "argmax"] = "exact",
 ) -> torch.Tensor:
@@ -238,12 +384,14 @@ def decode(
         The one-hot tensor.
     axis : int, default -1
         The class dimension.
+    categories : Tensor, array_like or sequence of numbers, or of colors, optional
+        The classes in order, as in `one_hot`.
     on_value : int or float, default 1
         The value of a hot element. Elements are compared bit by bit.
-    default : int or "error", default -1
+    default : int or "error", or an element beside `categories`
         The label of a row in which all elements are equal but none is `on_value`, e.g. all zeros.
         "error" raises an error for such a row. A row with different elements, none of which is
-        `on_value`, always raises an error.
+        `on_value`, always raises an error. By default, it is -1, and "error" with `categories`.
     multiple : {"error", "first"}, default "error"
         A row with several hot elements raises an error, or gets the label of the first hot element.
     rule : {"exact", "argmax"}, default "exact"
@@ -253,9 +401,10 @@ def decode(
 
     Returns
     -------
-    Tensor of int64
+    Tensor of int64, or of the dtype of `categories`
         The labels, on the device of `tensor`. The shape is that of `tensor` without the dimension
-        `axis`.
+        `axis`; the channels of colors are the last dimension. Categories that are no tensor become
+        int64 or float64.
 
     Raises
     ------
@@ -279,6 +428,7 @@ def decode(
             (tensor,),
             tensor,
             axis,
+            categories=categories,
             on_value=on_value,
             default=default,
             multiple=multiple,
@@ -287,6 +437,9 @@ def decode(
         return labels
     tensor = _from_device(tensor)
     _check_tensor(tensor, "tensor")
+    if categories is not None:
+        return _decode_to_elements(tensor, axis, categories, on_value, default, multiple, rule)
+    default = -1 if default is ... else default
     _check_dtype(tensor.dtype, "tensor.dtype")
     check_choice(rule, "rule", ("exact", "argmax"))
     check_choice(multiple, "multiple", ("error", "first"))
@@ -321,6 +474,51 @@ def decode(
     is_called_directly = not is_compiling and is_direct(tensor, None)
     find: Callable[..., torch.Tensor] = labels_of if is_called_directly else DECODING
     return find(tensor, axis, on_value, filler, multiple)
+
+
+def _decode_to_elements(
+    tensor: torch.Tensor,
+    axis: int,
+    categories: Any,
+    on_value: float,
+    default: Any,
+    multiple: Any,
+    rule: Any,
+) -> torch.Tensor:
+    """Return the category of each row."""
+    values = _from_device(categories)
+    if not isinstance(values, torch.Tensor):
+        onehot_fast.infer_shape(None, categories=categories)  # checks the classes
+        items = [[*item] if is_container(item) else item for item in categories]
+        try:
+            values = torch.tensor(items, dtype=torch.float64)
+            whole = torch.tensor(items) if not values.is_complex() else values
+        except (TypeError, ValueError):
+            raise TypeError(f"categories must be numbers, got {shown(categories)}") from None
+        values = values if whole.dtype.is_floating_point else whole
+    values = values.to(tensor.device)
+    axis = _position(axis, tensor.ndim) if tensor.ndim else axis
+    if tensor.ndim and tensor.shape[axis] != len(values):
+        raise ValueError(
+            f"tensor must have one position for each of the {len(values)} categories on axis"
+            f" {axis}, got shape {tuple(tensor.shape)}"
+        )
+    is_strict = default is ... or (isinstance(default, str) and default == "error")
+    options: dict[str, Any] = {} if rule == "argmax" else {"default": "error"}
+    if rule == "argmax" and default is not ...:
+        raise TypeError("on_value, default and multiple do not apply to rule='argmax'")
+    if rule != "argmax" and not is_strict:
+        options = {"default": -1}
+    labels = decode(tensor, axis, on_value=on_value, multiple=multiple, rule=rule, **options)
+    if is_strict or rule == "argmax":
+        return values[labels]
+    numbers = [*default] if is_container(default) else [default]
+    if len(numbers) != math.prod(values.shape[1:]) or not all(
+        _fits(number, values.dtype) for number in numbers
+    ):
+        raise ValueError(f"default must fit the categories of {values.dtype}, got {default!r}")
+    filler = torch.tensor(numbers, dtype=values.dtype, device=values.device)
+    return torch.cat([values, filler.reshape(1, *values.shape[1:])])[labels]
 
 
 @_named_options

@@ -18,6 +18,7 @@ from onehot_fast._kernels import dispatch
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
 _IGNORED = "an integer, several integers or None"
 _INT64 = np.iinfo(np.int64)
+_BLOCK = 1 << 16  # indices that one step checks for fractions
 _MAX_DEPTH = int(_INT64.max)
 
 
@@ -175,7 +176,8 @@ def check_range(
 ) -> None:
     """Raise an error for the first index, in C order, that the options of `one_hot` reject.
 
-    `source` has the indices in their original dtype, for the error message.
+    `source` has the indices in their original dtype, for the error message. A fraction, such as
+    1.2 and -0.5, is out of range.
     """
     wrap, too_large = negative_indices == "normalize", out_of_range == "error"
     # With "normalize" the range is [-depth, depth): smaller indices are out of range.
@@ -189,10 +191,29 @@ def check_range(
         depth if too_large else None,
         ignore_index,
     )
+    fraction = -1
+    if too_large and indices.dtype.kind == "f":
+        reach = indices.size if position < 0 else position
+        fraction = first_fraction(indices.reshape(-1)[:reach], ignore_index)
+    position = position if fraction < 0 else fraction
     if position >= 0:
         where = tuple(map(int, np.unravel_index(position, indices.shape)))
         place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
-        raise ValueError(f"{place} must be in [{lowest}, {depth}), got {source[where]!s}")
+        expected = f"in [{lowest}, {depth})" if fraction < 0 else "a whole number"
+        raise ValueError(f"{place} must be {expected}, got {source[where]!s}")
+
+
+def first_fraction(indices: npt.NDArray[Any], ignore_index: int | None = None) -> int:
+    """Return the position of the first float that is finite but no whole number, or -1."""
+    for begin in range(0, len(indices), _BLOCK):
+        block = indices[begin : begin + _BLOCK]
+        whole = np.trunc(block)
+        offends = (whole != block) & np.isfinite(block)
+        if ignore_index is not None:
+            offends &= whole != ignore_index
+        if offends.any():
+            return begin + int(np.argmax(offends))
+    return -1
 
 
 def maximum(indices: npt.NDArray[Any], ignore_index: int | None) -> int | None:

@@ -124,8 +124,29 @@ class Scalars:
             known, classes = known[is_possible], classes[is_possible]
             if not len(known) or int(known.max()) - int(known.min()) <= MAX_SPAN:
                 return Coded.of_numbers(numbers, known, classes)
+            few = Coded.of_few(numbers, known, classes)
+        else:
+            few = self._few_floats(numbers, known, classes)
+        if few is not None:
+            return few
         table = Dictionary(kind_of_dtype(dtype), known if len(known) else None)
         return Coded.of_codes(table.lookup(numbers), classes, self._missing)
+
+    def _few_floats(self, numbers: AnyArray, known: AnyArray, classes: AnyArray) -> Coded | None:
+        """Return floats as integers of their bits, if few numbers have a class, else None."""
+        dtype = numbers.dtype
+        with np.errstate(over="ignore"):
+            rounded = known.astype(dtype)
+        is_exact = rounded.astype(np.float64) == known
+        if self._missing != UNKNOWN or not is_exact.any():
+            return None  # NaN has many bits
+        # 0.0 and -0.0 are one number of different bits.
+        rounded, classes = rounded[is_exact], classes[is_exact]
+        is_zero = rounded == 0
+        rounded = np.concatenate([np.abs(rounded, where=is_zero, out=rounded), -rounded[is_zero]])
+        bits = np.dtype(f"u{dtype.itemsize}")
+        classes = np.concatenate([classes, classes[is_zero]])
+        return Coded.of_few(numbers.view(bits), rounded.view(bits), classes)
 
     def _code_booleans(self, bits: npt.NDArray[np.uint8]) -> Coded:
         """Return Booleans as bytes; each byte that is not 0 is True."""
@@ -339,14 +360,18 @@ def distinct_classes(array: Any, *, palette: bool = False) -> AnyArray:
     """
     elements = Elements.read(array, "array")
     flat = elements.flat
-    dtype = flat.dtype if type(flat) is np.ndarray else None
+    plain_array: AnyArray | None = None
+    if isinstance(flat, np.ndarray) and not isinstance(flat, np.ma.MaskedArray):
+        plain_array = flat
+    dtype = None if plain_array is None else plain_array.dtype
     if palette:
-        if dtype is None or not is_numeric(dtype) or not elements.shape or not elements.shape[-1]:
+        shape = elements.shape
+        if plain_array is None or not is_numeric(plain_array.dtype) or not (shape and shape[-1]):
             raise TypeError(
                 "array must contain numbers and have the channels in its last axis if palette=True,"
-                f" got dtype {dtype} and shape {elements.shape}"
+                f" got dtype {dtype} and shape {shape}"
             )
-        return distinct_colors(flat.reshape(elements.shape))
+        return distinct_colors(plain_array.reshape(shape))
     column = read_column(flat).encode()
     occurring = np.flatnonzero(dispatch.count(column.codes, column.n_categories))
     found = Categories.of(column.stored).take(occurring)

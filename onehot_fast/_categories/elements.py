@@ -143,6 +143,9 @@ def _array_of(items: list[Any]) -> AnyArray:
 # The two classes of an element that has none: it was left out on purpose, or it is unknown.
 LEFT_OUT, UNKNOWN = -1, -2
 BLOCK = 1 << 16  # elements that one step of Python code handles
+# The kernels compare up to so many values, whose classes are below this limit, faster than they
+# look them up: all elements of four bytes, and half as many of eight bytes.
+MAX_FEW, MAX_FEW_CLASS = 32, 254
 
 
 class Coded(NamedTuple):
@@ -152,7 +155,18 @@ class Coded(NamedTuple):
     # Entry i is the class of the integer low + i, LEFT_OUT or UNKNOWN. The last entry is the class
     # of all other integers.
     lut: npt.NDArray[np.int32]
-    low: int
+    low: int = 0
+    # If there are values, entry i belongs to the integer values[i], modulo 2**64.
+    values: npt.NDArray[np.uint64] | None = None
+
+    @classmethod
+    def of_few(cls, integers: AnyArray, numbers: AnyArray, classes: AnyArray) -> Coded | None:
+        """Return integers as they are, if the numbers that have a class are few; else None."""
+        most = min(MAX_FEW, 4 * MAX_FEW // integers.itemsize)
+        if not 0 < len(numbers) <= most or classes.max() >= MAX_FEW_CLASS:
+            return None
+        lut = np.append(classes, UNKNOWN).astype(np.int32)
+        return cls(integers, lut, 0, numbers.astype(np.uint64))
 
     @classmethod
     def of_codes(cls, codes: npt.NDArray[np.int32], classes: AnyArray, missing: int) -> Coded:
@@ -172,10 +186,17 @@ class Coded(NamedTuple):
 
     def classes(self, begin: int, end: int) -> npt.NDArray[np.int32]:
         """Return the classes of the elements from `begin` to `end`."""
+        if self.values is not None:
+            integers = self.integers[begin:end].astype(np.uint64)
+            classes = np.full(len(integers), self.lut[-1])
+            for value, its_class in zip(self.values, self.lut[:-1], strict=True):
+                classes[integers == value] = its_class
+            return classes
         low = np.uint64(self.low % 2**64)
         steps = self.integers[begin:end].astype(np.uint64) - low  # modulo 2**64, as the kernels
-        last = len(self.lut) - 1
-        return self.lut[np.minimum(steps, np.uint64(last)).astype(np.int64)]
+        last = np.uint64(len(self.lut) - 1)
+        classes: npt.NDArray[np.int32] = self.lut[np.minimum(steps, last).astype(np.int64)]
+        return classes
 
     def unknown(self) -> Iterator[int]:
         """Yield the position of each unknown element, in order."""

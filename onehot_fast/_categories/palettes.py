@@ -22,13 +22,14 @@ from onehot_fast._categories.elements import BLOCK, LEFT_OUT, NUMBERS, UNKNOWN, 
 from onehot_fast._categories.factorize import OF_ANOTHER_PACKAGE
 from onehot_fast._categories.hashtable.dictionary import Dictionary
 from onehot_fast._categories.keys import plain
+from onehot_fast._kernels import dispatch
 from onehot_fast._runtime import memory
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Color: TypeAlias = tuple[Any, ...]
 
 MAX_CHANNELS = 16
-WORD = 8  # bytes; a colour of so many bytes is one integer
+WORD, HALF_WORD = 8, 4  # bytes; a colour of so many bytes is one integer
 NUMBER_TYPES = (int, float, np.integer, np.floating, np.bool_)
 
 
@@ -96,6 +97,10 @@ class Palette:
         image = as_contiguous(image.astype(image.dtype.newbyteorder("="), copy=False))
         pixels = image.reshape(-1, self.n_channels)
         colors, classes = self._in_dtype(image.dtype)
+        if pixels.shape[1] * pixels.itemsize <= HALF_WORD:
+            few = Coded.of_few(_as_keys(pixels), _as_keys(colors), classes)
+            if few is not None:
+                return few
         table = _table(colors)
         codes = memory.allocate((len(pixels),), np.dtype(np.int32))[0]
         for begin in range(0, len(pixels), BLOCK):
@@ -255,9 +260,9 @@ def _as_keys(colors: AnyArray) -> AnyArray:
     raw = np.ascontiguousarray(colors).view(np.uint8).reshape(n, width)
     if width > WORD:
         return raw.view(f"S{width}").reshape(n)
-    words = np.zeros((n, WORD), np.uint8)
-    words[:, :width] = raw
-    return words.view(np.uint64).reshape(n)
+    words = memory.allocate((n,), np.dtype(np.uint32 if width <= HALF_WORD else np.uint64))[0]
+    dispatch.pack(raw, words)
+    return words
 
 
 def _colors(values: AnyArray) -> list[Color]:

@@ -1,6 +1,6 @@
 """The codes that a kernel reads: indices under a policy, or the codes of columns with look-up tables."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 
 cimport numpy as cnp
 
@@ -70,6 +70,7 @@ cdef int describe(
     Py_ssize_t n_rows, const int32_t *lut, Py_ssize_t n_entries, int code_bytes,
 ) except -1
 cdef void find_few(ohf_lut *lut, int index_type) noexcept nogil
+cdef int set_few(ohf_lut *lut, const uint64_t[::1] values) except -1
 cdef int describe_one(
     CodeColumn *column, const void *codes, int index_type, Py_ssize_t n_rows, const int32_t[::1] lut,
     int code_bytes,

@@ -9,7 +9,7 @@ such a border, because the codes of each column may have another type: it takes 
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
-from libc.stdint cimport INT64_MAX, UINT32_MAX, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cimport numpy as cnp
 
@@ -122,8 +122,7 @@ cdef void find_few(ohf_lut *lut, int index_type) noexcept nogil:
     """List the values that have another class than most, if comparing them is faster than a look-up."""
     cdef int32_t last = lut.entries[lut.n_codes]
     cdef uint64_t i
-    cdef Py_ssize_t width = index_type_bytes(index_type), n = 0
-    cdef Py_ssize_t most = OHF_FEW if width == 1 else OHF_FEW // 4 if width == 2 else 0
+    cdef Py_ssize_t n = 0, most = OHF_FEW // index_type_bytes(index_type)
     if last >= OHF_FEW_CODES:
         return
     for i in range(lut.n_codes):
@@ -131,11 +130,28 @@ cdef void find_few(ohf_lut *lut, int index_type) noexcept nogil:
             continue
         if n == most or lut.entries[i] >= OHF_FEW_CODES:
             return
-        lut.few_values[n] = <uint16_t> (lut.low + i)
+        lut.few_values[n] = lut.low + i
         lut.few_classes[n] = few_class(lut.entries[i])
         n += 1
     lut.other_class = few_class(last)
     lut.n_few = <int> n
+
+
+cdef int set_few(ohf_lut *lut, const uint64_t[::1] values) except -1:
+    """List values to compare; the entries of the look-up table are their classes, then that of all others."""
+    cdef Py_ssize_t i, n = values.shape[0]
+    if not 0 < n <= OHF_FEW or <uint64_t> n != lut.n_codes:
+        raise ValueError(f"there must be 1 to {OHF_FEW} values, one less than entries, got {n}")
+    for i in range(n + 1):
+        if lut.entries[i] >= OHF_FEW_CODES:
+            raise ValueError(f"classes of compared values must be below {OHF_FEW_CODES}, got {lut.entries[i]}")
+    for i in range(n):
+        lut.few_values[i] = values[i]
+        lut.few_classes[i] = few_class(lut.entries[i])
+    lut.other_class = few_class(lut.entries[n])
+    lut.n_few = <int> n
+    lut.only_adds = False
+    return 0
 
 
 cdef class CodeColumns:
@@ -235,3 +251,26 @@ def recode(
     describe_codes(&column, codes, lut, 1 if width == 1 else 4)
     job = Job(source=&column.source, out=<char *> &out[0], out_bytes=width)
     for_each_chunk(run_chunk, &job, n_rows, CHUNK_ROWS, width, 4 * CODES if width == 2 else 0, num_threads)
+
+
+ctypedef fused word_t:
+    uint32_t
+    uint64_t
+
+
+def pack(const unsigned char[:, ::1] rows, word_t[::1] words):
+    """Write each row of up to 4 or 8 bytes as one integer, whose lowest byte is the first one."""
+    cdef Py_ssize_t i, j, width = rows.shape[1]
+    cdef word_t word
+    if words.shape[0] != rows.shape[0] or width > <Py_ssize_t> sizeof(word_t):
+        raise ValueError(f"pack: {rows.shape[0]} rows of {width} bytes do not fit {words.shape[0]} words")
+    with nogil:
+        if width == 3:
+            for i in range(rows.shape[0]):
+                words[i] = rows[i, 0] | <word_t> rows[i, 1] << 8 | <word_t> rows[i, 2] << 16
+        else:
+            for i in range(rows.shape[0]):
+                word = 0
+                for j in range(width):
+                    word |= <word_t> rows[i, j] << (8 * j)
+                words[i] = word

@@ -29,7 +29,7 @@ from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 __all__ = [
     "INDEX_DTYPES", "count", "csc", "csr", "decode", "decode_bits", "encode", "encode_bits",
     "encode_block", "encode_integers", "encode_matrix", "first_invalid", "get_stream_bytes",
-    "multi_hot", "multi_hot_count", "multi_hot_csr", "recode", "stream_fill",
+    "multi_hot", "multi_hot_count", "multi_hot_csr", "pack", "recode", "stream_fill",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -53,6 +53,7 @@ _INDICES: CNames = _CODES | {np.dtype(np.float32): "float", np.dtype(np.float64)
 # The positions of a sparse matrix, and the unsigned integers as which `decode` compares elements.
 _POSITIONS: CNames = {np.dtype(np.int32): "int32_t", np.dtype(np.int64): "int64_t"}
 _WORDS = {dtype: c_name for dtype, c_name in _CODES.items() if dtype.kind == "u"}
+_WIDE_WORDS = {dtype: c_name for dtype, c_name in _WORDS.items() if dtype.itemsize >= 4}
 _WORD_OF_WIDTH = {dtype.itemsize: dtype for dtype in _WORDS}
 
 
@@ -80,6 +81,8 @@ _multi_hot = _Specialisations(ragged.multi_hot, _CODES)
 _multi_hot_count = _Specialisations(ragged.multi_hot_count, _INDICES)  # the dtype of the result
 _multi_hot_csr = _Specialisations(ragged.csr, _CODES)
 _recode = _Specialisations(code_columns.recode, _CODES)
+
+_pack = _Specialisations(code_columns.pack, _WIDE_WORDS)
 
 
 def _view_of(lut: Lut | None) -> Lut | None:
@@ -110,6 +113,7 @@ def encode_integers(
     integers: AnyArray,
     lut: Lut,
     low: int,
+    values: npt.NDArray[np.uint64] | None,
     out: AnyArray,
     depth: int,
     inner: int,
@@ -125,7 +129,9 @@ def encode_integers(
     """
     kernel = _encode_integers[integers.dtype]
     flat, cells = integers.ravel(), bytes_of(out)
-    return kernel(flat, lut.view(), low, cells, depth, inner, on, off, num_threads, zeroed)
+    return kernel(
+        flat, lut.view(), low, values, cells, depth, inner, on, off, num_threads, zeroed
+    )
 
 
 def encode_matrix(
@@ -197,6 +203,11 @@ def decode(
     """
     word = _WORD_OF_WIDTH[cube.itemsize]
     return _decode[word](cube.view(word), on, off, default, num_threads)
+
+
+def pack(bytes_of_rows: npt.NDArray[np.uint8], words: AnyArray) -> None:
+    """Write each row of bytes as one unsigned integer to `words`; see `code_columns.pack`."""
+    _pack[words.dtype](bytes_of_rows, words)
 
 
 def recode(codes: AnyArray, lut: Lut, out: AnyArray, num_threads: int) -> None:

@@ -50,6 +50,7 @@ typedef struct {
 
 #define OHF_UNKNOWN (-2)                   /* an entry of a look-up table for values that set a flag */
 #define OHF_FEW 32                         /* so many values are compared one by one, instead of a look-up */
+#define OHF_FEW_BLOCK 256                  /* they are compared with blocks of so many codes: up to 2 KiB on the stack */
 #define OHF_FEW_CODES 254                  /* their classes are smaller; 254 stands for OHF_UNKNOWN, 255 for no class */
 
 /* A look-up table maps the codes of one column to classes. An entry of -1 means no class, and so does OHF_UNKNOWN. The
@@ -61,9 +62,9 @@ typedef struct {
     uint64_t base, span;
     uint64_t low;          /* entry i belongs to the value low + i, modulo 2**64 */
     int *unknown;          /* the flag that an entry of OHF_UNKNOWN sets, or NULL */
-    /* If n_few is not 0, the values of one or two bytes whose entry differs from the last one, and their classes. */
+    /* If n_few is not 0, these values are compared, and all others have the class `other_class`. */
     int n_few;
-    uint16_t few_values[OHF_FEW];
+    uint64_t few_values[OHF_FEW];
     uint8_t few_classes[OHF_FEW], other_class;
 } ohf_lut;
 

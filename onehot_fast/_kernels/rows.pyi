@@ -19,6 +19,7 @@ def encode_integers(
     integers: npt.NDArray[Any],
     lut: npt.NDArray[np.int32],
     low: int,
+    values: npt.NDArray[np.uint64] | None,
     out: npt.NDArray[np.uint8],
     depth: int,
     inner: int,

@@ -46,6 +46,7 @@ cimport numpy as cnp
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport (
     CodeColumn, CodeColumns, CodeSource, Output, describe_codes, find_few, output_of, read, set_code_bytes,
+    set_few,
 )
 from onehot_fast._kernels.index_types cimport index_t, index_type_bytes, index_type_of, integer_t
 from onehot_fast._kernels.planes cimport encode_planes
@@ -229,12 +230,13 @@ def encode(
 
 
 def encode_integers(
-    const integer_t[::1] integers, const int32_t[::1] lut, low, unsigned char[::1] out, Py_ssize_t depth,
-    Py_ssize_t inner, cnp.ndarray on, cnp.ndarray off, int num_threads, bint zeroed,
+    const integer_t[::1] integers, const int32_t[::1] lut, low, const uint64_t[::1] values, unsigned char[::1] out,
+    Py_ssize_t depth, Py_ssize_t inner, cnp.ndarray on, cnp.ndarray off, int num_threads, bint zeroed,
 ):
     """Write the one-hot encoding of integers whose class is an entry of a look-up table, like `encode`.
 
-    Entry ``i`` belongs to the integer ``low + i``, and the last entry to all others. Entries are classes below
+    Entry ``i`` belongs to the integer ``low + i``, or to ``values[i]`` if there are values (up to 32, with classes
+    below 254). The last entry belongs to all others. Entries are classes below
     ``depth``, -1 or -2. Return whether the entry of an integer is -2; such an integer has no class, as for -1.
     """
     cdef CodeColumn column
@@ -248,9 +250,12 @@ def encode_integers(
     describe_codes(&column, integers, lut, 4)
     column.lut.low = <uint64_t> (low & 0xFFFF_FFFF_FFFF_FFFF)
     column.lut.unknown = &unknown
-    if lut[0] < 0:      # an addition does not tell -2 from -1
-        column.lut.only_adds = False
-    find_few(&column.lut, column.source.index_type)
+    if values is not None:
+        set_few(&column.lut, values)
+    else:
+        find_few(&column.lut, column.source.index_type)
+        if lut[0] < 0:      # an addition does not tell -2 from -1
+            column.lut.only_adds = False
     if to.n_bytes:
         encode_source(&column.source, depth, n, inner, &to, num_threads, zeroed)
     return bool(unknown)

@@ -41,7 +41,7 @@ cdef extern from "_kernels/microkernels.h":
         uint64_t low
         int *unknown
         int n_few
-        uint16_t *few_values
+        uint64_t *few_values
         uint8_t *few_classes
         uint8_t other_class
 

@@ -190,3 +190,27 @@ def test_label_smoothing_that_is_refused(options, error, message):
     """Shares outside of [0, 1), dtypes that hold none, and values said twice."""
     with pytest.raises(error, match=message):
         onehot_fast.one_hot([0, 1], 2, **options)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_out_of_range_rejects_fractions(dtype):
+    """A label with a fraction is no class; whole floats are, and ignored labels never raise."""
+    strict = {"out_of_range": "error"}
+    assert onehot_fast.one_hot(np.array([1, -0.0, 2], dtype), 3, **strict).argmax(-1).tolist() == [
+        1, 0, 2,
+    ]  # fmt: skip
+    for labels, message in (
+        ([0, 1.5], r"indices\[1\] must be a whole number, got 1.5"),
+        ([-0.5, 9], r"indices\[0\] must be a whole number, got -0.5"),
+        ([9, 0.5], r"indices\[0\] must be in \[0, 3\), got 9"),
+        ([math.nan, 0.5], r"indices\[0\] must be in \[0, 3\), got nan"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            onehot_fast.one_hot(np.array(labels, dtype), 3, **strict)
+    many = np.zeros(200_000, dtype)
+    many[150_000] = 0.25
+    with pytest.raises(ValueError, match=r"indices\[150000\]"):
+        onehot_fast.one_hot(many, 3, **strict)
+    ignored = onehot_fast.one_hot(np.array([255.5, 1], dtype), 3, ignore_index=255, **strict)
+    assert ignored.sum(-1).tolist() == [0, 1]
+    assert onehot_fast.one_hot(np.array([1.5], dtype), 3).argmax() == 1

@@ -27,7 +27,10 @@ def tensors(out: npt.NDArray[np.int8]) -> None:
     assert_type(one_hot([0, 1], 2, dtype="uint8", ignore_index=[254, 255]), AnyArray)
     assert_type(one_hot([0, 1], 2, out=out, out_of_range="error"), npt.NDArray[np.int8])
     assert_type(one_hot([0, 1], 2, label_smoothing=0.1), AnyArray)
+    assert_type(one_hot([7, 8], categories=[7, 8], handle_unknown="ignore"), AnyArray)
+    assert_type(one_hot([7, 8], categories=[7, 8], dtype=np.uint8), npt.NDArray[np.uint8])
     assert_type(decode(out, rule="argmax"), npt.NDArray[np.int64])
+    assert_type(decode(out, categories=[7, 8], default=None), AnyArray)
     one_hot([0, 1], 2, out_of_range="clip")  # type: ignore[call-overload]
     one_hot([0, 1], 2, label_smoothing="0.1")  # type: ignore[call-overload]
     decode(out, rule="max")  # type: ignore[arg-type]

@@ -1,0 +1,157 @@
+"""Torch tensors whose elements are listed, on the CPU by kernels and elsewhere by operations."""
+
+from __future__ import annotations
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+torch = pytest.importorskip("torch")
+
+import onehot_fast  # noqa: E402
+from onehot_fast import UnknownValueError  # noqa: E402
+from onehot_fast.integrations.torch import decode, function, one_hot  # noqa: E402
+from onehot_fast.integrations.torch.function import ELEMENTS  # noqa: E402
+
+PALETTE = [(0, 0, 0), (255, 0, 0), (0, 255, 0)]
+POOL = [0, 1, 2, 3, 7, 100, -1, -100, 0.5, math.nan]
+
+
+def tensor_of(numbers, dtype):
+    """Return the numbers that a dtype can hold as a tensor."""
+    kept = []
+    for number in numbers:
+        if dtype.is_floating_point or (number == number and float(number).is_integer()):
+            limits = (
+                (0, 1)
+                if dtype == torch.bool
+                else (
+                    (-448, 448)
+                    if dtype.is_floating_point
+                    else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+                )
+            )
+            if not limits[0] <= number <= limits[1] and number == number:
+                continue
+            kept.append(number)
+    return torch.tensor(kept, dtype=torch.float64).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", ELEMENTS, ids=str)
+@given(data=st.data())
+def test_kernels_and_operations_equal_the_core(dtype, data):
+    """Every dtype, with categories as a tensor and as a list, with NaN and left-out elements."""
+    pool = tensor_of(POOL, dtype)
+    numbers = pool[data.draw(st.lists(st.integers(0, len(pool) - 1), max_size=20))]
+    known = pool[data.draw(st.lists(st.integers(0, len(pool) - 1), unique=True))]
+    ignored = pool[data.draw(st.lists(st.integers(0, len(pool) - 1), max_size=2))].tolist()
+    form = data.draw(st.sampled_from([lambda t: t, lambda t: t.tolist()]))
+    options = {"handle_unknown": "ignore", "axis": data.draw(st.integers(-2, 1))}
+    if ignored:
+        options["ignore_index"] = ignored
+    wide = numbers.to(torch.float64) if dtype.is_floating_point else numbers
+    expected = onehot_fast.one_hot(wide.numpy(), categories=known.tolist(), **options)
+    np.testing.assert_array_equal(one_hot(numbers, categories=form(known), **options), expected)
+    on_device = function._elements_like(form(known), numbers, "categories")[0]
+    left_out = torch.tensor(ignored, dtype=torch.float64).to(dtype) if ignored else None
+    labels = function.labels_of_elements(numbers, on_device, left_out, strict=False)
+    found = one_hot(
+        labels, len(known), negative_indices="ignore", out_of_range="ignore", axis=options["axis"]
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int64, torch.float32])
+def test_colors(dtype):
+    image = torch.tensor([[PALETTE[1], PALETTE[0]], [PALETTE[2], PALETTE[1]]], dtype=dtype)
+    for palette in (PALETTE, torch.tensor(PALETTE, dtype=dtype), np.array(PALETTE)):
+        found = one_hot(image, categories=palette, axis=0, dtype=torch.uint8)
+        assert found.argmax(0).tolist() == [[1, 0], [2, 1]]
+        assert torch.equal(decode(found, 0, categories=palette).to(dtype), image)
+    planes = image.movedim(-1, 0)
+    assert one_hot(planes.movedim(0, -1), categories=PALETTE).shape == (2, 2, 3)
+    with pytest.raises(UnknownValueError, match="indices"):
+        one_hot(image, categories=PALETTE[:2])
+    left_out = one_hot(image, categories=PALETTE[:2], ignore_index=PALETTE[2])
+    assert left_out.sum(-1).tolist() == [[1, 1], [0, 1]]
+
+
+def test_graphs_use_operations():
+    """A compiled function gets plain operations, and an unknown element fails an assertion."""
+    categories = torch.tensor([7, 8, 11])
+
+    @torch.compile(backend="eager", fullgraph=True)
+    def encode(tensor, known):
+        return one_hot(tensor, categories=known, axis=1)
+
+    ids = torch.tensor([[7, 11], [8, 7]])
+    assert torch.equal(encode(ids, categories), one_hot(ids, categories=categories, axis=1))
+    with pytest.raises(RuntimeError, match="not one of the categories"):
+        encode(ids + 1, categories)
+    repeated = torch.tensor([7, 8, 7, 11])  # the first one wins
+    assert encode(ids, repeated).argmax(1).tolist() == [[0, 3], [1, 0]]
+
+
+def test_options():
+    ids = torch.tensor([7, 11])
+    with pytest.raises(UnknownValueError, match=r"indices\[1\].*got 11"):
+        one_hot(ids, categories=[7, 8])
+    assert one_hot(ids, categories=[7, 8], handle_unknown="ignore").tolist() == [[1, 0], [0, 0]]
+    out = torch.empty(2, 2, dtype=torch.bfloat16)
+    assert one_hot(ids, categories=[7, 11], out=out) is out
+    assert out.tolist() == [[1, 0], [0, 1]]
+    smoothed = one_hot(ids, categories=[7, 11], label_smoothing=0.1)
+    assert torch.equal(smoothed, one_hot(torch.tensor([0, 1]), 2, label_smoothing=0.1))
+    for options, message in (
+        ({"num_classes": 2, "categories": [7, 11]}, "num_classes and categories"),
+        ({"categories": [7, 11], "out_of_range": "ignore"}, "handle_unknown"),
+        ({"handle_unknown": "error"}, "needs categories"),
+        ({"categories": "ab"}, "list"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            one_hot(ids, **options)
+    with pytest.raises(ValueError, match="must differ"):
+        one_hot(ids, categories=[7, 7.0])
+
+
+def test_decode():
+    planes = torch.tensor([[0, 1], [0, 0]])
+    with pytest.raises(ValueError, match="no element"):
+        decode(planes, categories=[7, 8])
+    assert decode(planes, categories=[7, 8], default=-1).tolist() == [8, -1]
+    small = torch.tensor([7, 8], dtype=torch.uint8)
+    decoded = decode(planes, categories=small, default=255)
+    assert (decoded.dtype, decoded.tolist()) == (torch.uint8, [8, 255])
+    with pytest.raises(ValueError, match="default must fit"):
+        decode(planes, categories=small, default=256)
+    scores = torch.tensor([[0.2, 0.8], [0.6, 0.4]])
+    assert decode(scores, categories=[0.1, 0.2], rule="argmax").tolist() == [0.2, 0.1]
+    with pytest.raises(ValueError, match="2 categories"):
+        decode(planes.new_zeros(2, 3), categories=[7, 8])
+    with pytest.raises(TypeError, match="numbers"):
+        decode(planes, categories=["a", "b"])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_fractions_of_labels_are_announced(dtype):
+    labels = torch.tensor([1.5, 2.0], dtype=dtype)
+    with pytest.warns(FutureWarning, match="1.5 is truncated to 1"):
+        found = one_hot(labels, 3)
+    assert found.argmax(-1).tolist() == [1, 2]
+    assert one_hot(labels.trunc(), 3).argmax(-1).tolist() == [1, 2]
+    assert one_hot(labels, 3, out_of_range="ignore").argmax(-1).tolist() == [1, 2]
+
+
+def test_the_loss_of_the_documentation_equals_that_of_torch():
+    """Three lines equal the cross entropy with an ignored label."""
+    torch.manual_seed(0)
+    labels, scores = torch.randint(0, 21, (2, 8, 8)), torch.randn(2, 21, 8, 8)
+    labels[:, :3] = 255
+    target = one_hot(labels, 21, axis=1, ignore_index=255)
+    loss = -(target * scores.log_softmax(1)).sum(1)
+    loss = loss[labels != 255].mean()
+    wanted = torch.nn.functional.cross_entropy(scores, labels, ignore_index=255)
+    torch.testing.assert_close(loss, wanted)
