@@ -129,9 +129,7 @@ def encode_integers(
     """
     kernel = _encode_integers[integers.dtype]
     flat, cells = integers.ravel(), bytes_of(out)
-    return kernel(
-        flat, lut.view(), low, values, cells, depth, inner, on, off, num_threads, zeroed
-    )
+    return kernel(flat, lut.view(), low, values, cells, depth, inner, on, off, num_threads, zeroed)
 
 
 def encode_matrix(
