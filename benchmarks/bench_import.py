@@ -28,3 +28,23 @@ def timeraw_first_call() -> tuple[str, str]:
 def timeraw_first_touch() -> tuple[str, str]:
     """Touch each page of as much zeroed memory: what the first call is measured by."""
     return _code("first touch")
+
+
+def timeraw_first_pandas_get_dummies() -> tuple[str, str]:
+    """Import pandas and call its `get_dummies`: what the next three are measured by."""
+    return _code("first get_dummies of pandas")
+
+
+def timeraw_first_get_dummies() -> tuple[str, str]:
+    """Import pandas and call our `get_dummies`."""
+    return _code("first get_dummies")
+
+
+def timeraw_first_encoder() -> tuple[str, str]:
+    """Import pandas, and fit and apply an `Encoder`."""
+    return _code("first Encoder")
+
+
+def timeraw_first_command() -> tuple[str, str]:
+    """Encode a small file with the command."""
+    return _code("first command")

@@ -282,6 +282,30 @@ STARTS = by_name(
         "import numpy",
         "numpy.zeros((1_000_000, 10), numpy.float32).reshape(-1)[::1024] = 1",
     ),
+    Program(
+        "first get_dummies of pandas",
+        "",
+        "import pandas; pandas.get_dummies(pandas.Series(['a', 'b']))",
+    ),
+    Program(
+        "first get_dummies",
+        "",
+        "import pandas; from onehot_fast.integrations.pandas import get_dummies;"
+        " get_dummies(pandas.Series(['a', 'b']))",
+    ),
+    Program(
+        "first Encoder",
+        "",
+        "import pandas; from onehot_fast import Encoder;"
+        " Encoder().fit_transform(pandas.DataFrame({'x': ['a', 'b']}))",
+    ),
+    Program(
+        "first command",
+        "import os, tempfile; folder = tempfile.TemporaryDirectory(); os.chdir(folder.name);"
+        " file = open('first.csv', 'w'); file.write('x\\na\\nb\\n'); file.close()",
+        "from onehot_fast.cli import main;"
+        " assert main(['encode', 'first.csv', '-o', 'out.parquet', '-q', '--overwrite']) == 0",
+    ),
 )
 
 GROUPS: dict[str, Mapping[str, Workload]] = {

@@ -120,7 +120,7 @@ def array_of_numbers(values: AnyArray, is_null: AnyArray | None = None) -> pa.Ar
 
 
 def dictionary_array(
-    codes: AnyArray, labels: pa.Array, dtype: npt.DTypeLike = None, ordered: bool = False
+    codes: AnyArray, labels: pa.Array, dtype: npt.DTypeLike | None = None, ordered: bool = False
 ) -> pa.DictionaryArray:
     """Return the dictionary array of codes and labels; a negative code becomes null.
 

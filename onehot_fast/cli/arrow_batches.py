@@ -82,11 +82,11 @@ def in_larger_batches(batches: Iterable[pa.RecordBatch], rows: int) -> Batches:
     Each batch costs time for each of its features, and the batches of small row groups are small.
     """
     waiting: list[pa.RecordBatch] = []
-    n_waiting = 0
+    n_waiting, schema, can_merge = 0, None, False
     for batch in batches:
-        if waiting and (
-            n_waiting + batch.num_rows > rows or not all(map(is_mergeable, batch.schema.types))
-        ):
+        if schema is None or not batch.schema.equals(schema):
+            schema, can_merge = batch.schema, all(map(is_mergeable, batch.schema.types))
+        if waiting and (n_waiting + batch.num_rows > rows or not can_merge):
             yield from merged(waiting)
             waiting, n_waiting = [], 0
         waiting.append(batch)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from hashlib import sha256
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,14 +33,16 @@ class ParquetReader(Reader):
     """A Parquet file."""
 
     def _describe(self) -> None:
-        with self.open() as file:
+        with self._opened(None) as file:
             self.schema: pa.Schema = _stored(file.schema_arrow)
             lost = [name for name in file.schema_arrow.names if name not in self.schema.names]
             self.metadata: pq.FileMetaData = file.metadata
             paths = [file.schema.column(i).path for i in range(self.metadata.num_columns)]
+        with self.place.open() as raw:
+            footer = footer_in(raw)
+        self._digest = sha256(footer).digest()
         try:
-            with self.place.open() as raw:
-                self._groups = groups_of(footer_in(raw), paths)
+            self._groups = groups_of(footer, paths)
         except FooterError:
             # pyarrow has read this footer, because it ignores some types that are damaged. Then
             # nothing is known about the chunks, and no column is read as a dictionary.
@@ -82,10 +85,26 @@ class ParquetReader(Reader):
 
     @contextmanager
     def open(self, dictionaries: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
-        """Open the file; the columns with the paths `dictionaries` are read as dictionaries."""
+        """Open the file; the columns with the paths `dictionaries` are read as dictionaries.
+
+        Raise an error if the file has another footer than before.
+        """
+        with self.place.open() as raw:
+            if sha256(footer_in(raw)).digest() != self._digest:
+                raise OSError("the file changed while it was read; run the command again")
+        # pyarrow needs some kilobytes for the metadata of each column chunk.
+        with self._opened(self.metadata, dictionaries) as file:
+            yield file
+
+    @contextmanager
+    def _opened(
+        self, metadata: pq.FileMetaData | None, dictionaries: Sequence[str] = ()
+    ) -> Iterator[pq.ParquetFile]:
+        """Open the file, whose metadata pyarrow reads if it is None."""
         with self.place.open() as file:
             yield pq.ParquetFile(
                 file,
+                metadata=metadata,
                 read_dictionary=list(dictionaries),
                 buffer_size=BUFFER_BYTES,
                 pre_buffer=False,

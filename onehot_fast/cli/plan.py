@@ -20,8 +20,8 @@ from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.source import InputFiles
 from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema
 
-# The estimated size of a decoded string and its code.
-TEXT_BYTES = 40
+# The estimated size of a decoded value: of a string and its code, or of a code alone.
+TEXT_BYTES, CODE_BYTES = 40, 12
 # Spark stores the columns of a frame here, and believes them rather than the columns of the file.
 SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 
@@ -175,10 +175,10 @@ def decode_plan(
     """
     fits = partial(can_hold, form)
     nulls = dict.fromkeys(Special)
+    # Parquet stores codes of strings, and the file has the types of `after`.
+    is_coded = form.kind == "parquet"
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        # Parquet stores codes of strings, and the file has the types of `after`.
-        is_coded = form.kind == "parquet"
         decoded = decode_for(batches, encoders.values, layout, nulls, fits, is_coded)
         return (encoders.without_features(batch, fits) for batch in decoded)
 
@@ -190,5 +190,5 @@ def decode_plan(
     kept = {name for name in source.schema.names if name not in old}
     new = dict.fromkeys(name for name in after.names if name not in kept)
     metadata = {k: v for k, v in _kept_metadata(after).items() if k != ENCODER_KEY}
-    row_bytes = TEXT_BYTES * len(new)
+    row_bytes = (CODE_BYTES if is_coded else TEXT_BYTES) * len(new)
     return Plan(after.with_metadata(metadata or None), old, new, apply, row_bytes)

@@ -145,6 +145,20 @@ def test_the_input_changes(code, name):
     assert set(os.listdir()) <= {name}
 
 
+def test_another_file_takes_the_place_of_the_input():
+    """What is known of the pages of a Parquet file is not used for another file."""
+    files.write(files.make(20_000), Path("in.parquet"))
+    files.write(files.make(20_001), Path("other.parquet"))
+    place, line = "after onehot_fast.cli.learning.learn", "encode in.parquet -c carrier,dest -o"
+    change = "os.replace:other.parquet:in.parquet"
+    ended, error = signalling.run(place, change, *line.split(), "out.parquet")
+
+    assert ended in (Exit.INPUT, Exit.CORRUPT), error
+    assert "in.parquet" in error
+    assert "changed" in error
+    assert os.listdir() == ["in.parquet"]
+
+
 def test_a_large_batch_is_truncated():
     """A batch that is too large for the memory is mapped: no signal kills the process either."""
     n_rows = 10_000_000

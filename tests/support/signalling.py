@@ -80,6 +80,8 @@ if __name__ == "__main__":
         replace_at(place, functools.partial(os.truncate, operands[0], int(operands[1])))
     elif name == "os.remove":
         replace_at(place, functools.partial(os.remove, operands[0]))
+    elif name == "os.replace":
+        replace_at(place, functools.partial(os.replace, *operands))
     else:
         send_at(place, int(number))
     sys.exit(main())

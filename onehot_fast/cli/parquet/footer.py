@@ -7,7 +7,7 @@ classes that are named like a struct of ``parquet.thrift`` contain the numbers o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -116,7 +116,7 @@ OF_CHUNK: Wanted = {
     },
     ColumnChunk.CRYPTO_METADATA: None,
 }
-OF_FILE: Wanted = {FileMetaData.ROW_GROUPS: {RowGroup.COLUMNS: OF_CHUNK}}
+OF_GROUP: Wanted = {RowGroup.COLUMNS: OF_CHUNK}
 
 
 class FooterError(ValueError):
@@ -261,14 +261,40 @@ def groups_of(footer: bytes, paths: Sequence[str]) -> list[list[Chunk]]:
     pyarrow, a field of another type than expected counts as absent.
     """
     encodings: dict[tuple[int, ...], frozenset[str]] = {}
-    groups = _items(read_struct(footer, wanted=OF_FILE)[0], FileMetaData.ROW_GROUPS, STRUCT)
     return [
         [
             _chunk(one, path, encodings)
             for one, path in zip(_items(group, RowGroup.COLUMNS, STRUCT), paths, strict=False)
         ]
-        for group in groups
+        for group in _structs_in(footer, FileMetaData.ROW_GROUPS, OF_GROUP)
     ]
+
+
+def _structs_in(data: bytes, wanted_field: int, wanted: Wanted) -> Iterator[Struct]:
+    """Yield the structs in a list, which is a field of the struct at the start of `data`.
+
+    Decoded row groups take ten times the memory of their chunks, so there is only one at a time.
+    """
+    number = at = 0
+    try:
+        while header := data[at]:
+            kind = header & 15
+            if header >> 4:
+                number, at = number + (header >> 4), at + 1
+            else:
+                number, at = _value(I16, data, at + 1, None)
+            if number == wanted_field and kind == LIST:
+                item, size, at = _head_of_list(data, at)
+                for _ in range(size):
+                    if item == STRUCT:
+                        found, at = _struct(data, at, wanted)
+                        yield found
+                    else:
+                        at = _after(item, data, at)
+            elif kind not in (TRUE, FALSE):
+                at = _after(kind, data, at)
+    except IndexError as error:
+        raise FooterError("the footer ends within a value") from error
 
 
 def _chunk(column: Struct, path: str, known: dict[tuple[int, ...], frozenset[str]]) -> Chunk:

@@ -177,10 +177,10 @@ class GroupWriter:
 
 def footer_in(file: pa.NativeFile) -> bytes:
     """Return the footer of a Parquet file, which pyarrow has opened without an error."""
-    end = file.size() - TAIL_BYTES
+    end = max(0, file.size() - TAIL_BYTES)
     file.seek(end)
     n_bytes = int.from_bytes(file.read(4), "little")
-    file.seek(end - n_bytes)
+    file.seek(max(0, end - n_bytes))
     return bytes(file.read(n_bytes))
 
 
