@@ -15,7 +15,7 @@ from itertools import product
 from typing import Protocol, TypeVar
 
 from benchmarks.kinds.codes import CodesWorkload as Codes
-from benchmarks.kinds.codes import integers, sizes, small_integers, texts
+from benchmarks.kinds.codes import bases, integers, sizes, small_integers, texts
 from benchmarks.kinds.files import FileWorkload
 from benchmarks.kinds.frames import FrameWorkload as Frame
 from benchmarks.kinds.labels import LAYOUTS, of_size
@@ -160,6 +160,7 @@ WRITTEN = by_name(
 )
 
 URL = "https://www.example.com/catalogue/%s/index.html"
+LETTERS = 20_000_000
 FIVE, TWENTY, WIDE = sizes(3, 12, 50, 100, 300), sizes(*[10] * 20), sizes(100_000)
 # Values to codes, and products with codes: what, the usual library, the values, and what is done.
 CODES = by_name(
@@ -206,6 +207,11 @@ CODES = by_name(
     Codes("D37", "X @ w, 20 columns of 10 levels", "tabmat", TWENTY, "X @ w"),
     Codes("D38", "X @ w, 100,000 levels", "tabmat", WIDE, "X @ w"),
     Codes("D39", "X.T @ y, 100,000 levels", "tabmat", WIDE, "X.T @ y"),
+    Codes("D40", "letters to rows of uint8", "numpy", bases, "letters, uint8", LETTERS),
+    Codes("D41", "letters to rows of float32", "numpy", bases, "letters, float32", LETTERS),
+    Codes("D42", "letters to planes of uint8", "numpy", bases, "letter planes, uint8", LETTERS),
+    Codes("D43", "letters to planes of float32", "numpy", bases, "letter planes, float32", LETTERS),
+    Codes("D44", "letters, a batch of 64 x 1,000", "numpy", bases, "letters, uint8", 64_000),
 )
 
 # A Parquet file, for the command.

@@ -66,6 +66,11 @@ def small_integers(random: np.random.Generator) -> Array:
     return np.arange(3000)
 
 
+def bases(random: np.random.Generator) -> Array:
+    """Return the four letters of DNA as character codes."""
+    return np.frombuffer(b"ACGT", np.uint8)
+
+
 def sizes(*n_categories: int) -> Pool:
     """Return a function that counts the categories of each column."""
     return lambda random: np.array(n_categories)

@@ -225,7 +225,7 @@ def test_the_kernel_copies_any_table(variant, streamed):
     before = simd.activate(variant), simd.set_stream_bytes(0 if streamed else 2**62)
     try:
         for width, depth, n_special in itertools.product(
-            (1, 2, 3, 4, 8, 16, 20), (1, 3, 4, 20, 70, 256), (0, 3, 250)
+            (1, 2, 4, 16, 20), (1, 4, 20, 256), (0, 3, 250)
         ):
             check_kernel(width, depth, n_special)
     finally:
@@ -243,7 +243,7 @@ def check_kernel(width, depth, n_special):
     table[codes[:n_special]] = rng.integers(0, 256, (n_special, depth, width), np.uint8)
     table[256] = rng.integers(0, 256, (depth, width), np.uint8) if n_special else off
     sizes = rng.permutation(
-        [0, 1, 63, 500 if depth < 70 else 70, 5000 if depth * width < 50 else 9]
+        [0, 1, 63, 500 if depth < 70 else 70, 5000 if depth * width < 20 else 9]
     )
     flat = rng.integers(0, 256, sizes.sum(), np.uint8)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
