@@ -44,9 +44,7 @@ def test_padding_of_seqpro(pad):
     seqpro = pytest.importorskip("seqpro")
     unequal = ["ACG", "GATTACA", "T"]
     padded = seqpro.pad_seqs(unequal, pad, pad_value="N")
-    assert_same(
-        one_hot_sequences(unequal, pad=pad, dtype="uint8"), seqpro.ohe(padded, seqpro.DNA)
-    )
+    assert_same(one_hot_sequences(unequal, pad=pad, dtype="uint8"), seqpro.ohe(padded, seqpro.DNA))
 
 
 def test_tokens_of_seqpro():
