@@ -727,3 +727,14 @@ def test_what_cannot_be_decoded_raises_an_error(tensor, options, error, hint):
     with pytest.raises(error) as raised:
         decode_sequences(np.array(tensor), **options)
     assert hint in str(raised.value)
+
+
+def test_malformed_arrow_strings_raise_an_error():
+    """No byte outside the buffers of the producer is read."""
+    pa = pytest.importorskip("pyarrow")
+    data = pa.py_buffer(b"ACGT")
+    for width, make in ((np.int32, pa.StringArray), (np.int64, pa.LargeStringArray)):
+        for offsets in ([0, 4, 2], [0, -1, 4], [2, 1, 4]):
+            buffer = pa.py_buffer(np.array(offsets, width).tobytes())
+            with pytest.raises(ValueError, match="offset"):
+                one_hot_sequences(make.from_buffers(2, buffer, data), pad="right")
