@@ -31,7 +31,9 @@ PARTS = [part for name in SCENARIOS for part in GROUPS.get(name, [name])]
 # Files take gigabytes and minutes: they are measured if they are named.
 DEFAULT = [part for part in PARTS if part != "files"]
 WAYS = [*CONTENDERS.values(), *FORMERS.values(), *FILE_WAYS.values()]
-LIBRARIES = {way.library for way in WAYS} | {work.peer for work in CODES.values()}
+# Some workloads of codes have a second peer, which is measured if it is installed.
+SECOND_PEERS = {"seqpro"}
+LIBRARIES = {way.library for way in WAYS} | {work.peer for work in CODES.values()} | SECOND_PEERS
 PEERS = sorted(LIBRARIES - {OURSELVES})
 
 

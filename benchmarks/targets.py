@@ -121,6 +121,11 @@ FASTER_THAN_USUAL = {
     "D37": 1.8,
     "D38": 0.9,
     "D39": 0.9,
+    "D47": 5.0,
+    "D48": 5.0,
+    "D49": 5.0,
+    "D50": 5.0,
+    "D51": 3.0,
 }
 # Files: against pyarrow, and the peak of the process.
 ENCODE_OF_PYARROW = 1.3

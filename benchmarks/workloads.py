@@ -15,7 +15,15 @@ from itertools import product
 from typing import Protocol, TypeVar
 
 from benchmarks.kinds.codes import CodesWorkload as Codes
-from benchmarks.kinds.codes import integers, labels_of, palette, sizes, small_integers, texts
+from benchmarks.kinds.codes import (
+    bases,
+    integers,
+    labels_of,
+    palette,
+    sizes,
+    small_integers,
+    texts,
+)
 from benchmarks.kinds.files import FileWorkload
 from benchmarks.kinds.frames import FrameWorkload as Frame
 from benchmarks.kinds.labels import LAYOUTS, of_size
@@ -160,6 +168,7 @@ WRITTEN = by_name(
 )
 
 URL = "https://www.example.com/catalogue/%s/index.html"
+LETTERS = 20_000_000
 FIVE, TWENTY, WIDE = sizes(3, 12, 50, 100, 300), sizes(*[10] * 20), sizes(100_000)
 # Values to codes, and products with codes: what, the usual library, the values, and what is done.
 CODES = by_name(
@@ -213,6 +222,11 @@ CODES = by_name(
     Codes("D44", "one_hot of 21 colours", "numpy", palette(21), "classes"),
     Codes("D45", "planes of 21 uint8 labels", "numpy", labels_of("u1", 21), "planes of classes"),
     Codes("D46", "planes of 21 colours", "numpy", palette(21), "planes of classes"),
+    Codes("D47", "letters to rows of uint8", "numpy", bases, "letters, uint8", LETTERS),
+    Codes("D48", "letters to rows of float32", "numpy", bases, "letters, float32", LETTERS),
+    Codes("D49", "letters to planes of uint8", "numpy", bases, "letter planes, uint8", LETTERS),
+    Codes("D50", "letters to planes of float32", "numpy", bases, "letter planes, float32", LETTERS),
+    Codes("D51", "letters, a batch of 64 x 1,000", "numpy", bases, "letters, uint8", 64_000),
 )
 
 # A Parquet file, for the command.

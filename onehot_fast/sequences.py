@@ -455,12 +455,13 @@ def _of_fixed(array: AnyArray) -> Letters:
     """Return an array of dtype S or U, of which each element is a sequence, as letters."""
     flat = as_contiguous(array).reshape(-1)
     width = _letter_width(array)
-    letters = flat.view(np.uint8) if array.dtype.kind == "S" else _points(flat)
+    if not width:
+        return _of_items([""] * len(flat), array.shape)
+    letters: AnyArray = flat.view(np.uint8) if array.dtype.kind == "S" else _points(flat)
     matrix = letters.reshape(len(flat), width)
     # NumPy fills short strings with NUL, which it therefore does not count at the end.
     is_filled = matrix != 0
-    sizes = np.where(is_filled.any(1), width - is_filled[:, ::-1].argmax(1), 0) if width else None
-    sizes = np.zeros(len(flat), np.int64) if sizes is None else sizes.astype(np.int64)
+    sizes = np.where(is_filled.any(1), width - is_filled[:, ::-1].argmax(1), 0).astype(np.int64)
     if array.dtype.kind == "S" and (sizes == width).all():
         return Letters(array.shape, Segments.of_matrix(matrix), source=array)
     kept = matrix[np.arange(width) < sizes[:, None]]
@@ -499,15 +500,14 @@ def _check_lengths(length: Any, pad: str | None, truncate: str | None, ragged: b
     for value, name in ((pad, "pad"), (truncate, "truncate")):
         if value is not None:
             check_choice(value, name, SIDES)
-    if length is not None:
-        length = as_integer(length, "length", "an integer or None")
-        if length < 0:
-            raise ValueError(f"length must be at least 0, got {length}")
+    size = None if length is None else as_integer(length, "length", "an integer or None")
+    if size is not None and size < 0:
+        raise ValueError(f"length must be at least 0, got {size}")
     if truncate is not None and length is None:
         raise TypeError("truncate needs length=, the number of letters to keep")
     if ragged and not (length is None and pad is None and truncate is None):
         raise TypeError("length, pad and truncate cannot be combined with ragged=True")
-    return length
+    return size
 
 
 def _resolve_length(
@@ -1152,7 +1152,8 @@ def _ragged_sizes(offsets: Any, shape: tuple[int, ...]) -> npt.NDArray[np.int64]
             f" integers, got dtype {starts.dtype}, shape {starts.shape} and {len(shape) + 1}"
             " dimensions of the tensor"
         )
-    sizes: npt.NDArray[np.int64] = np.diff(starts.astype(np.int64))
+    starts = starts.astype(np.int64)
+    sizes: npt.NDArray[np.int64] = starts[1:] - starts[:-1]
     if starts[0] != 0 or starts[-1] != shape[0] or (sizes < 0).any():
         raise ValueError(f"offsets must ascend from 0 to {shape[0]}, the number of rows")
     return sizes

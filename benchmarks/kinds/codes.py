@@ -83,6 +83,11 @@ def palette(n: int) -> Pool:
     return lambda random: np.unique(random.integers(0, 256, (n, 3), np.uint8), axis=0)
 
 
+def bases(random: np.random.Generator) -> Array:
+    """Return the four letters of DNA as character codes."""
+    return np.frombuffer(b"ACGT", np.uint8)
+
+
 def sizes(*n_categories: int) -> Pool:
     """Return a function that counts the categories of each column."""
     return lambda random: np.array(n_categories)

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.kinds.codes import CodesWorkload
 from benchmarks.kinds.labels import Array
-from onehot_fast import Encoder, OneHotMatrix, one_hot
+from onehot_fast import Encoder, OneHotMatrix, one_hot, one_hot_sequences
 from onehot_fast._arrow.array import read
 from onehot_fast._categories.hashtable.dictionary import Dictionary
 
@@ -206,7 +206,37 @@ def solve(matrix: Any, y: Array) -> float:
     return float(lsqr(matrix, y, atol=0, btol=0, iter_lim=30)[3])
 
 
-# A title of `benchmarks.workloads` names the values; these are what is done with them.
+LENGTH = 1000  # letters of a sequence
+
+
+def letters(dtype: str, axis: int) -> Callable[..., dict[str, Way]]:
+    """Return a function that encodes sequences of letters, on one thread."""
+
+    def make(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+        codes = pool[rows[: len(rows) // LENGTH * LENGTH]].reshape(-1, LENGTH)
+        table = np.zeros((256, len(pool)), dtype)
+        table[pool] = np.eye(len(pool))
+        options = {"axis": axis, "dtype": dtype, "num_threads": 1}
+        found = {
+            "one_hot_sequences": Way(
+                "onehot_fast", lambda: one_hot_sequences(codes, **options), np.asarray
+            ),
+            "table[codes]": Way(
+                "numpy",
+                lambda: np.ascontiguousarray(np.moveaxis(table[codes], -1, axis)),
+                np.asarray,
+            ),
+        }
+        if "seqpro" in libraries and dtype == "uint8" and axis == -1:
+            seqpro = libraries["seqpro"]
+            found["ohe"] = Way(
+                "seqpro", lambda: seqpro.ohe(codes.view("S1"), seqpro.DNA), np.asarray
+            )
+        return found
+
+    return make
+
+
 def classes(axis: int, outer: int = 1) -> Callable[..., dict[str, Way]]:
     """Encode labels that are listed, on one thread, beside the idioms of NumPy."""
 
@@ -251,6 +281,7 @@ def classes(axis: int, outer: int = 1) -> Callable[..., dict[str, Way]]:
     return make
 
 
+# A title of `benchmarks.workloads` names the values; these are what is done with them.
 TASKS: dict[str, Task] = {
     "classes": classes(-1),
     "planes of classes": classes(1, outer=8),
@@ -277,5 +308,7 @@ TASKS: dict[str, Task] = {
         lambda x, w: x.gram(w, num_threads=1), tabmat=lambda x, w: x.sandwich(w), of_rows=True
     ),
     "X @ block": products(lambda x, w: x.matvec(w, num_threads=1), lambda x, w: x @ w, width=8),
+    **{f"letters, {dtype}": letters(dtype, -1) for dtype in ("uint8", "float32")},
+    **{f"letter planes, {dtype}": letters(dtype, 1) for dtype in ("uint8", "float32")},
     "lsqr": products(solve, solve, of_rows=True, read=np.round),
 }

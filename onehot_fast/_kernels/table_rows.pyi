@@ -1,31 +1,33 @@
-from typing import Any, Literal
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-Bytes = npt.NDArray[np.uint8]
+SIDES: dict[str, int]
+_Bytes = npt.NDArray[np.uint8]
 
 # Runs of codes of one byte, which are read in place.
+@final
 class Segments:
     n: int
     owner: Any
     @staticmethod
-    def of_matrix(rows: Bytes) -> Segments: ...
+    def of_matrix(rows: _Bytes) -> Segments: ...
     # ValueError: the offsets decrease or exceed the codes.
     @staticmethod
-    def of_flat(codes: Bytes, offsets: npt.NDArray[np.int64]) -> Segments: ...
+    def of_flat(codes: _Bytes, offsets: npt.NDArray[np.int64]) -> Segments: ...
     def __len__(self) -> int: ...
     def item(self, i: int) -> bytes: ...
     def sizes(self) -> npt.NDArray[np.int64]: ...
     def extent(self) -> tuple[int, int]: ...
-    def cut(self, length: int, side: Literal["right", "left", "both"]) -> Segments: ...
+    def cut(self, length: int, side: str) -> Segments: ...
 
 def encode(
     segments: Segments,
-    table: Bytes,
-    out: Bytes,
-    on: Bytes,
-    off: Bytes,
+    table: _Bytes,
+    out: _Bytes,
+    on: _Bytes,
+    off: _Bytes,
     *,
     length: int = -1,
     side: str = "right",
@@ -37,5 +39,5 @@ def encode(
 
 # The run, and the position in it, of the first code whose flag is 1.
 def find_first(
-    segments: Segments, flags: Bytes, offsets: npt.NDArray[np.int64], num_threads: int = 1
+    segments: Segments, flags: _Bytes, offsets: npt.NDArray[np.int64], num_threads: int = 1
 ) -> tuple[int, int] | None: ...

@@ -24,6 +24,7 @@ A large output is copied past the caches. `find_first` finds the first code that
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uintptr_t
 from libc.string cimport memchr, memcmp, memcpy, memset
 
+cimport cython
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
@@ -65,6 +66,7 @@ cdef enum:
 SIDES = {"right": 0, "left": 1, "both": 2}
 
 
+@cython.final
 cdef class Segments:
 
     def __cinit__(self, owner=None):

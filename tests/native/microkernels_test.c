@@ -173,6 +173,41 @@ static void test_differing(const ohf_microkernels *microkernels)
     free(expected);
 }
 
+/* Tables with entries in some runs of 16 bytes, or anywhere; the bytes to find may be many. */
+static void test_bytes(const ohf_microkernels *microkernels)
+{
+    const size_t n = draw(2) ? PICK(counts) : draw(5000), shift = draw(64), first = draw(256), n_runs = draw(17);
+    const size_t last = draw(2) ? first : first + draw(256 - first);
+    unsigned char entries[256], *bytes = calloc(n + 1, 1), *expected = malloc(n + 1), *buffer = guarded(n);
+    uint16_t *positions = malloc(2 * n + 2);
+    size_t n_expected = 0;
+    ohf_byte_map map;
+    memset(entries, (int)draw(256), 256);
+    for (size_t r = 0; r < n_runs; r++)
+        for (size_t i = 0, run = draw(16); i < 16; i++)
+            entries[16 * run + i] = (unsigned char)draw(256);
+    ohf_byte_map_init(&map, entries);
+    for (size_t i = 0; i < n; i++) {
+        bytes[i] = (unsigned char)draw(256);
+        expected[i] = entries[bytes[i]];
+    }
+    microkernels->map_bytes(bytes, n, &map, buffer + GUARD + shift);
+    check(buffer, shift, expected, n, microkernels, "map_bytes", 1, n_runs, n);
+    const size_t n_found = microkernels->find_bytes(bytes, n, (unsigned)first, (unsigned)last, positions);
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i] >= first && bytes[i] <= last) {
+            if (n_expected >= n_found || positions[n_expected] != i)
+                fail(microkernels, "find_bytes", first, last, n, i);
+            n_expected++;
+        }
+    if (n_expected != n_found)
+        fail(microkernels, "find_bytes", first, last, n, n_found);
+    free_aligned(buffer);
+    free(bytes);
+    free(expected);
+    free(positions);
+}
+
 /* Columns of every index_type, of which a code now and then is none: all rows before it may be written, and none beyond. */
 static void test_csr(const ohf_microkernels *microkernels)
 {
@@ -392,6 +427,7 @@ int main(void)
             test_bits(found[v]);
             test_csr(found[v]);
             test_differing(found[v]);
+            test_bytes(found[v]);
             if (found[v]->move != NULL)
                 test_move(found[v]);
         }

@@ -225,7 +225,7 @@ def test_the_kernel_copies_any_table(variant, streamed):
     before = simd.activate(variant), simd.set_stream_bytes(0 if streamed else 2**62)
     try:
         for width, depth, n_special in itertools.product(
-            (1, 2, 3, 4, 8, 16, 20), (1, 3, 4, 20, 70, 256), (0, 3, 250)
+            (1, 2, 4, 16, 20), (1, 4, 20, 256), (0, 3, 250)
         ):
             check_kernel(width, depth, n_special)
     finally:
@@ -243,7 +243,7 @@ def check_kernel(width, depth, n_special):
     table[codes[:n_special]] = rng.integers(0, 256, (n_special, depth, width), np.uint8)
     table[256] = rng.integers(0, 256, (depth, width), np.uint8) if n_special else off
     sizes = rng.permutation(
-        [0, 1, 63, 500 if depth < 70 else 70, 5000 if depth * width < 50 else 9]
+        [0, 1, 63, 500 if depth < 70 else 70, 5000 if depth * width < 20 else 9]
     )
     flat = rng.integers(0, 256, sizes.sum(), np.uint8)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -727,3 +727,14 @@ def test_what_cannot_be_decoded_raises_an_error(tensor, options, error, hint):
     with pytest.raises(error) as raised:
         decode_sequences(np.array(tensor), **options)
     assert hint in str(raised.value)
+
+
+def test_malformed_arrow_strings_raise_an_error():
+    """No byte outside the buffers of the producer is read."""
+    pa = pytest.importorskip("pyarrow")
+    data = pa.py_buffer(b"ACGT")
+    for width, make in ((np.int32, pa.StringArray), (np.int64, pa.LargeStringArray)):
+        for offsets in ([0, 4, 2], [0, -1, 4], [2, 1, 4]):
+            buffer = pa.py_buffer(np.array(offsets, width).tobytes())
+            with pytest.raises(ValueError, match="offset"):
+                one_hot_sequences(make.from_buffers(2, buffer, data), pad="right")

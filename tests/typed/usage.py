@@ -11,7 +11,16 @@ import pyarrow as pa
 from scipy.sparse import csc_array, csr_array, csr_matrix
 
 import onehot_fast.integrations.polars as polars_api
-from onehot_fast import Encoder, OneHotMatrix, decode, multi_hot, one_hot
+from onehot_fast import (
+    Encoder,
+    OneHotMatrix,
+    decode,
+    lowercase_mask,
+    multi_hot,
+    one_hot,
+    one_hot_sequences,
+    tokenize_sequences,
+)
 from onehot_fast.integrations import arrow
 from onehot_fast.integrations.pandas import FrameAccessor, OneHotAccessor, onehot
 from onehot_fast.integrations.polars import LazyFrameNamespace, SeriesNamespace
@@ -42,6 +51,15 @@ def labels() -> None:
     assert_type(multi_hot([[0, 2], [1]], 3, output="csr"), csr_array)
     assert_type(multi_hot([[0, 2], [1]], 3, output="csc"), csc_array)
     multi_hot([[0]], mode="sum")  # type: ignore[call-overload]
+
+
+def sequences() -> None:
+    """The result is a tuple if `ragged` is True."""
+    assert_type(one_hot_sequences("ACGT"), AnyArray)
+    assert_type(one_hot_sequences(["A"], ragged=True), tuple[AnyArray, npt.NDArray[np.int64]])
+    assert_type(tokenize_sequences(["A"], pad="left"), AnyArray)
+    assert_type(lowercase_mask(["A"]), npt.NDArray[np.bool_])
+    one_hot_sequences("A", pad="end")  # type: ignore[call-overload]
 
 
 def encoder(frame: pd.DataFrame) -> None:
