@@ -121,6 +121,13 @@ FASTER_THAN_USUAL = {
     "D37": 1.8,
     "D38": 0.9,
     "D39": 0.9,
+    "D40": 3.0,
+    "D41": 3.0,
+    "D42": 3.0,
+    "D43": 3.0,
+    "D44": 3.0,
+    "D45": 1.0,
+    "D46": 1.0,
 }
 # Files: against pyarrow, and the peak of the process.
 ENCODE_OF_PYARROW = 1.3
