@@ -23,6 +23,7 @@ def recode(
 ) -> None: ...
 
 __test__: dict[Any, Any]
+
 def pack(
     rows: npt.NDArray[np.uint8], words: npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 ) -> None: ...
