@@ -195,8 +195,8 @@ class Coded(NamedTuple):
         low = np.uint64(self.low % 2**64)
         steps = self.integers[begin:end].astype(np.uint64) - low  # modulo 2**64, as the kernels
         last = np.uint64(len(self.lut) - 1)
-        classes: npt.NDArray[np.int32] = self.lut[np.minimum(steps, last).astype(np.int64)]
-        return classes
+        found: npt.NDArray[np.int32] = self.lut[np.minimum(steps, last).astype(np.int64)]
+        return found
 
     def unknown(self) -> Iterator[int]:
         """Yield the position of each unknown element, in order."""

@@ -50,7 +50,7 @@ typedef struct {
 
 #define OHF_UNKNOWN (-2)                   /* an entry of a look-up table for values that set a flag */
 #define OHF_FEW 32                         /* so many values are compared one by one, instead of a look-up */
-#define OHF_FEW_BLOCK 256                  /* they are compared with blocks of so many codes: up to 2 KiB on the stack */
+#define OHF_FEW_BLOCK 128                  /* they are compared with blocks of so many codes: up to 1 KiB on the stack */
 #define OHF_FEW_CODES 254                  /* their classes are smaller; 254 stands for OHF_UNKNOWN, 255 for no class */
 
 /* A look-up table maps the codes of one column to classes. An entry of -1 means no class, and so does OHF_UNKNOWN. The

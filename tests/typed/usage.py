@@ -42,7 +42,7 @@ def tensors(out: npt.NDArray[np.int8]) -> None:
     assert_type(decode(out, categories=[7, 8], default=None), AnyArray)
     one_hot([0, 1], 2, out_of_range="clip")  # type: ignore[call-overload]
     one_hot([0, 1], 2, label_smoothing="0.1")  # type: ignore[call-overload]
-    decode(out, rule="max")  # type: ignore[arg-type]
+    decode(out, rule="max")  # type: ignore[call-overload]
 
 
 def labels() -> None:
