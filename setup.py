@@ -25,7 +25,6 @@ from pathlib import Path
 import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.modified import newer_group
 
 PACKAGE = Path("onehot_fast")
 # The C file of an extension that has one, in the folder of its .pyx, by the name of the .pyx.
@@ -153,23 +152,7 @@ class BuildExt(build_ext):
             ext.extra_link_args = link_args + openmp_link
             # All other directives are in the .pyx files, which override these.
             ext.cython_directives = {"boundscheck": switch("ONEHOT_FAST_DEBUG")}
-        if not self.force:
-            self.reuse_modules()
         super().build_extensions()
-
-    def reuse_modules(self):
-        """Take modules beside their sources that are newer than these.
-
-        An editable install compiles in a temporary folder, and leaves its modules there only.
-        """
-        for ext in self.extensions:
-            built = Path(self.get_ext_fullpath(ext.name))
-            beside = Path(*ext.name.split(".")).with_name(built.name)
-            if built.exists() or not beside.exists():
-                continue
-            if not newer_group([*ext.sources, *ext.depends], str(beside), missing="newer"):
-                built.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(beside, built)
 
     def base_flags(self):
         """Return the (compile, link) flags of the plain, debug or sanitized build."""

@@ -6,6 +6,7 @@ var EXPLAINS = {
   memory: /memory|estimate|batch|partial_fit|buffer/i,
   masks: /mask|ignore_index|smoothing|segmentation|pixel/i,
   tensors: /one_hot|decode|axis|negative_indices|out_of_range/i,
+  sequences: /sequence|letter|\bdna\b|\brna\b|protein|alphabet|fasta/i,
   multi_label: /multi_hot|label|tags/i,
   coming_from: /drop_first|dummy|dummies|reindex|labelencoder|ordinal|category_encoders/i,
   deployment: /pickle|save|load|json|serve|service|drift|refit|merge/i,

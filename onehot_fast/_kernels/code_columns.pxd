@@ -41,12 +41,11 @@ cdef inline bint read(
 
 cdef inline void set_code_bytes(CodeSource *source, int code_bytes) noexcept nogil:
     """Choose the functions that return codes of 1 or 4 bytes."""
+    cdef int kind = source.index_type
     if source.lut != NULL:
-        source.map = microkernels.map8[source.index_type] if code_bytes == 1 else microkernels.map32[source.index_type]
+        source.map = microkernels.map8[kind] if code_bytes == 1 else microkernels.map32[kind]
     else:
-        source.narrow = (
-            microkernels.narrow8[source.index_type] if code_bytes == 1 else microkernels.narrow32[source.index_type]
-        )
+        source.narrow = microkernels.narrow8[kind] if code_bytes == 1 else microkernels.narrow32[kind]
 
 
 cdef struct Output:

@@ -38,6 +38,7 @@ CHAPTERS = {
 WITHOUT_ENVIRONMENT = {
     "docs/distributed.md#Ray Data",
     "docs/recipes.md#Load label masks in torch",
+    "docs/sequences.md",  # torch
     "docs/recipes.md#Train LightGBM, XGBoost and CatBoost",
 }
 

@@ -140,7 +140,7 @@ def test_decode_is_the_inverse(call, axis):
         assert identity(got) == identity(categories[its_class])
 
 
-@pytest.mark.parametrize("group", EQUAL, ids=lambda group: repr(group[0])[:20])
+@pytest.mark.parametrize("group", EQUAL)
 def test_equal_values_are_one_category(group):
     """Values of several types that are equal are one category, in the categories and in x."""
     if isinstance(group[0], tuple):
