@@ -38,6 +38,7 @@ class ParquetReader(Reader):
             lost = [name for name in file.schema_arrow.names if name not in self.schema.names]
             self.metadata: pq.FileMetaData = file.metadata
             paths = [file.schema.column(i).path for i in range(self.metadata.num_columns)]
+            _check_row_groups(self.metadata)
         with self.place.open() as raw:
             footer = footer_in(raw)
         self._digest = sha256(footer).digest()
@@ -137,6 +138,24 @@ class ParquetReader(Reader):
         """Yield the rows, with the columns `bits` as bitmaps and the others as pyarrow reads."""
         with self.place.open() as raw:
             yield from bits.batches(raw, file, rows, columns)
+
+
+def _check_row_groups(metadata: pq.FileMetaData) -> None:
+    """Raise an error for row groups that contradict the file; pyarrow could end the process."""
+    n_rows = 0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        n_rows += group.num_rows
+        if group.num_rows < 0 or group.num_columns != metadata.num_columns:
+            raise pa.ArrowInvalid(
+                f"row group {i} has {group.num_rows:,} rows and {group.num_columns:,} of the"
+                f" {metadata.num_columns:,} columns; write the file again"
+            )
+    if n_rows != metadata.num_rows:
+        raise EOFError(
+            f"the row groups have {n_rows:,} rows, but the footer says {metadata.num_rows:,}; write"
+            " the file again"
+        )
 
 
 def _stored(schema: pa.Schema) -> pa.Schema:

@@ -111,6 +111,27 @@ def test_another_number_of_rows_in_the_footer(n_rows, refused):
     refused("inspect x.parquet", 4, "x.parquet", f"footer says {n_rows}")
 
 
+@pytest.mark.parametrize("in_all", [False, True])
+@pytest.mark.parametrize("has_columns", [False, True])
+@pytest.mark.parametrize("n_rows", [-(1 << 63), -1424, -1, 3, 1 << 40, (1 << 63) - 1])
+def test_another_number_of_rows_in_a_row_group(n_rows, has_columns, in_all, refused):
+    """Not a signal: pyarrow would end the process for some numbers."""
+    parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
+
+    def count(footer):
+        [group] = footer[4][1][1]
+        group[3] = thrift.I64, n_rows
+        if in_all:
+            footer[3] = thrift.I64, n_rows
+        if not has_columns:
+            group[1][1][1].clear()
+
+    change_footer("x.parquet", count)
+    says = [f"{n_rows:,} rows"] if n_rows < 0 else []
+    refused("inspect x.parquet", 4, "x.parquet", *says)
+    refused("encode x.parquet -c k -o out.parquet", 4, "x.parquet", *says)
+
+
 def test_categories_that_are_not_utf8(refused):
     """`inspect` and `encode` say that the file is corrupt."""
     bad = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xa9x"]).buffers())

@@ -40,6 +40,15 @@ NAMES = {spelled: name for name in OPTIONS for spelled in (name, camel_case(name
 # The words that are options of other functions, too: their defaults and choices differ.
 SHARED = {"categories", "dtype"}
 OWN = {spelled: OPTIONS[name] for spelled, name in NAMES.items() if name not in SHARED}
+# The functions of tensors have an option `handle_unknown` of their own.
+TENSOR_FUNCTIONS = {"tensor.py", "ragged.py", "arrow/tensors.py", "torch/function.py"}
+TENSOR_RULES = {"error", "ignore"}
+
+
+def is_own(path, name):
+    """Tell whether a name in a file is that of an option of the encoder."""
+    is_tensor = str(path).endswith(tuple(TENSOR_FUNCTIONS)) and name == "handle_unknown"
+    return name in OWN and not is_tensor
 
 
 def nodes(kind):
@@ -71,7 +80,7 @@ def annotated():
     return [
         pytest.param(OWN[name], annotation, id=f"{path.stem}:{annotation.lineno}:{name}")
         for path, name, annotation in arguments + fields
-        if name in OWN and annotation is not None
+        if is_own(path, name) and annotation is not None
     ]
 
 
@@ -85,7 +94,7 @@ def parameters():
         found += [
             pytest.param(OWN[one.arg], default, id=f"{path.stem}:{one.lineno}:{one.arg}")
             for one, default in pairs
-            if one.arg in OWN
+            if is_own(path, one.arg)
         ]
     return found
 
@@ -99,6 +108,19 @@ def test_a_type_has_the_rules_of_the_table(option, annotation):
 
     assert all(found == option.rules for found in choices_in(annotation))
     assert names & types <= own
+
+
+def test_the_functions_of_tensors_have_the_same_rules():
+    found = {
+        path.relative_to(ROOT).as_posix(): {*choices}
+        for path, node in nodes(ast.arg)
+        if node.arg == "handle_unknown"
+        and node.annotation is not None
+        and not is_own(path, node.arg)
+        for choices in choices_in(node.annotation)
+    }
+    assert len(found) == len(TENSOR_FUNCTIONS)
+    assert all(rules == TENSOR_RULES for rules in found.values())
 
 
 @pytest.mark.parametrize(("option", "default"), parameters())
@@ -171,7 +193,7 @@ def test_a_docstring_lists_the_rules_of_the_table():
         (path.name, NAMES[name], ast.literal_eval(text))
         for path, node in nodes(kinds)
         for name, text in listed.findall(ast.get_docstring(node) or "")
-        if name in OWN
+        if is_own(path, name)
     ]
 
     assert {name for _, name, _ in found} >= {n for n, one in OPTIONS.items() if one.rules}

@@ -12,7 +12,20 @@ from typing import Any, get_args
 
 import numpy as np
 
-from onehot_fast import Encoder, OneHotMatrix, decode, distinct_labels, empty, multi_hot, one_hot
+from onehot_fast import (
+    Encoder,
+    OneHotMatrix,
+    decode,
+    decode_sequences,
+    distinct_classes,
+    distinct_labels,
+    empty,
+    lowercase_mask,
+    multi_hot,
+    one_hot,
+    one_hot_sequences,
+    tokenize_sequences,
+)
 from onehot_fast._kernels import chunks, simd
 from onehot_fast._kernels.dispatch import INDEX_DTYPES
 from onehot_fast._runtime import memory, parallel
@@ -76,6 +89,49 @@ def tensor_calls(rng: np.random.Generator) -> dict[str, Call]:
     scores = rng.normal(size=(N, 9))
     calls["decode argmax"] = lambda: decode(scores, rule="argmax")
     calls["empty"] = lambda: one_hot(indices, depth=21, out=empty((N, 21), "f4"), dtype="f4")
+    return calls
+
+
+def class_calls(rng: np.random.Generator) -> dict[str, Call]:
+    """Return calls of `one_hot` and `decode` with categories of every kind of element."""
+    calls: dict[str, Call] = {}
+    for dtype in ("u1", "i2", "i4", "i8", "f4", "f8", "U3", "S3", "M8[D]"):
+        for n_classes in (3, 21, 90):
+            pool = np.arange(n_classes).astype("i8").astype(dtype)
+            values = pool[rng.integers(0, n_classes, N)]
+            for axis in (-1, 0):
+                calls[f"classes {dtype} {n_classes} {axis}"] = (
+                    lambda v=values, p=pool, a=axis: one_hot(v, categories=p, axis=a)
+                )
+            tensor = one_hot(values, categories=pool)
+            calls[f"decode classes {dtype} {n_classes}"] = lambda t=tensor, p=pool: decode(
+                t, categories=p
+            )
+    far = rng.integers(0, 2**60, 2000)
+    ids = far[rng.integers(0, 2000, N // 40)]
+    calls["classes far"] = lambda: one_hot(ids, categories=far)
+    for n_channels in (3, 4, 9):
+        palette = np.unique(rng.integers(0, 256, (21, n_channels), np.uint8), axis=0)
+        image = palette[rng.integers(0, len(palette), N)]
+        calls[f"palette {n_channels}"] = lambda i=image, p=palette: one_hot(i, categories=p)
+    calls["distinct_classes"] = lambda: distinct_classes(ids)
+    return calls
+
+
+def sequence_calls(rng: np.random.Generator) -> dict[str, Call]:
+    """Return calls of the functions for sequences of letters."""
+    letters = np.frombuffer(b"ACGTacgtN", np.uint8)[rng.integers(0, 9, N)].reshape(-1, 800)
+    options: dict[str, Any] = {"neutral": "N", "ignore_case": True}
+    calls: dict[str, Call] = {}
+    for dtype in ("u1", "f2", "f4", "f8"):
+        for axis in (-1, 1):
+            calls[f"one_hot_sequences {dtype} {axis}"] = (
+                lambda d=dtype, a=axis: one_hot_sequences(letters, dtype=d, axis=a, **options)
+            )
+    encoded = one_hot_sequences(letters, **options)
+    calls["decode_sequences"] = lambda: decode_sequences(encoded)
+    calls["tokenize_sequences"] = lambda: tokenize_sequences(letters, **options)
+    calls["lowercase_mask"] = lambda: lowercase_mask(letters)
     return calls
 
 
@@ -171,7 +227,8 @@ def main() -> None:
     n_threads = 1
     parallel.resolve = lambda num_threads, n_bytes: n_threads
     rng = np.random.default_rng(0)
-    calls = {**tensor_calls(rng), **label_calls(rng), **table_calls(rng), **matrix_calls(rng)}
+    parts = tensor_calls, class_calls, sequence_calls, label_calls, table_calls, matrix_calls
+    calls = {name: call for part in parts for name, call in part(rng).items()}
     in_teams = 0
     for stream_bytes in (1 << 10, 1 << 40):
         simd.set_stream_bytes(stream_bytes)

@@ -22,7 +22,10 @@ def offends(index, depth, negative, out_of_range, ignore_index):
     if isinstance(index, float):
         if not abs(index) < 2.0**63:
             return out_of_range == "error"
-        index = math.trunc(index)
+        whole = math.trunc(index)
+        if whole != index and whole != ignore_index and out_of_range == "error":
+            return True
+        index = whole
     if index == ignore_index:
         return False
     if index >= depth:
