@@ -29,7 +29,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-thorough coverage lint format types sanitize builds torture faults corpus emulate free-threaded bench bench-run bench-history bench-publish compare docs build wheel release-check clean
+.PHONY: help demo test test-thorough fresh coverage lint format types sanitize builds torture faults corpus emulate free-threaded bench bench-run bench-history bench-publish compare docs build wheel release-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,9 @@ SEED := $(shell date +%s)
 test-thorough: $(VENV)/.test-ready $(VENV)/.compiled  ## draw 2,000 new examples for each property test (SEED=123 repeats a run)
 	@echo "hypothesis seed: $(SEED)"
 	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m "hypothesis and not long" --timeout 7200 --hypothesis-seed=$(SEED) $(ARGS)
+
+fresh: $(VENV)/.test-ready $(VENV)/.compiled  ## run the examples of each page in an environment that has only what the page says
+	$(PYTEST) -m fresh $(ARGS)
 
 coverage: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and list the lines that they miss
 	$(PYTEST) --cov --cov-report=term-missing $(ARGS)

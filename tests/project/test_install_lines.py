@@ -38,9 +38,12 @@ CHAPTERS = {
 WITHOUT_ENVIRONMENT = {
     "docs/distributed.md#Ray Data",
     "docs/recipes.md#Load label masks in torch",
-    "docs/sequences.md",  # torch
+    "docs/sequences.md",
     "docs/recipes.md#Train LightGBM, XGBoost and CatBoost",
 }
+
+# The lines that `.ci/run` tests; all others would take several minutes (`make fresh`).
+IN_CI = {"onehot-fast", "onehot-fast[arrow]", "onehot-fast[pandas]"}
 
 # What an environment runs: the examples of pages, and scripts of the gallery.
 RUNNER = """
@@ -180,7 +183,13 @@ def run(command, **options):
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("line", sorted(groups()))
+@pytest.mark.parametrize(
+    "line",
+    [
+        line if line in IN_CI else pytest.param(line, marks=pytest.mark.fresh)
+        for line in sorted(groups())
+    ],
+)
 def test_the_examples_run_where_only_the_named_libraries_are_installed(line, wheel, tmp_path):
     """A fresh environment, the line as it is, and then the pages that have it."""
     pages = [name for name in groups()[line] if name not in WITHOUT_ENVIRONMENT]

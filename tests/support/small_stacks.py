@@ -100,8 +100,8 @@ def class_calls(rng: np.random.Generator) -> dict[str, Call]:
             pool = np.arange(n_classes).astype("i8").astype(dtype)
             values = pool[rng.integers(0, n_classes, N)]
             for axis in (-1, 0):
-                calls[f"classes {dtype} {n_classes} {axis}"] = (
-                    lambda v=values, p=pool, a=axis: one_hot(v, categories=p, axis=a)
+                calls[f"classes {dtype} {n_classes} {axis}"] = lambda v=values, p=pool, a=axis: (
+                    one_hot(v, categories=p, axis=a)
                 )
             tensor = one_hot(values, categories=pool)
             calls[f"decode classes {dtype} {n_classes}"] = lambda t=tensor, p=pool: decode(
@@ -125,8 +125,8 @@ def sequence_calls(rng: np.random.Generator) -> dict[str, Call]:
     calls: dict[str, Call] = {}
     for dtype in ("u1", "f2", "f4", "f8"):
         for axis in (-1, 1):
-            calls[f"one_hot_sequences {dtype} {axis}"] = (
-                lambda d=dtype, a=axis: one_hot_sequences(letters, dtype=d, axis=a, **options)
+            calls[f"one_hot_sequences {dtype} {axis}"] = lambda d=dtype, a=axis: one_hot_sequences(
+                letters, dtype=d, axis=a, **options
             )
     encoded = one_hot_sequences(letters, **options)
     calls["decode_sequences"] = lambda: decode_sequences(encoded)
