@@ -159,7 +159,7 @@ def test_equal_values_are_one_category(group):
             assert one.tolist() == [[1]]
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, np.datetime64("NaT"), np.float32("nan")])
+@pytest.mark.parametrize("missing", [None, math.nan, np.datetime64("NaT", "s"), np.float32("nan")])
 def test_missing_is_one_element(missing):
     elements = np.array([None, math.nan, "a", np.timedelta64("NaT", "s")], object)
     with pytest.raises(UnknownValueError, match=r"indices\[0\].*None"):
