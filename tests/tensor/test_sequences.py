@@ -738,3 +738,136 @@ def test_malformed_arrow_strings_raise_an_error():
             buffer = pa.py_buffer(np.array(offsets, width).tobytes())
             with pytest.raises(ValueError, match="offset"):
                 one_hot_sequences(make.from_buffers(2, buffer, data), pad="right")
+
+
+# ---- Neutral letters of decoding ----
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "letter"),
+    [("dna", "N"), ("rna", "N"), ("protein", "X"), ("iupac", "-"), ("ACGTN", "-"), ("acgt", "N")],
+)
+def test_neutral_rows_become_a_letter_outside_the_alphabet(alphabet, letter):
+    text = "".join(ALPHABETS.get(alphabet, alphabet))
+    for value in (0, 0.25, math.nan):
+        tensor = one_hot_sequences(
+            [text, text[:1]], alphabet, pad="right", pad_row="neutral", neutral_value=value
+        )
+        decoded = decode_sequences(tensor, alphabet)
+        assert decoded == [text, text[0] + letter * (len(text) - 1)]
+
+
+def test_a_neutral_letter_of_the_alphabet_is_an_error():
+    rows = np.eye(2)
+    with pytest.raises(ValueError, match="neutral"):
+        decode_sequences(rows, "AN", neutral="N")
+    with pytest.raises(ValueError, match="pass neutral='[^N-]'"):
+        decode_sequences(np.zeros((1, 2)), "N-")
+    assert decode_sequences(rows, "N-") == "N-"
+
+
+def test_ambiguous_letters_of_equal_weights_are_restored():
+    for text, alphabet in (("MXB", "protein"), ("ANR", "dna"), ("AN", "rna")):
+        options = {"ambiguous": "iupac", "neutral": "-"}
+        tensor = one_hot_sequences([text + "-"], alphabet, **options)
+        assert decode_sequences(tensor, alphabet, **options) == [text + "-"]
+        tensor = one_hot_sequences([text], alphabet, ambiguous="iupac")
+        assert decode_sequences(tensor, alphabet, ambiguous="iupac") == [text]
+
+
+def test_letters_that_differ_in_case_only_from_those_of_a_code_are_found():
+    options = {"alphabet": "acgt", "ambiguous": "iupac"}
+    tensor = one_hot_sequences("acgtR", ignore_case=True, **options)
+    assert decode_sequences(tensor, **options) == "acgtR"
+
+
+# ---- Scores ----
+
+
+def test_scores_that_are_partly_nan_raise_an_error():
+    scores = np.array([[0, 1, 0, 0], [math.nan, 1, 0, 0]])
+    with pytest.raises(ValueError, match=r"letter \[1\].*nan_to_num"):
+        decode_sequences(scores, rule="argmax")
+    assert decode_sequences(np.full((1, 4), math.nan), rule="argmax") == "N"
+    with pytest.raises(TypeError, match="ambiguous"):
+        decode_sequences(scores[:1], rule="argmax", ambiguous="iupac")
+
+
+def test_scores_of_one_letter_are_that_letter_unless_they_are_zero():
+    scores = np.array([[0.5], [0], [-2], [1], [math.nan]])
+    assert decode_sequences(scores, "A", rule="argmax") == "ANAAN"
+
+
+# ---- Memory and shapes ----
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_out_must_not_share_the_memory_of_an_arrow_array(kind, start):
+    pa = pytest.importorskip("pyarrow")
+    array = pa.array(["ACGT" * 16] * 3, kind)
+    none, places, letters, *rest = array.buffers()
+    memory = bytearray(letters.to_pybytes().ljust(4096, b"A"))
+    shared = pa.Array.from_buffers(array.type, 3, [none, places, pa.py_buffer(memory), *rest])
+    before, cells = bytes(memory), np.frombuffer(memory, np.uint8)
+    with pytest.raises(ValueError, match="sequences"):
+        one_hot_sequences(shared[start:], out=cells[: (3 - start) * 256].reshape(-1, 64, 4))
+    assert bytes(memory) == before
+    out = cells[2048 : 2048 + (3 - start) * 256].reshape(-1, 64, 4)
+    if kind != "string_view":  # it declares all 4096 bytes
+        one_hot_sequences(shared[start:], out=out)
+        assert_same(out, one_hot_sequences(array[start:], dtype="u1"))
+
+
+@pytest.mark.parametrize("axis", [None, 1.0, "1"])
+def test_the_axis_must_be_an_integer(axis):
+    for function in (one_hot_sequences, lambda x, axis: decode_sequences(np.eye(4), axis=axis)):
+        with pytest.raises(TypeError, match="axis"):
+            function("ACGT", axis=axis)
+
+
+@pytest.mark.parametrize("dtype", ["S1", "U1", "u1"])
+@pytest.mark.parametrize("options", [{}, {"pad": "left"}, {"truncate": "both"}])
+@pytest.mark.parametrize("length", [0, 3, 9])
+def test_no_sequences_have_the_shape_of_length(dtype, options, length):
+    empty = np.empty((0, 5), dtype)
+    assert one_hot_sequences(empty, length=length, **options).shape == (0, length, 4)
+    assert tokenize_sequences(empty, length=length, **options).shape == (0, length)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "S1"])
+def test_memoryviews_keep_their_shape(dtype):
+    codes = np.frombuffer(b"ACGTAC", dtype).reshape(2, 3)
+    for view in (codes, codes[:, ::-1], codes[0]):
+        expected = one_hot_sequences(view.view(np.uint8))
+        assert_same(one_hot_sequences(memoryview(view)), expected)
+
+
+@pytest.mark.parametrize("dtype", ["U1", "S1"])
+def test_empty_elements_of_single_letters_are_the_letter_nul(dtype):
+    letters = np.array([["A", "", "C", ""]], dtype)
+    expected = tokenize_sequences(letters, "AC\0")
+    assert expected.tolist() == [[0, 2, 1, 2]]
+    assert_same(tokenize_sequences([*letters], "AC\0"), expected)
+
+
+# ---- Columns, tables and other objects ----
+
+
+def _columns_of_codes(codes):
+    """Yield columns of integers of one byte, of each library."""
+    pa = pytest.importorskip("pyarrow")
+    yield pa.array(codes, pa.uint8())
+    yield pa.chunked_array([codes[:1], codes[1:]], pa.uint8())
+    pd = pytest.importorskip("pandas")
+    for dtype in ("UInt8", "uint8[pyarrow]", *([] if None in codes else ["uint8"])):
+        yield pd.Series(codes, dtype=dtype)
+    yield pytest.importorskip("polars").Series(codes, dtype=pytest.importorskip("polars").UInt8)
+
+
+def test_columns_of_character_codes_are_one_sequence():
+    for column in _columns_of_codes([65, 84, 71]):
+        assert_same(one_hot_sequences(column), one_hot_sequences("ATG"))
+    for column in _columns_of_codes([65, None, 71]):
+        with pytest.raises(TypeError, match="missing"):
+            one_hot_sequences(column, unknown="zeros")
