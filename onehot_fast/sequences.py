@@ -21,7 +21,7 @@ from onehot_fast._arguments.arraylikes import (
 )
 from onehot_fast._arguments.checks import check_choice, max_positional
 from onehot_fast._arguments.indices import as_contiguous, as_integer
-from onehot_fast._arguments.messages import shown, with_article
+from onehot_fast._arguments.messages import listed, shown, with_article
 from onehot_fast._arguments.shapes import check_size, insert_depth, normalize_axis
 from onehot_fast._arguments.values import as_element, resolve_values
 from onehot_fast._arrow.array import Array
@@ -55,6 +55,9 @@ IUPAC_NUCLEOTIDES = {
     "H": "ACT", "V": "ACG", "N": "ACGT",
 }  # fmt: skip
 IUPAC_AMINO_ACIDS = {"B": "DN", "Z": "EQ", "J": "IL", "X": "ACDEFGHIKLMNPQRSTVWY"}
+# How words begin that people use instead of the name of an alphabet.
+OTHER_NAMES = {"amino": "protein", "peptide": "protein", "nucle": "nucleotides"}
+MIN_NAME_LENGTH = 3
 N_BYTES = 256
 MAX_SHOWN_LETTERS = 30
 # The number of elements that one NumPy call compares.
@@ -113,10 +116,29 @@ def _item_letters(item: Any, name: str) -> list[str]:
     return _letters_of(item, name)
 
 
+def _check_name(text: str) -> None:
+    """Raise an error for letters that are probably a misspelt name of an alphabet."""
+    if len(text) < MIN_NAME_LENGTH or text.isupper() or not text[1:].islower():
+        return
+    from difflib import get_close_matches  # imported here because the import takes 1 ms
+
+    word = text.lower().strip(" _-")
+    meant = [name for start, name in OTHER_NAMES.items() if word.startswith(start)]
+    meant += get_close_matches(word, ALPHABETS, 1, 0.65)
+    if meant:
+        raise ValueError(
+            f"alphabet must be letters or one of {listed(ALPHABETS)}, got {text!r}; did you mean"
+            f" {meant[0]!r}? If these are the letters, pass list({text!r})"
+        )
+
+
 def _read_alphabet(alphabet: Any) -> list[list[str]]:
     """Return the letters of each class."""
-    if isinstance(alphabet, str) and alphabet.lower() in ALPHABETS:
-        alphabet = ALPHABETS[alphabet.lower()]
+    if isinstance(alphabet, str | bytes | bytearray):
+        name = "".join(_letters_of(alphabet, "alphabet"))
+        alphabet = ALPHABETS.get(name.lower(), alphabet)
+    if isinstance(alphabet, str | bytes | bytearray):
+        _check_name(name)
     if isinstance(alphabet, str | bytes | bytearray):
         classes = [[letter] for letter in _letters_of(alphabet, "alphabet")]
     else:
@@ -673,18 +695,38 @@ def _unknown_letter(
 ) -> ValueError:
     """Return the error for a letter without a meaning."""
     known = {chr(point) for point in coding.row_of}
+    upper = letter.upper()
+    # Whether the letter could be meant as its upper case, which needs an option.
+    is_folded = letter.islower() and not ignore_case and not any(map(str.islower, known))
+    case = ", ignore_case=True" if is_folded else ""
+    is_protein = known >= set(ALPHABETS["protein"])
+    partner = {"T": "U", "U": "T", "t": "u", "u": "t"}.get(upper if is_folded else letter)
     if not ignore_case and letter.swapcase() in known:
         remedy = "pass ignore_case=True"
-    elif letter in "TU" and known & {"T", "U"}:
-        remedy = "pass alphabet='nucleotides', in which T and U are one class"
+    elif partner in known and not is_protein:
+        alphabet = _with_partner(coding, partner, upper if is_folded else letter, ignore_case)
+        remedy = f"pass alphabet={alphabet}{case}, in which T and U are one class"
     else:
-        remedy = f"pass neutral={letter!r} or unknown='neutral'"
-        codes = IUPAC_AMINO_ACIDS if known >= set(ALPHABETS["protein"]) else IUPAC_NUCLEOTIDES
-        if known >= set("ACG") and letter.upper() in codes:
-            remedy += ", or ambiguous='iupac'"
+        remedy = f"pass neutral={(upper if is_folded else letter)!r}{case} or unknown='neutral'"
+        codes = IUPAC_AMINO_ACIDS if is_protein else IUPAC_NUCLEOTIDES
+        if known >= set("ACG") and upper in codes:
+            remedy += f", or ambiguous='iupac'{case}"
     return ValueError(
         f"{place}, position {position}: the letter {letter!r} {coding.where}; {remedy}"
     )
+
+
+def _with_partner(coding: Coding, partner: str, letter: str, ignore_case: bool) -> str:
+    """Return the alphabet with another letter in the class of its partner, as an expression."""
+    classes = [""] * coding.rows.shape[1]
+    for point, row in coding.row_of.items():
+        is_copy = ignore_case and chr(point).islower()
+        if row < len(classes) and not is_copy:
+            classes[row] += chr(point)
+            if chr(point) == (partner.upper() if ignore_case else partner):
+                classes[row] += letter.upper() if ignore_case else letter
+    is_nucleotides = [each in ("TU", "UT") or each for each in classes] == ["A", "C", "G", True]
+    return repr("nucleotides" if is_nucleotides else classes)
 
 
 def _encode(
@@ -849,7 +891,8 @@ def one_hot_sequences(
     alphabet : str, bytes or sequence of str, default "ACGT"
         The letters in the order of the classes, or the name of an alphabet: "dna", "rna",
         "nucleotides" (T and U are one class), "iupac" or "protein" (`ALPHABETS`). An item of a
-        sequence may have several letters, which are one class: ``["A", "C", "G", "TU"]``.
+        sequence may have several letters, which are one class: ``["A", "C", "G", "TU"]``. Lower
+        case that resembles a name, such as "proteins", raises an error.
     neutral : str, bytes or sequence of str, default ""
         Letters that get `neutral_value` in every class, such as "N" or "N-".
     neutral_value : scalar, default 0
@@ -1234,12 +1277,11 @@ def decode_sequences(
 
 def _class_rows(tensor: Any, n_classes: int, axis: int) -> tuple[AnyArray, tuple[int, ...]]:
     """Return a tensor as a matrix with a row for each letter, and the shape of the letters."""
-    if isinstance(tensor, tuple) and len(tensor) == 2 and np.ndim(tensor[1]) == 1:
-        if isinstance(tensor[0], np.ndarray) and tensor[0].ndim == 2:
-            raise TypeError(
-                "tensor must be one array, got a tuple of two: pass ragged output as"
-                " decode_sequences(rows, offsets=offsets)"
-            )
+    if isinstance(tensor, tuple) and [getattr(part, "ndim", 0) for part in tensor] == [2, 1]:
+        raise TypeError(
+            "tensor must be one array, got a tuple of two: pass ragged output as"
+            " decode_sequences(rows, offsets=offsets)"
+        )
     if getattr(tensor, "requires_grad", False) is True:
         raise TypeError(
             "tensor must not require a gradient, got a tensor with requires_grad=True: pass"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pathlib
 
 import hypothesis.strategies as st
 import numpy as np
@@ -336,6 +337,7 @@ def test_the_first_wrong_letter_is_named(data):
         ("ACRT", {}, "ambiguous='iupac'"),
         ("AC-T", {}, "unknown='neutral'"),
         ("MBA", {"alphabet": "protein"}, "ambiguous='iupac'"),
+        ("MUA", {"alphabet": "protein"}, "neutral='U'"),
     ],
 )
 def test_the_error_for_a_letter_has_a_remedy_that_works(text, options, remedy):
@@ -761,7 +763,7 @@ def test_a_neutral_letter_of_the_alphabet_is_an_error():
     rows = np.eye(2)
     with pytest.raises(ValueError, match="neutral"):
         decode_sequences(rows, "AN", neutral="N")
-    with pytest.raises(ValueError, match="pass neutral='[^N-]'"):
+    with pytest.raises(ValueError, match=r"pass neutral='[^N-]'"):
         decode_sequences(np.zeros((1, 2)), "N-")
     assert decode_sequences(rows, "N-") == "N-"
 
@@ -871,3 +873,101 @@ def test_columns_of_character_codes_are_one_sequence():
     for column in _columns_of_codes([65, None, 71]):
         with pytest.raises(TypeError, match="missing"):
             one_hot_sequences(column, unknown="zeros")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "remedies"),
+    [
+        ("ACn", {}, {"neutral": "N", "ignore_case": True}),
+        ("ACn", {}, {"ambiguous": "iupac", "ignore_case": True}),
+        ("ACn", {"ambiguous": "iupac"}, {"ignore_case": True}),
+        ("ACu", {}, {"alphabet": "nucleotides", "ignore_case": True}),
+        ("ACt", {"alphabet": "rna"}, {"alphabet": "nucleotides", "ignore_case": True}),
+        ("ACu", {"ignore_case": True}, {"alphabet": "nucleotides"}),
+        ("acu", {"alphabet": "acgt"}, {"alphabet": ["a", "c", "g", "tu"]}),
+        ("ACU", {"alphabet": "iupac"}, {"alphabet": [*"ACG", "TU", *"RYSWKMBDHVN"]}),
+        ("ACUN", {"alphabet": "ACGTN"}, {"alphabet": ["A", "C", "G", "TU", "N"]}),
+    ],
+)
+def test_the_remedy_names_the_case_and_the_class_of_u(text, options, remedies):
+    with pytest.raises(ValueError, match="position") as raised:
+        one_hot_sequences(text, **options)
+    for name, value in remedies.items():
+        assert f"{name}={value!r}" in str(raised.value)
+    assert len(one_hot_sequences(text, **{**options, **remedies})) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "name"),
+    [
+        ("proteins", "protein"), ("nucleotide", "nucleotides"), ("amino", "protein"),
+        ("amino_acids", "protein"), ("Proteins", "protein"), (b"proteins", "protein"),
+        ("dnas", "dna"), ("iupca", "iupac"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_name_of_an_alphabet_raises_an_error(alphabet, name):
+    with pytest.raises(ValueError, match=f"did you mean '{name}'"):
+        one_hot_sequences("ACGT", alphabet)
+
+
+def test_names_of_alphabets_may_be_bytes_and_letters_may_be_lower_case():
+    for name in ALPHABETS:
+        expected = one_hot_sequences("ACG", name)
+        assert_same(one_hot_sequences("ACG", name.encode()), expected)
+    for letters in ("acgt", "acgu", "abcdefghijklmnopqrstuvwxyz", "acdefghiklmnpqrstvwy", "abc"):
+        assert one_hot_sequences(letters, letters).shape == (len(letters), len(letters))
+    assert one_hot_sequences("pro", list("proteins")).shape == (3, 8)
+
+
+# ---- Errors that say what to write ----
+
+
+def test_tables_are_not_one_column():
+    pd, pl, pa = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    data = {"a": ["ACGT"]}
+    batch = pa.RecordBatch.from_pydict(data)
+    for table in (
+        pd.DataFrame(data),
+        pl.DataFrame(data),
+        pl.LazyFrame(data),
+        pa.table(data),
+        batch,
+    ):
+        with pytest.raises(TypeError, match="one column"):
+            one_hot_sequences(table)
+
+
+def test_arrow_strings_that_are_not_utf8_are_named():
+    pa = pytest.importorskip("pyarrow")
+    places, data = np.array([0, 1, 3], np.int32), b"A\xffC"
+    array = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(places), pa.py_buffer(data)])
+    with pytest.raises(ValueError, match=r"sequences\[1\].*UTF-8.*0xff"):
+        one_hot_sequences(array, pad="right")
+
+
+def test_tensors_that_require_a_gradient_must_be_detached():
+    torch = pytest.importorskip("torch")
+    tensor = torch.eye(4, requires_grad=True)
+    with pytest.raises(TypeError, match="detach"):
+        decode_sequences(tensor)
+    assert decode_sequences(tensor.detach()) == "ACGT"
+
+
+def test_other_mistakes_name_the_remedy():
+    with pytest.raises(TypeError, match="offsets="):
+        decode_sequences(one_hot_sequences(["AC", "G"], ragged=True))
+    for dtype in ("U1", "S1", object):
+        with pytest.raises(TypeError, match="dtype"):
+            one_hot_sequences("A", dtype=dtype)
+    with pytest.raises(ValueError, match="unknown='neutral' with neutral_code="):
+        tokenize_sequences("A", unknown="zeros")
+    for paths in (pathlib.Path("ACGT"), [pathlib.Path("ACGT")]):
+        with pytest.raises(TypeError, match="Path"):
+            one_hot_sequences(paths)
+
+
+def test_arrow_cannot_hold_surrogates():
+    pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match=r"surrogates.*output='list'"):
+        decode_sequences(np.eye(2), "\ud800A", output="arrow")
+    assert decode_sequences(np.eye(2), "\ud800A") == "\ud800A"
