@@ -323,8 +323,6 @@ def _read(sequences: Any) -> Letters:
         return _of_column(integration(library).read_column(sequences))
     if is_array_like(sequences):
         if isinstance(sequences, memoryview) and sequences.format in ("B", "b", "c"):
-            if sequences.ndim == 1:
-                return _of_items([bytes(sequences)], ())
             return _of_array(np.asarray(sequences).view(np.uint8))
         return _of_array(as_array(sequences, "sequences"))
     if isinstance(sequences, set | frozenset | Mapping) or not is_container(sequences):
@@ -496,7 +494,7 @@ def _of_codes(chunks: list[AnyArray], has_missing: bool) -> Letters:
         raise TypeError("sequences has missing character codes: fill or remove them")
     if not chunks:
         return _of_items([""], ())
-    return _of_array(chunks[0] if len(chunks) == 1 else np.concatenate(chunks))
+    return _of_array(np.concatenate(chunks))._replace(sources=tuple(chunks))
 
 
 def _letter_width(array: AnyArray) -> int:

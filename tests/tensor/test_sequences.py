@@ -840,9 +840,19 @@ def test_no_sequences_have_the_shape_of_length(dtype, options, length):
 @pytest.mark.parametrize("dtype", ["u1", "i1", "S1"])
 def test_memoryviews_keep_their_shape(dtype):
     codes = np.frombuffer(b"ACGTAC", dtype).reshape(2, 3)
-    for view in (codes, codes[:, ::-1], codes[0]):
+    for view in (codes, codes[:, ::-1], codes[0], codes[0, ::-1], codes[0, :0]):
         expected = one_hot_sequences(view.view(np.uint8))
         assert_same(one_hot_sequences(memoryview(view)), expected)
+
+
+def test_out_must_not_share_the_memory_of_a_memoryview_or_a_column_of_codes():
+    memory = np.frombuffer(bytearray(b"ACGT" * 4), np.uint8)
+    pa = pytest.importorskip("pyarrow")
+    column = pa.Array.from_buffers(pa.uint8(), 4, [None, pa.py_buffer(memory)])
+    chunked = pa.chunked_array([column[:2], column[2:]])
+    for sequence in (memoryview(memory)[:4], column, chunked):
+        with pytest.raises(ValueError, match="sequences"):
+            one_hot_sequences(sequence, out=memory.reshape(4, 4))
 
 
 @pytest.mark.parametrize("dtype", ["U1", "S1"])
