@@ -1082,7 +1082,8 @@ def tokenize_sequences(
     array([[ 2,  0,  3,  4],
            [ 3,  0, -1, -1]], dtype=int32)
     """
-    if isinstance(unknown, str) and unknown == "zeros":
+    given: object = unknown
+    if isinstance(given, str) and given == "zeros":
         raise ValueError(
             "unknown must be 'error' or 'neutral', got 'zeros': pass unknown='neutral' with"
             " neutral_code=, the number of other letters"
