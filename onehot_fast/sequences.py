@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
@@ -19,7 +21,7 @@ from onehot_fast._arguments.arraylikes import (
 )
 from onehot_fast._arguments.checks import check_choice, max_positional
 from onehot_fast._arguments.indices import as_contiguous, as_integer
-from onehot_fast._arguments.messages import shown, with_article
+from onehot_fast._arguments.messages import listed, shown, with_article
 from onehot_fast._arguments.shapes import check_size, insert_depth, normalize_axis
 from onehot_fast._arguments.values import as_element, resolve_values
 from onehot_fast._arrow.array import Array
@@ -53,6 +55,9 @@ IUPAC_NUCLEOTIDES = {
     "H": "ACT", "V": "ACG", "N": "ACGT",
 }  # fmt: skip
 IUPAC_AMINO_ACIDS = {"B": "DN", "Z": "EQ", "J": "IL", "X": "ACDEFGHIKLMNPQRSTVWY"}
+# How words begin that people use instead of the name of an alphabet.
+OTHER_NAMES = {"amino": "protein", "peptide": "protein", "nucle": "nucleotides"}
+MIN_NAME_LENGTH = 3
 N_BYTES = 256
 MAX_SHOWN_LETTERS = 30
 # The number of elements that one NumPy call compares.
@@ -111,10 +116,29 @@ def _item_letters(item: Any, name: str) -> list[str]:
     return _letters_of(item, name)
 
 
+def _check_name(text: str) -> None:
+    """Raise an error for letters that are probably a misspelt name of an alphabet."""
+    if len(text) < MIN_NAME_LENGTH or text.isupper() or not text[1:].islower():
+        return
+    from difflib import get_close_matches  # imported here because the import takes 1 ms
+
+    word = text.lower().strip(" _-")
+    meant = [name for start, name in OTHER_NAMES.items() if word.startswith(start)]
+    meant += get_close_matches(word, ALPHABETS, 1, 0.65)
+    if meant:
+        raise ValueError(
+            f"alphabet must be letters or one of {listed(ALPHABETS)}, got {text!r}; did you mean"
+            f" {meant[0]!r}? If these are the letters, pass list({text!r})"
+        )
+
+
 def _read_alphabet(alphabet: Any) -> list[list[str]]:
     """Return the letters of each class."""
-    if isinstance(alphabet, str) and alphabet.lower() in ALPHABETS:
-        alphabet = ALPHABETS[alphabet.lower()]
+    if isinstance(alphabet, str | bytes | bytearray):
+        name = "".join(_letters_of(alphabet, "alphabet"))
+        alphabet = ALPHABETS.get(name.lower(), alphabet)
+    if isinstance(alphabet, str | bytes | bytearray):
+        _check_name(name)
     if isinstance(alphabet, str | bytes | bytearray):
         classes = [[letter] for letter in _letters_of(alphabet, "alphabet")]
     else:
@@ -281,7 +305,7 @@ class Letters(NamedTuple):
     # Code points of all letters, one sequence after another, if some exceed one byte.
     points: AnyArray | None = None
     is_utf8: bool = False  # whether letters beyond ASCII take several bytes of `segments`
-    source: AnyArray | None = None  # the array whose memory is read
+    sources: tuple[AnyArray, ...] = ()  # the memory that is read, if others can write to it
 
 
 def _read(sequences: Any) -> Letters:
@@ -290,11 +314,16 @@ def _read(sequences: Any) -> Letters:
     if isinstance(sequences, str | bytes | bytearray):
         return _of_items([sequences], ())
     library = reader_of(sequences)
+    if _is_table(sequences):
+        raise TypeError(
+            f"sequences must be one column, got {with_article(sequences)}: pass table['column']"
+            " (collect a lazy frame first)"
+        )
     if library is not None:
         return _of_column(integration(library).read_column(sequences))
     if is_array_like(sequences):
         if isinstance(sequences, memoryview) and sequences.format in ("B", "b", "c"):
-            return _of_items([bytes(sequences)], ())
+            return _of_array(np.asarray(sequences).view(np.uint8))
         return _of_array(as_array(sequences, "sequences"))
     if isinstance(sequences, set | frozenset | Mapping) or not is_container(sequences):
         raise TypeError(
@@ -304,6 +333,13 @@ def _read(sequences: Any) -> Letters:
     return _of_items(list(sequences))
 
 
+def _is_table(source: Any) -> bool:
+    """Tell whether an object is a DataFrame, or a table or record batch of Arrow."""
+    return not isinstance(source, np.ndarray) and type(source).__name__ in (
+        "DataFrame", "LazyFrame", "RecordBatch", "Table",
+    )  # fmt: skip
+
+
 def _content(item: Any) -> Any:
     """Return the letters of a record of a library of biology, and any other object unchanged.
 
@@ -311,6 +347,8 @@ def _content(item: Any) -> Any:
     have the method ``__bytes__``.
     """
     if isinstance(item, np.ndarray | list | tuple | bytes | str) or reader_of(item) is not None:
+        return item
+    if isinstance(item, os.PathLike):  # a path has the method as well
         return item
     letters = getattr(item, "seq", item)
     if hasattr(letters, "__bytes__") and not is_array_like(letters):
@@ -355,7 +393,9 @@ def _as_text(item: Any, position: int, shape: tuple[int, ...]) -> str | bytes:
     if is_array_like(item):
         array = as_array(item, where)
         if array.ndim == 1 and array.dtype.kind in "SU" and _letter_width(array) == 1:
-            return "".join(array.tolist()) if array.dtype.kind == "U" else array.tobytes()
+            # NumPy returns the letter NUL as an empty string.
+            is_text = array.dtype.kind == "U"
+            return "".join(c or "\0" for c in array.tolist()) if is_text else array.tobytes()
         if array.ndim == 1 and array.dtype == np.uint8:
             return array.tobytes()
     raise TypeError(
@@ -395,11 +435,66 @@ def _of_column(column: Any) -> Letters:
                         " remove missing sequences"
                     )
                 row += len(chunk)
-            return Letters((row,), segments_of_arrow(list(chunks)), is_utf8=kinds == {"string"})
+            return Letters(
+                (row,),
+                segments_of_arrow(list(chunks)),
+                is_utf8=kinds == {"string"},
+                sources=tuple(part for chunk in chunks for part in _chunk_memory(chunk)),
+            )
+        if all(chunk.schema.format == "C" for chunk in chunks):
+            has_missing = any(chunk.valid() is not None for chunk in chunks)
+            return _of_codes([chunk.codes() for chunk in chunks], has_missing)
     elif chunks is not None:
+        if chunks and all(chunk.dtype == np.uint8 for chunk in chunks):
+            has_missing = any(np.ma.getmaskarray(chunk).any() for chunk in chunks)
+            return _of_codes([np.ma.getdata(chunk) for chunk in chunks], has_missing)
         return _of_items([item for chunk in chunks for item in chunk.tolist()])
     items = column.encode().tolist()
     return _of_items(items)
+
+
+class _Memory:
+    """Memory at an address, as an object that NumPy reads without a copy."""
+
+    def __init__(self, address: int, size: int, owner: Array) -> None:
+        self.__array_interface__ = {
+            "version": 3, "typestr": "|u1", "shape": (size,), "data": (address, True),
+        }  # fmt: skip
+        self.owner = owner
+
+
+def _chunk_memory(chunk: Array) -> list[AnyArray]:
+    """Return the buffers of an Arrow chunk of checked strings or bytes without nulls."""
+
+    def memory_at(address: Any, size: int) -> AnyArray:
+        if not (address and size):
+            return np.empty(0, np.uint8)
+        return np.asarray(_Memory(address, size, chunk))
+
+    if not len(chunk):
+        return []
+    # The start and the number of rows; the buffers follow the format, the name, the metadata and
+    # three numbers.
+    start, n_rows = int(str(chunk.identity[0])), len(chunk)
+    code, buffers = chunk.schema.format, chunk.identity[10:-1]
+    if code in ("vu", "vz"):
+        views = memory_at(buffers[1], 16 * (start + n_rows))
+        n_data = len(buffers) - 3
+        sizes = memory_at(buffers[-1], 8 * n_data).view(np.int64).tolist()
+        data = [memory_at(buffers[2 + i], size) for i, size in enumerate(sizes)]
+        return [views, memory_at(buffers[-1], 8 * n_data), *data]
+    kind = np.dtype(np.int64 if code in ("U", "Z") else np.int32)
+    offsets = memory_at(buffers[1], kind.itemsize * (start + n_rows + 1))
+    return [offsets, memory_at(buffers[2], int(offsets.view(kind)[-1]))]
+
+
+def _of_codes(chunks: list[AnyArray], has_missing: bool) -> Letters:
+    """Return a column of character codes as the letters of one sequence."""
+    if has_missing:
+        raise TypeError("sequences has missing character codes: fill or remove them")
+    if not chunks:
+        return _of_items([""], ())
+    return _of_array(np.concatenate(chunks))._replace(sources=tuple(chunks))
 
 
 def _letter_width(array: AnyArray) -> int:
@@ -431,7 +526,7 @@ def _of_array(array: AnyArray) -> Letters:
     if not array.size:
         letters = np.empty(array.shape, np.uint8)
     matrix = letters.view(np.uint8).reshape(math.prod(shape), n_letters)
-    return Letters(shape, Segments.of_matrix(matrix), source=array)
+    return Letters(shape, Segments.of_matrix(matrix), sources=(array,))
 
 
 def _points(array: AnyArray) -> npt.NDArray[np.uint32]:
@@ -447,8 +542,8 @@ def _of_points(
     """Return code points as letters of one byte if all fit."""
     if points.max(initial=0) < N_BYTES:
         segments = Segments.of_flat(points.astype(np.uint8), _offsets(sizes))
-        return Letters(shape, segments, source=source)
-    return Letters(shape, _placeholder(sizes), points, source=source)
+        return Letters(shape, segments, sources=(source,))
+    return Letters(shape, _placeholder(sizes), points, sources=(source,))
 
 
 def _of_fixed(array: AnyArray) -> Letters:
@@ -463,7 +558,7 @@ def _of_fixed(array: AnyArray) -> Letters:
     is_filled = matrix != 0
     sizes = np.where(is_filled.any(1), width - is_filled[:, ::-1].argmax(1), 0).astype(np.int64)
     if array.dtype.kind == "S" and (sizes == width).all():
-        return Letters(array.shape, Segments.of_matrix(matrix), source=array)
+        return Letters(array.shape, Segments.of_matrix(matrix), sources=(array,))
     kept = matrix[np.arange(width) < sizes[:, None]]
     return _of_points(array.shape, kept, sizes, array)
 
@@ -576,12 +671,21 @@ def _checked(letters: Letters, coding: Coding, ignore_case: bool, threads: int) 
     run, position = found
     byte = letters.segments.item(run)[position]
     if letters.is_utf8 and byte >= 128:
-        texts = [
-            letters.segments.item(i).decode("utf-8", "surrogatepass")
-            for i in range(letters.segments.n)
-        ]
+        texts = [_utf8_text(letters, i) for i in range(letters.segments.n)]
         return _checked(_of_items(texts, letters.shape), coding, ignore_case, threads)
     raise _unknown_letter(chr(byte), _place(run, letters.shape), position, coding, ignore_case)
+
+
+def _utf8_text(letters: Letters, i: int) -> str:
+    """Return a sequence in UTF-8 as a str."""
+    try:
+        return letters.segments.item(i).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{_place(i, letters.shape)} must be UTF-8, got the byte"
+            f" {error.object[error.start]:#04x} at byte {error.start}: cast the column to binary"
+            " if each byte is a letter"
+        ) from None
 
 
 def _unknown_letter(
@@ -589,18 +693,38 @@ def _unknown_letter(
 ) -> ValueError:
     """Return the error for a letter without a meaning."""
     known = {chr(point) for point in coding.row_of}
+    upper = letter.upper()
+    # Whether the letter could be meant as its upper case, which needs an option.
+    is_folded = letter.islower() and not ignore_case and not any(map(str.islower, known))
+    case = ", ignore_case=True" if is_folded else ""
+    is_protein = known >= set(ALPHABETS["protein"])
+    partner = {"T": "U", "U": "T", "t": "u", "u": "t"}.get(upper if is_folded else letter)
     if not ignore_case and letter.swapcase() in known:
         remedy = "pass ignore_case=True"
-    elif letter in "TU" and known & {"T", "U"}:
-        remedy = "pass alphabet='nucleotides', in which T and U are one class"
+    elif partner in known and not is_protein:
+        alphabet = _with_partner(coding, partner, upper if is_folded else letter, ignore_case)
+        remedy = f"pass alphabet={alphabet}{case}, in which T and U are one class"
     else:
-        remedy = f"pass neutral={letter!r} or unknown='neutral'"
-        codes = IUPAC_AMINO_ACIDS if known >= set(ALPHABETS["protein"]) else IUPAC_NUCLEOTIDES
-        if known >= set("ACG") and letter.upper() in codes:
-            remedy += ", or ambiguous='iupac'"
+        remedy = f"pass neutral={(upper if is_folded else letter)!r}{case} or unknown='neutral'"
+        codes = IUPAC_AMINO_ACIDS if is_protein else IUPAC_NUCLEOTIDES
+        if known >= set("ACG") and upper in codes:
+            remedy += f", or ambiguous='iupac'{case}"
     return ValueError(
         f"{place}, position {position}: the letter {letter!r} {coding.where}; {remedy}"
     )
+
+
+def _with_partner(coding: Coding, partner: str, letter: str, ignore_case: bool) -> str:
+    """Return the alphabet with another letter in the class of its partner, as an expression."""
+    classes = [""] * coding.rows.shape[1]
+    for point, row in coding.row_of.items():
+        is_copy = ignore_case and chr(point).islower()
+        if row < len(classes) and not is_copy:
+            classes[row] += chr(point)
+            if chr(point) == (partner.upper() if ignore_case else partner):
+                classes[row] += letter.upper() if ignore_case else letter
+    is_nucleotides = [each in ("TU", "UT") or each for each in classes] == ["A", "C", "G", True]
+    return repr("nucleotides" if is_nucleotides else classes)
 
 
 def _encode(
@@ -634,15 +758,18 @@ def _encode(
     if axis is not None:
         position = normalize_axis(axis, len(shape) + 1, "letters", len(shape))
     result_shape = shape if axis is None else insert_depth(shape, n_classes, position)
-    source = np.empty(0, np.uint8) if letters.source is None else letters.source
-    cells = None if out is None else scatter.check_out(out, result_shape, element, source)
+    cells = None
+    if out is not None:
+        cells = scatter.check_out(out, result_shape, element, letters.sources, "sequences")
     zeroed = False
     target = cells
     if target is None or not target.flags.c_contiguous:
         check_size(result_shape, element)
         target, zeroed = memory.allocate(result_shape, element)
     segments, table = _segments_and_table(letters, coding)
-    if segments is None:
+    if not math.prod(shape):
+        pass  # there are no letters, and no padding
+    elif segments is None:
         _take_rows(letters, coding, size, pad, truncate, position, target)
     else:
         if truncate is not None and segments.extent()[1] > size:
@@ -762,7 +889,8 @@ def one_hot_sequences(
     alphabet : str, bytes or sequence of str, default "ACGT"
         The letters in the order of the classes, or the name of an alphabet: "dna", "rna",
         "nucleotides" (T and U are one class), "iupac" or "protein" (`ALPHABETS`). An item of a
-        sequence may have several letters, which are one class: ``["A", "C", "G", "TU"]``.
+        sequence may have several letters, which are one class: ``["A", "C", "G", "TU"]``. Lower
+        case that resembles a name, such as "proteins", raises an error.
     neutral : str, bytes or sequence of str, default ""
         Letters that get `neutral_value` in every class, such as "N" or "N-".
     neutral_value : scalar, default 0
@@ -850,13 +978,16 @@ neutral='X' or unknown='neutral'
     _check_flag(ragged, "ragged")
     length = _check_lengths(length, pad, truncate, ragged)
     default = out.dtype if isinstance(out, np.ndarray) else None
+    chosen = default if dtype is None else np.dtype(dtype)
+    if chosen is not None:
+        _check_number(chosen)
     values = resolve_values(1, 0, dtype, default)
-    _check_number(values[0])
     coding = _one_hot_coding(
         alphabet, neutral, neutral_value, unknown, ambiguous, ambiguous_weights, ignore_case,
         pad_row, values,
     )  # fmt: skip
-    if ragged and as_integer(axis, "axis") not in (-1, 1):
+    axis = as_integer(axis, "axis")
+    if ragged and axis not in (-1, 1):
         raise ValueError(f"axis must be -1 with ragged=True, got {axis}")
     return _encode(
         _read(sequences), coding, ignore_case, axis=axis, length=length, pad=pad,
@@ -951,6 +1082,12 @@ def tokenize_sequences(
     array([[ 2,  0,  3,  4],
            [ 3,  0, -1, -1]], dtype=int32)
     """
+    given: object = unknown
+    if isinstance(given, str) and given == "zeros":
+        raise ValueError(
+            "unknown must be 'error' or 'neutral', got 'zeros': pass unknown='neutral' with"
+            " neutral_code=, the number of other letters"
+        )
     check_choice(unknown, "unknown", ("error", "neutral"))
     _check_flag(ignore_case, "ignore_case")
     _check_flag(ragged, "ragged")
@@ -1045,7 +1182,7 @@ def decode_sequences(
     *,
     axis: int = -1,
     rule: Literal["exact", "argmax"] = "exact",
-    neutral: str | None = "N",
+    neutral: Any = ...,
     ambiguous: Any = None,
     ambiguous_weights: Literal["share", "ones"] = "share",
     offsets: Any = None,
@@ -1064,9 +1201,13 @@ def decode_sequences(
         The dimension of the classes.
     rule : {"exact", "argmax"}, default "exact"
         "exact" returns the letter of the only 1 of a row whose other elements are 0. "argmax"
-        returns the letter of the largest element of each row that is not neutral.
-    neutral : str, optional, default "N"
-        The letter of rows whose elements are all equal. None raises an error for such rows.
+        returns the letter of the largest element of each row that is not neutral; NaN raises an
+        error unless the whole row is NaN. An alphabet of one letter has that letter in each row
+        that is neither 0 nor NaN. "argmax" cannot be combined with `ambiguous`.
+    neutral : str, optional
+        The letter of rows whose elements are all equal, which must not be in the alphabet. By
+        default "X" for an alphabet with the 20 amino acids and "N" for any other, or "-" if this
+        letter is in the alphabet. None raises an error for such rows.
     offsets : array_like of int, shape (N + 1,), optional
         If given, `tensor` has shape (n_letters, K), and sequence ``i`` has the rows
         ``offsets[i]:offsets[i + 1]``, as with ``ragged=True``.
@@ -1104,9 +1245,16 @@ def decode_sequences(
     check_choice(output, "output", ("list", "S", "U", "arrow"))
     check_choice(ambiguous_weights, "ambiguous_weights", ("share", "ones"))
     _check_flag(strip_padding, "strip_padding")
-    if neutral is not None and (not isinstance(neutral, str) or len(neutral) != 1):
+    is_letter = isinstance(neutral, str) and len(neutral) == 1
+    if neutral is not None and neutral is not ... and not is_letter:
         raise TypeError(f"neutral must be a single letter or None, got {shown(neutral)}")
+    if rule == "argmax" and ambiguous is not None:
+        raise TypeError("ambiguous cannot be combined with rule='argmax'")
     classes = _read_alphabet(alphabet)
+    if is_letter and any(neutral in letters for letters in classes):
+        raise ValueError(
+            f"neutral must not be a letter of the alphabet {_described(classes)}, got {neutral!r}"
+        )
     rows, shape = _class_rows(tensor, len(classes), axis)
     sizes = None
     if offsets is not None:
@@ -1128,6 +1276,16 @@ def decode_sequences(
 
 def _class_rows(tensor: Any, n_classes: int, axis: int) -> tuple[AnyArray, tuple[int, ...]]:
     """Return a tensor as a matrix with a row for each letter, and the shape of the letters."""
+    if isinstance(tensor, tuple) and [getattr(part, "ndim", 0) for part in tensor] == [2, 1]:
+        raise TypeError(
+            "tensor must be one array, got a tuple of two: pass ragged output as"
+            " decode_sequences(rows, offsets=offsets)"
+        )
+    if getattr(tensor, "requires_grad", False) is True:
+        raise TypeError(
+            "tensor must not require a gradient, got a tensor with requires_grad=True: pass"
+            " tensor.detach()"
+        )
     cells = as_array(tensor, "tensor")
     if cells.ndim < 2:
         raise ValueError(f"tensor must have rank 2 or higher, got rank {cells.ndim}")
@@ -1164,7 +1322,7 @@ def _decoded(
     shape: tuple[int, ...],
     classes: list[list[str]],
     rule: str,
-    neutral: str | None,
+    neutral: Any,
     ambiguous: Any,
     ambiguous_weights: str,
 ) -> tuple[npt.NDArray[np.int64], list[str]]:
@@ -1174,6 +1332,9 @@ def _decoded(
     if ambiguous is not None:
         known = _ambiguous_rows(classes, ambiguous, ambiguous_weights, rows.dtype)
         letters += known
+    if neutral is ...:
+        uneven = {letter for letter, row in known.items() if len(set(row.tolist())) > 1}
+        neutral = _default_neutral({*itertools.chain(*classes), *uneven})
     letters.append(neutral or "?")
     codes = np.empty(len(rows), np.int64)
     step = max(1, BLOCK // len(classes))
@@ -1181,12 +1342,19 @@ def _decoded(
         block = rows[start : start + step]
         part, is_wrong = _decode_block(block, [*known.values()], rule)
         if neutral is None:
-            is_wrong |= part < 0
+            is_wrong = is_wrong | (part < 0)
         if is_wrong.any():
             at = start + int(np.argmax(is_wrong))
-            raise _undecodable(rows[at], at, shape, neutral)
+            raise _undecodable(rows[at], at, shape, rule, {*letters} if neutral is None else None)
         codes[start : start + step] = part
     return codes, letters
+
+
+def _default_neutral(taken: set[str]) -> str | None:
+    """Return the letter of neutral rows, which is not a letter with another meaning."""
+    is_protein = {letter.upper() for letter in taken} >= set(ALPHABETS["protein"])
+    candidates = ("X" if is_protein else "N", "-")
+    return next((letter for letter in candidates if letter not in taken), None)
 
 
 def _decode_block(
@@ -1202,9 +1370,12 @@ def _decode_block(
     codes = np.where(is_hot, first, -1)
     is_wrong = ~(is_hot | is_even)
     if rule == "argmax":
-        return np.where(is_even, -1, block.argmax(1)), np.zeros(len(block), np.bool_)
+        is_nan = block != block
+        if n_classes == 1:
+            is_even = is_nan[:, 0] | (block[:, 0] == 0)
+        return np.where(is_even, -1, block.argmax(1)), is_nan.any(1) & ~is_even
     for j, row in enumerate(known):
-        found = np.flatnonzero(is_wrong)
+        found = np.flatnonzero(codes < 0)
         if not len(found):
             break
         hits = found[(block[found] == row).all(1)]
@@ -1216,23 +1387,31 @@ def _decode_block(
 def _ambiguous_rows(
     classes: list[list[str]], ambiguous: Any, weights: str, dtype: np.dtype[Any]
 ) -> dict[str, AnyArray]:
-    """Return the row of each ambiguous letter, unless all its elements are equal."""
-    meanings = _Meanings(classes, False)
+    """Return the row of each ambiguous letter."""
+    letters = [letter for each in classes for letter in each]
+    # A letter may have been encoded in either case, if no two letters differ in case only.
+    meanings = _Meanings(classes, len({letter.lower() for letter in letters}) == len(letters))
     rows = {}
     for letter, value in _ambiguity_codes(ambiguous, meanings).items():
-        numbers = _weights(letter, value, meanings, weights)
-        if len(set(numbers)) > 1:
-            rows[letter] = np.array(numbers).astype(dtype)
+        rows[letter] = np.array(_weights(letter, value, meanings, weights)).astype(dtype)
     return rows
 
 
-def _undecodable(row: AnyArray, at: int, shape: tuple[int, ...], neutral: str | None) -> ValueError:
-    """Return the error for a row that is no letter."""
+def _undecodable(
+    row: AnyArray, at: int, shape: tuple[int, ...], rule: str, taken: set[str] | None
+) -> ValueError:
+    """Return the error for a row that is no letter; `taken` are the letters if none is neutral."""
     where = ", ".join(map(str, np.unravel_index(at, shape)))
     numbers = shown(row.tolist())
     remedy = "pass rule='argmax' to decode scores, or ambiguous= for ambiguous letters"
-    if neutral is None and len(set(row.tolist())) == 1:
-        remedy = "pass neutral='N'"
+    if (row != row).any() and rule == "argmax" and not (row != row).all():
+        return ValueError(
+            f"the row of letter [{where}] must have no NaN, or NaN only, got {numbers}: replace"
+            " NaN, e.g. by numpy.nan_to_num(tensor, nan=-numpy.inf)"
+        )
+    if taken is not None and ((row == row[0]) | (row != row) & (row[0] != row[0])).all():
+        spare = _default_neutral(taken - {"?"}) or next(c for c in "?#*_" if c not in taken)
+        remedy = f"pass neutral={spare!r}, or another letter that is not in the alphabet"
     return ValueError(
         f"the row of letter [{where}] must have a single 1 and zeros, or equal elements, got"
         f" {numbers}: {remedy}"
@@ -1287,7 +1466,13 @@ def _as_output(
             raise ValueError(
                 f"output='arrow' needs a tensor of rank 2 or 3, got rank {len(shape) + 2}"
             )
-        return require("pyarrow", what="output='arrow'").array(texts, "string")
+        pyarrow = require("pyarrow", what="output='arrow'")
+        if ((text >= 0xD800) & (text <= 0xDFFF)).any():
+            raise ValueError(
+                "output='arrow' cannot represent surrogates, which UTF-8 excludes: pass"
+                " output='list'"
+            )
+        return pyarrow.array(texts, "string")
     if output == "U":
         return np.array(texts, f"U{max(int(sizes.max(initial=0)), 1)}").reshape(shape)
     if not shape:

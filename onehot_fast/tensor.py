@@ -280,7 +280,7 @@ def one_hot(
         on, off = smoothed_values(label_smoothing, n_classes, element, on_value, off_value)
     shape = insert_depth(labels.shape, n_classes, position)
     threads = parallel.resolve(num_threads, math.prod(shape) * element.itemsize)
-    cells = None if out is None else scatter.check_out(out, shape, element, labels.source)
+    cells = None if out is None else scatter.check_out(out, shape, element, [labels.source])
     labels.check()
     zeroed = False
     if cells is None:

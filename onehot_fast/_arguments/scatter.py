@@ -6,6 +6,7 @@ The kernels copy and compare bytes in contiguous memory. This module handles dty
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,9 +25,13 @@ _OVERLAP_WORK = 100_000
 
 
 def check_out(
-    out: object, shape: tuple[int, ...], dtype: np.dtype[Any], source: AnyArray
+    out: object,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    sources: Iterable[AnyArray],
+    what: str = "indices",
 ) -> AnyArray:
-    """Return `out` as a plain ndarray; raise an error if it does not fit or overlaps `source`."""
+    """Return `out` as a plain ndarray; raise an error if it does not fit or overlaps `sources`."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be a NumPy array, got {with_article(out)}")
     cells = as_array(out, "out")
@@ -36,8 +41,8 @@ def check_out(
         raise ValueError(f"out must have shape {shape}, got {cells.shape}")
     if not cells.flags.writeable:
         raise ValueError("out must be writable, got a read-only array")
-    if _share_memory(cells, source):
-        raise ValueError("out overlaps the memory of the indices: pass another array")
+    if any(_share_memory(cells, source) for source in sources):
+        raise ValueError(f"out overlaps the memory of the {what}: pass another array")
     if overlaps_itself(cells):
         raise ValueError(
             f"elements of out overlap in memory, got strides {cells.strides} for shape {shape}:"

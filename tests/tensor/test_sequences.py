@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pathlib
 
 import hypothesis.strategies as st
 import numpy as np
@@ -336,6 +337,7 @@ def test_the_first_wrong_letter_is_named(data):
         ("ACRT", {}, "ambiguous='iupac'"),
         ("AC-T", {}, "unknown='neutral'"),
         ("MBA", {"alphabet": "protein"}, "ambiguous='iupac'"),
+        ("MUA", {"alphabet": "protein"}, "neutral='U'"),
     ],
 )
 def test_the_error_for_a_letter_has_a_remedy_that_works(text, options, remedy):
@@ -738,3 +740,244 @@ def test_malformed_arrow_strings_raise_an_error():
             buffer = pa.py_buffer(np.array(offsets, width).tobytes())
             with pytest.raises(ValueError, match="offset"):
                 one_hot_sequences(make.from_buffers(2, buffer, data), pad="right")
+
+
+# ---- Neutral letters of decoding ----
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "letter"),
+    [("dna", "N"), ("rna", "N"), ("protein", "X"), ("iupac", "-"), ("ACGTN", "-"), ("acgt", "N")],
+)
+def test_neutral_rows_become_a_letter_outside_the_alphabet(alphabet, letter):
+    text = "".join(ALPHABETS.get(alphabet, alphabet))
+    for value in (0, 0.25, math.nan):
+        tensor = one_hot_sequences(
+            [text, text[:1]], alphabet, pad="right", pad_row="neutral", neutral_value=value
+        )
+        decoded = decode_sequences(tensor, alphabet)
+        assert decoded == [text, text[0] + letter * (len(text) - 1)]
+
+
+def test_a_neutral_letter_of_the_alphabet_is_an_error():
+    rows = np.eye(2)
+    with pytest.raises(ValueError, match="neutral"):
+        decode_sequences(rows, "AN", neutral="N")
+    with pytest.raises(ValueError, match=r"pass neutral='[^N-]'"):
+        decode_sequences(np.zeros((1, 2)), "N-")
+    assert decode_sequences(rows, "N-") == "N-"
+
+
+def test_ambiguous_letters_of_equal_weights_are_restored():
+    for text, alphabet in (("MXB", "protein"), ("ANR", "dna"), ("AN", "rna")):
+        options = {"ambiguous": "iupac", "neutral": "-"}
+        tensor = one_hot_sequences([text + "-"], alphabet, **options)
+        assert decode_sequences(tensor, alphabet, **options) == [text + "-"]
+        tensor = one_hot_sequences([text], alphabet, ambiguous="iupac")
+        assert decode_sequences(tensor, alphabet, ambiguous="iupac") == [text]
+
+
+def test_letters_that_differ_in_case_only_from_those_of_a_code_are_found():
+    options = {"alphabet": "acgt", "ambiguous": "iupac"}
+    tensor = one_hot_sequences("acgtR", ignore_case=True, **options)
+    assert decode_sequences(tensor, **options) == "acgtR"
+
+
+# ---- Scores ----
+
+
+def test_scores_that_are_partly_nan_raise_an_error():
+    scores = np.array([[0, 1, 0, 0], [math.nan, 1, 0, 0]])
+    with pytest.raises(ValueError, match=r"letter \[1\].*nan_to_num"):
+        decode_sequences(scores, rule="argmax")
+    assert decode_sequences(np.full((1, 4), math.nan), rule="argmax") == "N"
+    with pytest.raises(TypeError, match="ambiguous"):
+        decode_sequences(scores[:1], rule="argmax", ambiguous="iupac")
+
+
+def test_scores_of_one_letter_are_that_letter_unless_they_are_zero():
+    scores = np.array([[0.5], [0], [-2], [1], [math.nan]])
+    assert decode_sequences(scores, "A", rule="argmax") == "ANAAN"
+
+
+# ---- Memory and shapes ----
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_out_must_not_share_the_memory_of_an_arrow_array(kind, start):
+    pa = pytest.importorskip("pyarrow")
+    array = pa.array(["ACGT" * 16] * 3, kind)
+    none, places, letters, *rest = array.buffers()
+    memory = bytearray(letters.to_pybytes().ljust(4096, b"A"))
+    shared = pa.Array.from_buffers(array.type, 3, [none, places, pa.py_buffer(memory), *rest])
+    before, cells = bytes(memory), np.frombuffer(memory, np.uint8)
+    with pytest.raises(ValueError, match="sequences"):
+        one_hot_sequences(shared[start:], out=cells[: (3 - start) * 256].reshape(-1, 64, 4))
+    assert bytes(memory) == before
+    out = cells[2048 : 2048 + (3 - start) * 256].reshape(-1, 64, 4)
+    if kind != "string_view":  # it declares all 4096 bytes
+        one_hot_sequences(shared[start:], out=out)
+        assert_same(out, one_hot_sequences(array[start:], dtype="u1"))
+
+
+@pytest.mark.parametrize("axis", [None, 1.0, "1"])
+def test_the_axis_must_be_an_integer(axis):
+    for function in (one_hot_sequences, lambda x, axis: decode_sequences(np.eye(4), axis=axis)):
+        with pytest.raises(TypeError, match="axis"):
+            function("ACGT", axis=axis)
+
+
+@pytest.mark.parametrize("dtype", ["S1", "U1", "u1"])
+@pytest.mark.parametrize("options", [{}, {"pad": "left"}, {"truncate": "both"}])
+@pytest.mark.parametrize("length", [0, 3, 9])
+def test_no_sequences_have_the_shape_of_length(dtype, options, length):
+    empty = np.empty((0, 5), dtype)
+    assert one_hot_sequences(empty, length=length, **options).shape == (0, length, 4)
+    assert tokenize_sequences(empty, length=length, **options).shape == (0, length)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "S1"])
+def test_memoryviews_keep_their_shape(dtype):
+    codes = np.frombuffer(b"ACGTAC", dtype).reshape(2, 3)
+    for view in (codes, codes[:, ::-1], codes[0], codes[0, ::-1], codes[0, :0]):
+        expected = one_hot_sequences(view.view(np.uint8))
+        assert_same(one_hot_sequences(memoryview(view)), expected)
+
+
+def test_out_must_not_share_the_memory_of_a_memoryview_or_a_column_of_codes():
+    memory = np.frombuffer(bytearray(b"ACGT" * 4), np.uint8)
+    pa = pytest.importorskip("pyarrow")
+    column = pa.Array.from_buffers(pa.uint8(), 4, [None, pa.py_buffer(memory)])
+    chunked = pa.chunked_array([column[:2], column[2:]])
+    for sequence in (memoryview(memory)[:4], column, chunked):
+        with pytest.raises(ValueError, match="sequences"):
+            one_hot_sequences(sequence, out=memory.reshape(4, 4))
+
+
+@pytest.mark.parametrize("dtype", ["U1", "S1"])
+def test_empty_elements_of_single_letters_are_the_letter_nul(dtype):
+    letters = np.array([["A", "", "C", ""]], dtype)
+    expected = tokenize_sequences(letters, "AC\0")
+    assert expected.tolist() == [[0, 2, 1, 2]]
+    assert_same(tokenize_sequences([*letters], "AC\0"), expected)
+
+
+# ---- Columns, tables and other objects ----
+
+
+def _columns_of_codes(codes):
+    """Yield columns of integers of one byte, of each library."""
+    pa = pytest.importorskip("pyarrow")
+    yield pa.array(codes, pa.uint8())
+    yield pa.chunked_array([codes[:1], codes[1:]], pa.uint8())
+    pd = pytest.importorskip("pandas")
+    for dtype in ("UInt8", "uint8[pyarrow]", *([] if None in codes else ["uint8"])):
+        yield pd.Series(codes, dtype=dtype)
+    yield pytest.importorskip("polars").Series(codes, dtype=pytest.importorskip("polars").UInt8)
+
+
+def test_columns_of_character_codes_are_one_sequence():
+    for column in _columns_of_codes([65, 84, 71]):
+        assert_same(one_hot_sequences(column), one_hot_sequences("ATG"))
+    for column in _columns_of_codes([65, None, 71]):
+        with pytest.raises(TypeError, match="missing"):
+            one_hot_sequences(column, unknown="zeros")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "remedies"),
+    [
+        ("ACn", {}, {"neutral": "N", "ignore_case": True}),
+        ("ACn", {}, {"ambiguous": "iupac", "ignore_case": True}),
+        ("ACn", {"ambiguous": "iupac"}, {"ignore_case": True}),
+        ("ACu", {}, {"alphabet": "nucleotides", "ignore_case": True}),
+        ("ACt", {"alphabet": "rna"}, {"alphabet": "nucleotides", "ignore_case": True}),
+        ("ACu", {"ignore_case": True}, {"alphabet": "nucleotides"}),
+        ("acu", {"alphabet": "acgt"}, {"alphabet": ["a", "c", "g", "tu"]}),
+        ("ACU", {"alphabet": "iupac"}, {"alphabet": [*"ACG", "TU", *"RYSWKMBDHVN"]}),
+        ("ACUN", {"alphabet": "ACGTN"}, {"alphabet": ["A", "C", "G", "TU", "N"]}),
+    ],
+)
+def test_the_remedy_names_the_case_and_the_class_of_u(text, options, remedies):
+    with pytest.raises(ValueError, match="position") as raised:
+        one_hot_sequences(text, **options)
+    for name, value in remedies.items():
+        assert f"{name}={value!r}" in str(raised.value)
+    assert len(one_hot_sequences(text, **{**options, **remedies})) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "name"),
+    [
+        ("proteins", "protein"), ("nucleotide", "nucleotides"), ("amino", "protein"),
+        ("amino_acids", "protein"), ("Proteins", "protein"), (b"proteins", "protein"),
+        ("dnas", "dna"), ("iupca", "iupac"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_name_of_an_alphabet_raises_an_error(alphabet, name):
+    with pytest.raises(ValueError, match=f"did you mean '{name}'"):
+        one_hot_sequences("ACGT", alphabet)
+
+
+def test_names_of_alphabets_may_be_bytes_and_letters_may_be_lower_case():
+    for name in ALPHABETS:
+        expected = one_hot_sequences("ACG", name)
+        assert_same(one_hot_sequences("ACG", name.encode()), expected)
+    for letters in ("acgt", "acgu", "abcdefghijklmnopqrstuvwxyz", "acdefghiklmnpqrstvwy", "abc"):
+        assert one_hot_sequences(letters, letters).shape == (len(letters), len(letters))
+    assert one_hot_sequences("pro", list("proteins")).shape == (3, 8)
+
+
+# ---- Errors that say what to write ----
+
+
+def test_tables_are_not_one_column():
+    pd, pl, pa = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    data = {"a": ["ACGT"]}
+    batch = pa.RecordBatch.from_pydict(data)
+    for table in (
+        pd.DataFrame(data),
+        pl.DataFrame(data),
+        pl.LazyFrame(data),
+        pa.table(data),
+        batch,
+    ):
+        with pytest.raises(TypeError, match="one column"):
+            one_hot_sequences(table)
+
+
+def test_arrow_strings_that_are_not_utf8_are_named():
+    pa = pytest.importorskip("pyarrow")
+    places, data = np.array([0, 1, 3], np.int32), b"A\xffC"
+    array = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(places), pa.py_buffer(data)])
+    with pytest.raises(ValueError, match=r"sequences\[1\].*UTF-8.*0xff"):
+        one_hot_sequences(array, pad="right")
+
+
+def test_tensors_that_require_a_gradient_must_be_detached():
+    torch = pytest.importorskip("torch")
+    tensor = torch.eye(4, requires_grad=True)
+    with pytest.raises(TypeError, match="detach"):
+        decode_sequences(tensor)
+    assert decode_sequences(tensor.detach()) == "ACGT"
+
+
+def test_other_mistakes_name_the_remedy():
+    with pytest.raises(TypeError, match="offsets="):
+        decode_sequences(one_hot_sequences(["AC", "G"], ragged=True))
+    for dtype in ("U1", "S1", object):
+        with pytest.raises(TypeError, match="dtype"):
+            one_hot_sequences("A", dtype=dtype)
+    with pytest.raises(ValueError, match="unknown='neutral' with neutral_code="):
+        tokenize_sequences("A", unknown="zeros")
+    for paths in (pathlib.Path("ACGT"), [pathlib.Path("ACGT")]):
+        with pytest.raises(TypeError, match="Path"):
+            one_hot_sequences(paths)
+
+
+def test_arrow_cannot_hold_surrogates():
+    pytest.importorskip("pyarrow")
+    with pytest.raises(ValueError, match=r"surrogates.*output='list'"):
+        decode_sequences(np.eye(2), "\ud800A", output="arrow")
+    assert decode_sequences(np.eye(2), "\ud800A") == "\ud800A"
