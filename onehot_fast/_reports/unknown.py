@@ -307,7 +307,11 @@ def _reaction(
 
 def _rejection(column: ColumnSchema, values: ReportedValues) -> str:
     """Return the text of the error for the first row with an unknown value."""
-    assert values.first is not None
+    if values.first is None:  # the values were read again for the error
+        return (
+            f"column {column.name!r}: a value was unknown, but the table has changed before the"
+            " value could be named; do not change a table while it is encoded"
+        )
     return _text_of_row(column.name, *values.first, values.reasons, column.known)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from onehot_fast import Encoder, UnknownValueError, UnknownValueWarning
+from onehot_fast._reports import unknown
 
 # Values of each kind, none of which equals a value of another kind.
 KINDS = {
@@ -314,3 +315,19 @@ def test_an_error_about_columns_precedes_one_about_values(output):
         encoder.transform(table, output)
     with pytest.raises(UnknownValueError, match="row 0: 'XL' is unknown"):
         encoder.transform({**table, "price": [3]}, output)
+
+
+@pytest.mark.parametrize("dtype", [object, "U2"])
+def test_a_table_that_changes_before_the_error_names_the_value(dtype, monkeypatch):
+    """The values are read again for the error; another thread may have made them known."""
+    encoder = Encoder().fit({"size": ["S", "L"]})
+    values = np.array(["XL"] + ["S"] * 99, dtype)
+    read_again = unknown._reported_at
+
+    def change(*arguments):
+        values[0] = "S"
+        return read_again(*arguments)
+
+    monkeypatch.setattr(unknown, "_reported_at", change)
+    with pytest.raises(UnknownValueError, match=r"'size'.*do not change a table"):
+        encoder.transform({"size": values})
