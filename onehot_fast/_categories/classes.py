@@ -39,6 +39,7 @@ from onehot_fast._categories.palettes import (
     distinct_colors,
     is_numeric,
     palette_of,
+    without_mask,
 )
 from onehot_fast._categories.values import Values, read_column
 from onehot_fast._kernels import dispatch
@@ -197,9 +198,7 @@ class Scalars:
                     f"; a category that {dtype} cannot represent is rounded to this element: pass"
                     f" categories=numpy.array(categories, '{dtype}')"
                 )
-            with np.errstate(over="ignore"):
-                rounded = np.asarray(value).astype(known.dtype)
-            if rounded in np.asarray(known.values):
+            if _is_rounded_to_one(value, np.asarray(known.values)):
                 return (
                     f"; it is a category after rounding to {known.dtype}: pass"
                     f" indices=numpy.asarray(indices, '{known.dtype}')"
@@ -332,6 +331,15 @@ def ignored_elements(ignore_index: Any) -> list[Any]:
     return [*map(plain, items_of(ignore_index, "ignore_index"))]
 
 
+def _is_rounded_to_one(value: float | np.floating[Any], known: AnyArray) -> bool:
+    """Tell whether a float becomes a category in the dtype of the categories."""
+    if known.dtype.kind in "iu":
+        info = np.iinfo(known.dtype)
+        return bool(info.min <= value <= info.max) and int(value) in known.tolist()
+    with np.errstate(over="ignore"):
+        return bool((np.asarray(value).astype(known.dtype) == known).any())
+
+
 def distinct_classes(array: Any, *, palette: bool = False) -> AnyArray:
     """Return the distinct elements of an array in order, as `categories` for `one_hot`.
 
@@ -361,6 +369,8 @@ def distinct_classes(array: Any, *, palette: bool = False) -> AnyArray:
     elements = Elements.read(array, "array")
     flat = elements.flat
     plain_array: AnyArray | None = None
+    if palette:
+        flat = without_mask(flat, "array")
     if isinstance(flat, np.ndarray) and not isinstance(flat, np.ma.MaskedArray):
         plain_array = flat
     dtype = None if plain_array is None else plain_array.dtype

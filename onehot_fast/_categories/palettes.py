@@ -90,7 +90,7 @@ class Palette:
 
     def code(self, elements: Elements, name: str) -> Coded:
         """Return the pixels of an image as integers, and the class of each integer."""
-        image = elements.flat
+        image = without_mask(elements.flat, name)
         if not isinstance(image, np.ndarray) or not is_numeric(image.dtype):
             kind = f"dtype {image.dtype}" if isinstance(image, np.ndarray) else with_article(image)
             raise TypeError(f"{name} must contain numbers if categories are colors, got {kind}")
@@ -145,6 +145,18 @@ class Palette:
             if lost
             else ""
         )
+
+
+def without_mask(image: Any, name: str) -> Any:
+    """Return the data of a masked array; raise an error if a channel of a pixel is masked."""
+    if isinstance(image, np.ma.MaskedArray):
+        if np.ma.getmaskarray(image).any():
+            raise ValueError(
+                f"{name} has masked elements, and a pixel without a channel has no color: pass"
+                f" {name}.filled(...) with the channel of a color, which may be in ignore_index"
+            )
+        return image.data
+    return image
 
 
 def palette_of(value: Any) -> AnyArray | None:

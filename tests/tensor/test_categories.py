@@ -525,3 +525,28 @@ def test_infer_shape_of_categories():
     for arguments in ({}, {"depth": 3, "categories": [1]}):
         with pytest.raises(TypeError, match="either depth or categories"):
             infer_shape((2,), **arguments)
+
+
+def test_masked_pixels_are_an_error():
+    """A pixel without one of its channels is no color, whatever the data under the mask are."""
+    palette = [[1, 2], [3, 4]]
+    image = np.ma.array([[1, 2], [3, 4]], mask=[[1, 0], [0, 0]])
+    for call in (
+        lambda: one_hot(image, categories=palette),
+        lambda: one_hot(image, categories=palette, handle_unknown="ignore"),
+        lambda: distinct_classes(image, palette=True),
+    ):
+        with pytest.raises(ValueError, match=r"masked.*\.filled"):
+            call()
+    image.mask = False
+    assert one_hot(image, categories=palette).tolist() == [[1, 0], [0, 1]]
+    assert distinct_classes(image, palette=True).tolist() == palette
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e30, -1e30, 2.0**63])
+@pytest.mark.parametrize("categories", [[1, 2], [-(2**63), 1], [0.5, 1]], ids=str)
+def test_floats_without_an_integer_are_unknown(value, categories):
+    """No warning of a cast, and no advice to round."""
+    with pytest.raises(UnknownValueError) as caught:
+        one_hot(np.array([1, value]), categories=categories)
+    assert "rounding" not in str(caught.value)
