@@ -1,7 +1,8 @@
 """The first signal that asks the process to end raises `Interrupted` in the main thread.
 
-Context managers clean up as after any other exception. Blocking calls need no timeout, because
-a signal interrupts them and Python runs the handler.
+Context managers clean up as after any other exception. A signal interrupts a blocking call, and
+Python runs the handler; only a call that may wait for long needs a timeout, because a signal that
+comes just before it does not interrupt it.
 """
 
 from __future__ import annotations
