@@ -154,7 +154,7 @@ def sparse_parts(
     """
     starts, n_rows = _starts(columns, others), _n_rows(columns, n_rows)
     n_codes = n_rows * len(columns)
-    is_csc = form == "csc"
+    is_csc = SPARSE_CLASSES[form].startswith("csc")
     n_groups, n_positions = (starts[-1], n_rows) if is_csc else (n_rows, starts[-1])
     _check_sparse_size(n_codes, n_groups, n_positions, dtype)
     if not columns:
