@@ -806,7 +806,8 @@ def test_scores_of_one_letter_are_that_letter_unless_they_are_zero():
 @pytest.mark.parametrize("kind", ["string", "large_string", "binary", "string_view"])
 @pytest.mark.parametrize("start", [0, 1])
 def test_out_must_not_share_the_memory_of_an_arrow_array(kind, start):
-    pa = pytest.importorskip("pyarrow")
+    # pyarrow 18 builds no view from its own buffers: it counts the letters' buffer as one too many.
+    pa = pytest.importorskip("pyarrow", "19" if kind == "string_view" else None)
     array = pa.array(["ACGT" * 16] * 3, kind)
     none, places, letters, *rest = array.buffers()
     memory = bytearray(letters.to_pybytes().ljust(4096, b"A"))
