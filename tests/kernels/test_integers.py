@@ -41,8 +41,9 @@ def calls(draw):
         values = np.array([each % 2**64 for each in known], np.uint64)
     outer, inner = draw(st.sampled_from(((1, 1), (2, 3), (1, 400), (3, 100))))
     n = draw(st.sampled_from(LENGTHS)) if inner == 1 else outer * inner
-    chosen = rng.integers(-1, len(known) + 1, n) + low
-    chosen = np.clip(chosen.astype(object), limits.min, limits.max)
+    # Python's integers: those of uint64 do not fit into the int64 of the generator.
+    chosen = rng.integers(-1, len(known) + 1, n).astype(object) + low
+    chosen = np.clip(chosen, limits.min, limits.max)
     return chosen.astype(dtype), lut, low, values, n_classes, inner
 
 
