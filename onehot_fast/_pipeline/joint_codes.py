@@ -143,16 +143,16 @@ class JointLayout:
         """Return the columns that `pack` combined, as arguments for the functions of `write`."""
         found: dict[int, CodedColumn] = {}
         for group, group_codes in zip(self.groups, codes, strict=True):
-            if group.exceeds(len(group_codes)):
-                i, n = group.columns[0], self.n_features[group.columns[0]]
-                own = group_codes.astype(np.int32)
-                own[group_codes >= n] = -1
-                found[i] = CodedColumn(own, None, n, nan_where_missing=self.has_nan[i])
-                continue
-            for i, digits in zip(group.columns, group.of_codes(), strict=True):
-                n, own = self.n_features[i], group_codes
+            several: Sequence[AnyArray]
+            if group.exceeds(len(group_codes)):  # each row becomes a code of its own
+                several = [group_codes.astype(np.int32)]
+                own_codes: AnyArray = np.arange(len(group_codes), dtype=np.int32)
+            else:
+                several, own_codes = group.of_codes(), group_codes
+            for i, digits in zip(group.columns, several, strict=True):
+                n, own = self.n_features[i], own_codes
                 if self.has_nan[i]:  # `write` finds rows of NaN by their negative codes
-                    own = np.where(digits > n, -1, np.arange(group.n_codes))[group_codes]
+                    own = np.where(digits > n, -1, np.arange(len(digits)))[own_codes]
                 lut = lut_of(np.where(digits < n, digits, -1))
                 found[i] = CodedColumn(own, lut, n, nan_where_missing=self.has_nan[i])
         return [found[i] for i in range(len(self.n_features))]

@@ -359,6 +359,20 @@ def test_codes_are_small_copies():
     assert OneHotMatrix.from_codes(codes[:5], [3, 12, 50, 100, 300]).nbytes <= 1000 * (4 + 2)
 
 
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 40])
+@pytest.mark.parametrize("drop", [None, "first"])
+@pytest.mark.parametrize("missing", ["ignore", "propagate"])
+def test_few_rows_of_many_categories_equal_the_dense_matrix(missing, drop, n_rows):
+    """With fewer rows than codes no table of all codes is made; a row of zeros is not missing."""
+    values = ["a", None, "b", "c"] * 10
+    options = {"drop": drop, "handle_missing": missing, "dtype": "float64"}
+    encoder = Encoder(["x"], **options).fit({"x": values})
+    rows = {"x": values[:n_rows]}
+    np.testing.assert_array_equal(
+        encoder.transform(rows, "implicit").to_numpy(), encoder.transform(rows, "numpy")
+    )
+
+
 def test_propagated_missing_values_are_rows_of_nan():
     table = {"a": ["x", None, "y"], "b": ["u", "v", "u"]}
     encoder = Encoder(handle_missing="propagate", dtype="float64").fit(table)
