@@ -78,10 +78,9 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         n_features = int(self._n_features_outs[i])
         if len(rows.codes) >= len(rows.lut):
             return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_features)
-        # Make a look-up table for the rows, because one for all categories would take longer.
+        # Convert the rows, because a look-up table for all categories would take longer.
         outputs = self._outputs(i, rows.lut.take(rows.codes), rows.has_unknown)
-        codes = np.arange(len(rows.codes), dtype=np.int32)
-        return CodedColumn.of_positions(codes, outputs, n_features)
+        return CodedColumn(outputs, None, n_features)
 
     def _outputs(self, i: int, positions: Positions, has_unknown: bool) -> Positions:
         """Return the output column of each position in `categories_`, or -1 for a row of zeros."""

@@ -7,7 +7,10 @@ calls a kernel.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,6 +40,8 @@ MAX_BYTES = np.iinfo(np.intp).max  # the maximum size of an array
 LINE, LONG_BITS = 64, 4096
 # The characters of the dtypes that SciPy supports in computations: all but float16 and objects.
 SCIPY_DTYPES = "?" + np.typecodes["AllInteger"] + "fdgFDG"
+# Up to this many rows of CSR or columns of CSC, an empty matrix is copied: SciPy takes longer.
+MAX_COPIED_GROUPS = 16
 # The dtypes of codes (supported by torch), and of indices (accepted by torch's embeddings).
 CODE_DTYPES = np.uint8, np.int16, np.int32
 INDEX_DTYPES = np.int32, np.int64
@@ -214,12 +219,27 @@ def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
             "dtype must be bool, an integer, float32, float64 or complex for scipy.sparse, got"
             f" {dtype.name!r}"
         )
-    name = SPARSE_CLASSES[form]
-    container = getattr(library("scipy.sparse", f"a {name}"), name)
-    matrix = container(parts, shape=shape, copy=False)
+    if len(parts[2]) - 1 <= MAX_COPIED_GROUPS and parts[1].dtype == np.int32:
+        # SciPy would check the arrays again, which takes as long as encoding a row.
+        matrix = copy(_empty_matrix(form, shape))
+        matrix.data, matrix.indices, matrix.indptr = parts
+    else:
+        matrix = _container(form)(parts, shape=shape, copy=False)
     # The kernels write sorted indices without duplicates: set the flags, so SciPy does not check.
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
+
+
+def _container(form: str) -> Any:
+    """Return the class of ``scipy.sparse`` for a sparse format."""
+    name = SPARSE_CLASSES[form]
+    return getattr(library("scipy.sparse", f"a {name}"), name)
+
+
+@lru_cache(maxsize=64)
+def _empty_matrix(form: str, shape: tuple[int, int]) -> Any:
+    """Return a matrix without entries. It is never written to, only copied."""
+    return _container(form)(shape, dtype=bool)
 
 
 def code_matrix(form: str, coded: Coded, num_threads: int | None = None) -> npt.NDArray[Any]:
@@ -303,6 +323,8 @@ def _small(
 
 def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
     """Return a list of the first position of each column, followed by the matrix width."""
+    if not others:
+        return [*accumulate((column.n_features for column in columns), initial=0)]
     starts, position = [], 0
     taken = {position for position, _ in others}
     for n_features in [column.n_features for column in columns] + [0]:
@@ -338,9 +360,8 @@ def _codes_and_luts(
 def _shifted(column: CodedColumn, start: int) -> npt.NDArray[np.int64]:
     """Return the positions of the features of a column, or -1, without a table of all its codes."""
     codes = column.codes.astype(np.int64)  # a copy, which no other thread can change
-    codes[(codes < 0) | (codes >= column.n_features)] = -1
-    codes[codes >= 0] += start
-    return codes
+    is_feature = codes.view(np.uint64) < column.n_features  # negative codes become huge
+    return np.where(is_feature, codes + start, -1)
 
 
 def _sparse_arrays(
