@@ -24,9 +24,6 @@ MAX_OFFSET = np.iinfo(np.int32).max
 
 # The type of integers of 128 bits, which Arrow does not have; they have up to 39 digits.
 WIDE_INTEGER = pa.decimal256(39, 0)
-# pyarrow accepts any scale, but it has no text and no Python value for decimals whose scale exceeds
-# the digits of their width. Damaged files have such scales.
-MAX_SCALES = {32: 9, 64: 18, 128: 38, 256: 76}
 
 
 def is_bool8(kind: pa.DataType) -> bool:
@@ -173,8 +170,13 @@ def check_offsets(values: pa.Array) -> None:
 
 def require_scale(kind: pa.DataType) -> None:
     """Raise ValueError for a decimal type of whose values pyarrow makes no text."""
-    limit = MAX_SCALES[kind.bit_width] if pa.types.is_decimal(kind) else 0
-    if limit and abs(kind.scale) > limit:
+    if not pa.types.is_decimal(kind):
+        return
+    # pyarrow accepts any scale, but it has no text and no Python value for decimals whose scale
+    # exceeds the digits of their width. Damaged files have such scales. 32 bits have 9 digits:
+    # every number of 9 digits is an int32, but only some numbers of 10 digits are.
+    limit = len(str(2 ** (kind.bit_width - 1))) - 1
+    if abs(kind.scale) > limit:
         raise ValueError(
             f"values of type {kind} cannot be read, because the scale is not between {-limit} and"
             f" {limit}; write the column with another scale"

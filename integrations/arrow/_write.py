@@ -76,12 +76,14 @@ def _row_table(
     feature. In pyarrow, selecting columns takes a quarter of the time of creating a table.
     """
     n_features = len(schema)
-    known, both = cache.find("arrow row") or (None, None)
-    if both is None or known is not schema:
+
+    def zeros_and_ones() -> tuple[pa.Schema, pa.Table]:
         zero, one = _zero_and_one(part.dtype.newbyteorder("="))
         twice = pa.schema([*schema, *schema], schema.metadata)
-        both = pa.Table.from_arrays([zero] * n_features + [one] * n_features, schema=twice)
-        cache.put("arrow row", (schema, both))
+        columns = [zero] * n_features + [one] * n_features
+        return schema, pa.Table.from_arrays(columns, schema=twice)
+
+    _, both = cache.get_current("arrow row", lambda known: known[0] is schema, zeros_and_ones)
     row = write.rows(part.columns, np.int64, num_threads=num_threads)[0]
     return both.select((np.arange(n_features) + n_features * row).tolist())
 
@@ -121,22 +123,28 @@ def _schema(
     own = (Decoded, Categorical) if is_arrow else (Decoded, Categorical, PassThrough)
     if cache is None or any(isinstance(part, own) for part in parts):
         cache = Cache(1)
-    known, schema = cache.find("arrow") or (None, None)
-    if known is not None and known.equals(source, check_metadata=True):
-        return schema
+
+    def is_current(known: tuple[pa.Schema, pa.Schema]) -> bool:
+        return known[0].equals(source, check_metadata=True)
+
+    return cache.get_current("arrow", is_current, _source_and_schema, source, parts, columns)[1]
+
+
+def _source_and_schema(
+    source: pa.Schema, parts: Sequence[Part], columns: Sequence[Any]
+) -> tuple[pa.Schema, pa.Schema]:
+    """Return the schema of the source, and that of the output table."""
     fields: list[pa.Field] = []
     for part in parts:
         if isinstance(part, FeatureBlock):
             fields += feature_fields(part.names, part.dtype)
-        elif isinstance(part, PassThrough) and is_arrow:
+        elif isinstance(part, PassThrough) and len(source):  # else the source is not Arrow's
             fields.append(source.field(part.position))
         else:
             fields.append(pa.field(str(part.name), columns[len(fields)].type))
     stay = {part.position for part in parts if isinstance(part, PassThrough)}
     changed = {name for i, name in enumerate(source.names) if i not in stay}
-    schema = pa.schema(fields, metadata_without(source.metadata, changed))
-    cache.put("arrow", (source, schema))
-    return schema
+    return source, pa.schema(fields, metadata_without(source.metadata, changed))
 
 
 def _from_numpy(values: AnyArray, name: object) -> pa.Array:

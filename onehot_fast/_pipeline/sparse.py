@@ -12,41 +12,48 @@ from onehot_fast._kernels.sparse import GROUP_PARTS
 from onehot_fast._runtime import memory
 
 AnyArray: TypeAlias = npt.NDArray[Any]
+Luts: TypeAlias = list[npt.NDArray[np.int32] | None]
 
 
-def csr(
+def compressed(
     codes: list[AnyArray],
-    luts: list[npt.NDArray[np.int32] | None],
+    luts: Luts,
     n_columns: int,
     data_dtype: npt.DTypeLike,
+    is_csc: bool,
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSR format.
+    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSR or CSC format.
 
     Each item of `luts` maps the codes of one column to columns of the matrix (see
     `encode_matrix`).
     """
+    if is_csc:
+        indices, indptr = _csc(codes, luts, n_columns, num_threads)
+        result_bytes = indices.nbytes * 2
+    else:
+        indices, indptr = _csr(codes, luts, n_columns, num_threads)
+        room = len(codes) * len(codes[0])
+        result_bytes = room * (indices.itemsize + np.dtype(data_dtype).itemsize) + indptr.nbytes
+    return _ones(len(indices), data_dtype, result_bytes), indices, indptr
+
+
+def _csr(
+    codes: list[AnyArray], luts: Luts, n_columns: int, num_threads: int
+) -> tuple[AnyArray, AnyArray]:
+    """Return ``(indices, indptr)`` of the CSR format."""
     room = len(codes) * len(codes[0])
     position = _position_dtype(room, n_columns)
     indices, _ = memory.allocate((room,), position)
     indptr, _ = memory.allocate((len(codes[0]) + 1,), position)
-    n_bytes = indices.nbytes + indptr.nbytes + room * np.dtype(data_dtype).itemsize
     total = dispatch.csr(codes, luts, indices, indptr, n_columns, num_threads)
-    return _ones(total, data_dtype, n_bytes), indices[:total], indptr
+    return indices[:total], indptr
 
 
-def csc(
-    codes: list[AnyArray],
-    luts: list[npt.NDArray[np.int32] | None],
-    n_columns: int,
-    data_dtype: npt.DTypeLike,
-    num_threads: int = 1,
-) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the one-hot matrix in CSC format.
-
-    Each item of `luts` maps the codes of one column to columns of the matrix (see
-    `encode_matrix`).
-    """
+def _csc(
+    codes: list[AnyArray], luts: Luts, n_columns: int, num_threads: int
+) -> tuple[AnyArray, AnyArray]:
+    """Return ``(indices, indptr)`` of the CSC format."""
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
     groups, parts = _groups(len(codes[0]), n_columns, num_threads)
     counts = np.zeros((groups, n_columns, parts), position)
@@ -62,7 +69,7 @@ def csc(
     dispatch.csc(codes, luts, places, indices, num_threads)
     if not np.array_equal(places, ends_of_parts):  # some rows were not written
         raise RuntimeError("another thread changed the codes while they were read")
-    return _ones(len(indices), data_dtype, indices.nbytes * 2), indices, indptr
+    return indices, indptr
 
 
 def multi_hot_csr(

@@ -165,8 +165,8 @@ def sparse_parts(
     if not columns:
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
     threads = parallel.resolve(num_threads, 4 * n_codes)
-    build = sparse.csc if is_csc else sparse.csr
-    return build(*_codes_and_luts(columns, starts), starts[-1], dtype, threads)
+    codes, luts = _codes_and_luts(columns, starts)
+    return sparse.compressed(codes, luts, starts[-1], dtype, is_csc, threads)
 
 
 def sparse_array(

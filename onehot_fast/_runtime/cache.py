@@ -44,18 +44,30 @@ class Cache(Generic[Value]):
             self._values.clear()
         return self._values.setdefault(key, value)
 
-    def find(self, key: Hashable) -> Value | None:
-        """Return the value of `key`, or None if there is none."""
-        try:
-            return self._values[key]
-        except KeyError:
-            return None
+    def get_current(
+        self,
+        key: Hashable,
+        is_current: Callable[[Value], bool],
+        make: Callable[..., Value],
+        *arguments: Any,
+    ) -> Value:
+        """Return the value of `key` if it is current; else store ``make(*arguments)`` in its place.
 
-    def put(self, key: Hashable, value: Value) -> None:
-        """Store a value, also if `key` has another one."""
+        This serves sources that are quick to compare but slow to hash, so that they cannot be keys:
+        the value contains the source from which it was made, and `is_current` compares it.
+        """
+        try:
+            value = self._values[key]
+        except KeyError:
+            pass
+        else:
+            if is_current(value):
+                return value
+        value = make(*arguments)
         if len(self._values) >= self._bound and key not in self._values:
             self._values.clear()
         self._values[key] = value
+        return value
 
     def __len__(self) -> int:
         """Return the number of values."""

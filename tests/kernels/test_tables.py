@@ -145,7 +145,8 @@ def test_sparse(mode, threads, form, drawn):
     codes, tables, n_columns = drawn
     is_on = nonzeros(*drawn) if form == "csr" else nonzeros(*drawn).T
 
-    data, indices, indptr = getattr(sparse, form)(codes, tables, n_columns, np.float32, threads)
+    is_csc = form == "csc"
+    data, indices, indptr = sparse.compressed(codes, tables, n_columns, np.float32, is_csc, threads)
 
     major, minor = np.nonzero(is_on)
     assert np.array_equal(minor, indices)
@@ -217,7 +218,7 @@ def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
 
     monkeypatch.setattr(dispatch, "csc", csc)
     with pytest.raises(RuntimeError, match="another thread changed the codes"):
-        sparse.csc([codes], [None], 3, np.int8)
+        sparse.compressed([codes], [None], 3, np.int8, is_csc=True)
 
 
 @pytest.mark.parametrize("lowest", [0, -1], ids=["full rows", "rows with gaps"])
@@ -231,8 +232,8 @@ def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
     offsets = np.sort(rng.integers(0, n, n // 3))
 
     def results():
-        yield sparse.csr(codes, tables, 2 * depth, np.int8, num_threads)
-        yield sparse.csc(codes, tables, 2 * depth, np.int8, num_threads)
+        for is_csc in (False, True):
+            yield sparse.compressed(codes, tables, 2 * depth, np.int8, is_csc, num_threads)
         yield sparse.multi_hot_csr(offsets, codes[1], None, depth, np.int8, count=True)
 
     expected = list(results())
