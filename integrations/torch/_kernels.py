@@ -123,6 +123,16 @@ def scatter(
     tl.store(out + position * words, ons, mask=is_hot)
 
 
+@triton.jit
+def _tile_of_plane(inner, n_tiles, IS_ALIGNED: tl.constexpr, TILE: tl.constexpr):
+    """Return the length of a plane, the outer index of the program's tile, and its offsets."""
+    if IS_ALIGNED:  # the compiler must see it to use wide loads and stores
+        inner = inner // 16 * 16
+    program = tl.program_id(0).to(tl.int64)
+    outer = program // n_tiles
+    return inner, outer, (program - outer * n_tiles) * TILE + tl.arange(0, TILE)
+
+
 @triton.jit(do_not_specialize=NUMBERS)
 def planes(
     labels, out, flag, n_classes: tl.int32, inner: tl.int64, n_tiles: tl.int64, on: tl.int64,
@@ -130,11 +140,7 @@ def planes(
     span: tl.int64, ignored: tl.int64, IS_ALIGNED: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Write one run of adjacent elements for each class, from labels that are read once."""
-    if IS_ALIGNED:  # the compiler must see it to use wide loads and stores
-        inner = inner // 16 * 16
-    program = tl.program_id(0).to(tl.int64)
-    outer = program // n_tiles
-    offset = (program - outer * n_tiles) * TILE + tl.arange(0, TILE)
+    inner, outer, offset = _tile_of_plane(inner, n_tiles, IS_ALIGNED, TILE)
     mask = offset < inner
     label = _read_labels(labels, outer * inner + offset, mask, label_mask)
     _check(label, mask, flag, low, span, ignored)
@@ -224,14 +230,10 @@ def decode_planes(
     IS_ALIGNED: tl.constexpr, TILE: tl.constexpr, WORDS: tl.constexpr,
 ):  # fmt: skip
     """Find the first hot element of each row, if a class is a run of adjacent elements."""
-    if IS_ALIGNED:  # the compiler must see it to use wide loads and stores
-        inner = inner // 16 * 16
-    program = tl.program_id(0).to(tl.int64)
-    outer = program // n_tiles
-    offset = (program - outer * n_tiles) * TILE + tl.arange(0, TILE)
+    inner, outer, offset = _tile_of_plane(inner, n_tiles, IS_ALIGNED, TILE)
     mask = offset < inner
-    start = outer * n_classes * inner
-    position = start + offset
+    start = outer * n_classes * inner + offset
+    position = start
     first = tl.full((TILE,), NO_CLASS, tl.int32)
     n_hot = tl.zeros((TILE,), tl.int32)
     for column in range(0, n_classes):
@@ -244,10 +246,9 @@ def decode_planes(
     is_cold = mask & (n_hot == 0)
     if tl.max(is_cold.to(tl.int32), 0) > 0:
         is_invalid = is_cold & (none + is_strict != 0)
-        reference = start + offset
-        position = reference
+        position = start
         for _column in range(0, n_classes):
-            is_invalid |= _differs(encoded, position, reference, is_cold, magnitude, largest, WORDS)
+            is_invalid |= _differs(encoded, position, start, is_cold, magnitude, largest, WORDS)
             position += inner
         tl.store(nothing + none, none, mask=is_invalid)
     label = tl.where(n_hot > 0, first.to(tl.int64), default)

@@ -40,6 +40,7 @@ HAS_TRITON = (
 TILE_BYTES = 8192  # of `expand`
 EXPANDED_BYTES = 128  # the widest rows that `expand` writes, see `RECIPROCAL_BITS`
 PLANE_TILE_BYTES = 4096  # of `planes`
+WIDE_ROWS = 8  # of at least 1 KB, in a block of `fill_and_scatter`
 FILLED_BYTES = 32768  # wider rows are filled by torch
 MIN_PROGRAMS = 128  # with fewer programs, most of a GPU would be idle
 SCATTERED_LABELS = 256
@@ -241,11 +242,13 @@ def _launch_encode(
     if labels.dtype == torch.uint64:
         label_mask = -1
     labels = labels.view(SIGNED_OF_SIZE[labels.dtype.itemsize])
+    way = choose_way(n_rows, num_classes, inner, size, words)
+    if not reads_any_width(way, num_classes, inner, size):
+        labels = labels.to(torch.int64)
     arguments: dict[str, Any] = {
         "labels": labels, "out": out, "flag": flag, "on": on, "n_classes": num_classes,
         "label_mask": label_mask, **label_rules._asdict(),
     }  # fmt: skip
-    way = choose_way(n_rows, num_classes, inner, size, words)
     if way == "expand":
         tile = TILE_BYTES // size
         groups = tile // num_classes // 16
@@ -253,7 +256,8 @@ def _launch_encode(
         kernels.expand[(-(-n_rows // (groups * 16)),)](
             **arguments,
             reciprocal=-(-(2**18) // num_classes),
-            HAS_RULES=not label_rules.is_trivial,
+            # Stores of 8 bytes take longer than the rules: no variants without rules for them.
+            HAS_RULES=size == 8 or not label_rules.is_trivial,
             TILE=tile,
             num_warps=8,
         )
@@ -305,12 +309,23 @@ def choose_way(n_rows: int, num_classes: int, inner: int, size: int, words: int)
     return "scatter" if is_wide else "fill_and_scatter"
 
 
+def reads_any_width(way: str, num_classes: int, inner: int, size: int) -> bool:
+    """Tell whether a kernel is compiled for labels of all widths, or only for int64.
+
+    Labels of other widths are converted where they are few bytes beside the elements, or the shape
+    is rare: each width would be a variant of the kernel to compile.
+    """
+    if way == "fill_and_scatter":
+        return rows_of_block(num_classes, size) > WIDE_ROWS
+    return way == "expand" or (way == "planes" and inner % 16 == 0)
+
+
 def rows_of_block(num_classes: int, size: int) -> int:
     """Return the number of rows that a block of `fill_and_scatter` writes."""
     row_bytes = num_classes * size
     if size == 1 and row_bytes < 32:
         return 1024
-    return 128 if row_bytes < 1024 else 8
+    return 128 if row_bytes < 1024 else WIDE_ROWS
 
 
 def decode(
@@ -370,7 +385,7 @@ def _launch_decode(kernels: Any, inner: int, n_rows: int, arguments: dict[str, A
             **arguments,
             inner=inner,
             n_tiles=n_tiles,
-            IS_ALIGNED=inner % 16 == 0,
+            IS_ALIGNED=inner % 16 == 0 and arguments["WORDS"] == 1,
             TILE=DECODED_PLANE,
             num_warps=4,
         )
