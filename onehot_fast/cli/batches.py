@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
@@ -13,13 +13,11 @@ import pyarrow as pa
 
 from onehot_fast.cli.encoders import Encoders
 from onehot_fast.cli.messages import CommandError, Exit
-from onehot_fast.cli.signals import ends_process, held, raise_if_received
+from onehot_fast.cli.signals import ends_process, held, raise_if_received, result_of
 
 T = TypeVar("T")
 
 END = object()
-# The seconds after which a waiting thread looks for signals.
-MAX_WAIT = 0.2
 # The size of a batch; several batches are in memory at the same time.
 BATCH_BYTES = 16 << 20
 MAX_ROWS = 1 << 17
@@ -41,7 +39,7 @@ def ahead(items: Generator[T, None, None]) -> Generator[T, None, None]:
 
     try:
         coming = next_item()
-        while (item := _result_of(coming)) is not END:
+        while (item := result_of(coming)) is not END:
             coming = next_item()
             yield item  # type: ignore[misc]  # not END
     finally:
@@ -49,17 +47,6 @@ def ahead(items: Generator[T, None, None]) -> Generator[T, None, None]:
             thread.shutdown(wait=not ends_process(), cancel_futures=True)
             with suppress(*([ValueError] if ends_process() else [])):  # the thread still runs it
                 items.close()
-
-
-def _result_of(coming: Future[T]) -> T:
-    """Wait for the result of a thread.
-
-    A signal that comes just before a wait does not interrupt it, so Python would run the handler
-    only when the thread is done.
-    """
-    while not wait([coming], timeout=MAX_WAIT).done:
-        pass
-    return coming.result()
 
 
 def batch_rows(*row_bytes: float) -> int:

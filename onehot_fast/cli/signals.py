@@ -12,8 +12,12 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from types import FrameType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 # Windows has no SIGHUP.
 ENDING: set[int] = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
@@ -21,6 +25,8 @@ ENDING: set[int] = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", sig
 # first one. Before, it is ignored: `timeout`, for example, sends its signal to a process and again
 # to its group.
 GRACE = 1.0
+# The seconds after which a waiting thread looks for signals.
+MAX_WAIT = 0.2
 
 
 class Interrupted(BaseException):
@@ -91,6 +97,17 @@ def raise_if_received() -> None:
     """
     if _first:
         raise Interrupted
+
+
+def result_of(coming: Future[T]) -> T:
+    """Wait for the result of a thread.
+
+    A signal that comes just before a wait does not interrupt it, so Python would run the handler
+    only when the thread is done.
+    """
+    while not wait([coming], timeout=MAX_WAIT).done:
+        pass
+    return coming.result()
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.plan import Plan
 from onehot_fast.cli.reader import Reader
-from onehot_fast.cli.signals import ends_process
+from onehot_fast.cli.signals import ends_process, result_of
 from onehot_fast.integrations.arrow import require_scale
 
 # The maximum number of files that are written at the same time.
@@ -104,7 +104,9 @@ class ParquetWriter(Writer):
         codecs = destination.compression or NEW_CODEC, destination.compression or KEPT_CODEC
         n_files = MAX_OPEN if destination.partition_by else 1
         self._schema = plan.after
-        self._writer = GroupWriter(file, plan.after, plan.new, *codecs, n_files, **options)
+        self._writer = GroupWriter(
+            file, plan.after, plan.new, *codecs, n_files, result_of, **options
+        )
         group_rows = destination.group_rows or GROUP_ROWS
         self._max_rows = min(group_rows, MAX_GROUP_ROWS)
         self._max_bytes = GROUP_BYTES // n_files

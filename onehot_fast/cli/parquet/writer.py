@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeAlias
 
@@ -60,7 +60,8 @@ class GroupWriter:
 
     The columns in `new` have the codec `new_codec`, and the others have `kept_codec`. New columns
     are written as bits if they are Booleans without nulls. `n_files` files are written at the same
-    time and share the threads. `options` are those of `pyarrow.parquet.ParquetWriter`.
+    time and share the threads. `result_of` waits for a piece that a thread prepares. `options` are
+    those of `pyarrow.parquet.ParquetWriter`.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class GroupWriter:
         new_codec: str,
         kept_codec: str,
         n_files: int = 1,
+        result_of: Callable[[Future[_Piece]], _Piece] = Future.result,
         **options: Any,
     ) -> None:
         self._file, self._schema = file, schema
@@ -92,6 +94,7 @@ class GroupWriter:
         self._threads = ThreadPoolExecutor(n_threads)
         # Pieces that are being prepared or are ready to be written, each with its row group.
         self._coming: deque[tuple[Group, Future[_Piece]]] = deque()
+        self._result_of = result_of
         self._max_coming = 2 * n_threads
         self._offset = 0
         self._write(MAGIC)
@@ -120,7 +123,7 @@ class GroupWriter:
     def _write_next(self) -> None:
         """Write the next piece, or raise the error of the thread that prepared it."""
         group, coming = self._coming.popleft()
-        content, chunks = coming.result()
+        content, chunks = self._result_of(coming)
         for chunk in chunks:
             group.add(chunk, self._offset - len(MAGIC))
         self._write(content)
