@@ -125,7 +125,7 @@ def _schema(
         cache = Cache(1)
 
     def is_current(known: tuple[pa.Schema, pa.Schema]) -> bool:
-        return known[0].equals(source, check_metadata=True)
+        return bool(known[0].equals(source, check_metadata=True))
 
     return cache.get_current("arrow", is_current, _source_and_schema, source, parts, columns)[1]
 
