@@ -222,7 +222,8 @@ def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
     if len(parts[2]) - 1 <= MAX_COPIED_GROUPS and parts[1].dtype == np.int32:
         # SciPy would check the arrays again, which takes as long as encoding a row.
         matrix = copy(_empty_matrix(form, shape))
-        matrix.data, matrix.indices, matrix.indptr = parts
+        data, indices, matrix.indptr = parts
+        matrix.data, matrix.indices = _trimmed(data), _trimmed(indices)
     else:
         matrix = _container(form)(parts, shape=shape, copy=False)
     # The kernels write sorted indices without duplicates: set the flags, so SciPy does not check.
@@ -234,6 +235,13 @@ def _container(form: str) -> Any:
     """Return the class of ``scipy.sparse`` for a sparse format."""
     name = SPARSE_CLASSES[form]
     return getattr(library("scipy.sparse", f"a {name}"), name)
+
+
+def _trimmed(array: AnyArray) -> AnyArray:
+    """Return the array, or a copy if less than half of the memory that it keeps is its own."""
+    base = array.base
+    is_mostly_unused = isinstance(base, np.ndarray) and 2 * array.nbytes < base.nbytes
+    return array.copy() if is_mostly_unused else array
 
 
 @lru_cache(maxsize=64)
