@@ -256,7 +256,7 @@ def _launch_encode(
         kernels.expand[(-(-n_rows // (groups * 16)),)](
             **arguments,
             reciprocal=-(-(2**18) // num_classes),
-            # Stores of 8 bytes take longer than the rules: no variants without rules for them.
+            # Fewer variants: for elements of 8 bytes there is none without rules.
             HAS_RULES=size == 8 or not label_rules.is_trivial,
             TILE=tile,
             num_warps=8,

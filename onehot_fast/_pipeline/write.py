@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -331,8 +330,6 @@ def _small(
 
 def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
     """Return a list of the first position of each column, followed by the matrix width."""
-    if not others:
-        return [*accumulate((column.n_features for column in columns), initial=0)]
     starts, position = [], 0
     taken = {position for position, _ in others}
     for n_features in [column.n_features for column in columns] + [0]:

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from onehot_fast import multi_hot
 from onehot_fast._pipeline.write import MAX_COPIED_GROUPS, SCIPY_DTYPES, _empty_matrix, wrap_sparse
 from onehot_fast._schema.formats import SPARSE_CLASSES
+
+sparse = pytest.importorskip("scipy.sparse")
 
 every_form = pytest.mark.parametrize("form", [*SPARSE_CLASSES])
 dtypes = st.sampled_from([*SCIPY_DTYPES, ">i4", ">f8"])
