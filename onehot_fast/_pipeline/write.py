@@ -218,22 +218,18 @@ def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
             "dtype must be bool, an integer, float32, float64 or complex for scipy.sparse, got"
             f" {dtype.name!r}"
         )
+    name = SPARSE_CLASSES[form]
+    container = getattr(library("scipy.sparse", f"a {name}"), name)
     if len(parts[2]) - 1 <= MAX_COPIED_GROUPS and parts[1].dtype == np.int32:
         # SciPy would check the arrays again, which takes as long as encoding a row.
-        matrix = copy(_empty_matrix(form, shape))
+        matrix = copy(_empty_matrix(container, shape))
         data, indices, matrix.indptr = parts
         matrix.data, matrix.indices = _trimmed(data), _trimmed(indices)
     else:
-        matrix = _container(form)(parts, shape=shape, copy=False)
+        matrix = container(parts, shape=shape, copy=False)
     # The kernels write sorted indices without duplicates: set the flags, so SciPy does not check.
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
-
-
-def _container(form: str) -> Any:
-    """Return the class of ``scipy.sparse`` for a sparse format."""
-    name = SPARSE_CLASSES[form]
-    return getattr(library("scipy.sparse", f"a {name}"), name)
 
 
 def _trimmed(array: AnyArray) -> AnyArray:
@@ -244,9 +240,9 @@ def _trimmed(array: AnyArray) -> AnyArray:
 
 
 @lru_cache(maxsize=64)
-def _empty_matrix(form: str, shape: tuple[int, int]) -> Any:
-    """Return a matrix without entries. It is never written to, only copied."""
-    return _container(form)(shape, dtype=bool)
+def _empty_matrix(container: type, shape: tuple[int, int]) -> Any:
+    """Return a matrix of SciPy without entries. It is never written to, only copied."""
+    return container(shape, dtype=bool)
 
 
 def code_matrix(form: str, coded: Coded, num_threads: int | None = None) -> npt.NDArray[Any]:

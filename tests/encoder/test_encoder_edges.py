@@ -123,8 +123,7 @@ def test_sparse_forms_need_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
 
     with pytest.raises(ImportError, match="a csr_array needs scipy: pip install scipy"):
-        # More rows than a matrix that is copied from an earlier one.
-        Encoder().fit({"p": ["a"]}).transform({"p": ["a"] * 100}, "csr")
+        Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "csr")
 
 
 @pytest.mark.parametrize("output", FORMS)

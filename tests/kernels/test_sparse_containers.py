@@ -99,7 +99,7 @@ def test_writing_into_a_matrix_changes_no_later_one(form, dense):
         constructed(form, parts_of(form, empty), dense.shape),
     )
     assert_same(
-        _empty_matrix(form, dense.shape),
+        _empty_matrix(getattr(sparse, SPARSE_CLASSES[form]), dense.shape),
         constructed(form, parts_of(form, empty), dense.shape),
     )
 
