@@ -26,6 +26,7 @@ from onehot_fast._arrow.array import Array
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import PLAIN, as_objects
 from onehot_fast._categories.values import Values, read_column
+from onehot_fast._kernels import dispatch
 from onehot_fast._runtime.registry import reader_of
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -143,15 +144,17 @@ def _array_of(items: list[Any]) -> AnyArray:
 # The two classes of an element that has none: it was left out on purpose, or it is unknown.
 LEFT_OUT, UNKNOWN = -1, -2
 BLOCK = 1 << 16  # elements that one step of Python code handles
-# The kernels compare up to so many values, whose classes are below this limit, faster than they
-# look them up: all elements of four bytes, and half as many of eight bytes.
+# The kernels find up to so many values, whose classes are below this limit, faster than a hash
+# table of any size.
 MAX_FEW, MAX_FEW_CLASS = 32, 254
 
 
 class Coded(NamedTuple):
     """Elements as integers for the kernels, and the class of each integer."""
 
-    integers: AnyArray  # one-dimensional and C-contiguous, of a dtype that the kernels read
+    # C-contiguous and of a dtype that the kernels read. Each row of bytes in two dimensions is one
+    # integer, whose lowest byte is the first.
+    integers: AnyArray
     # Entry i is the class of the integer low + i, LEFT_OUT or UNKNOWN. The last entry is the class
     # of all other integers.
     lut: npt.NDArray[np.int32]
@@ -162,8 +165,7 @@ class Coded(NamedTuple):
     @classmethod
     def of_few(cls, integers: AnyArray, numbers: AnyArray, classes: AnyArray) -> Coded | None:
         """Return integers as they are, if the numbers that have a class are few; else None."""
-        most = min(MAX_FEW, 4 * MAX_FEW // integers.itemsize)
-        if not 0 < len(numbers) <= most or classes.max() >= MAX_FEW_CLASS:
+        if not 0 < len(numbers) <= MAX_FEW or classes.max() >= MAX_FEW_CLASS:
             return None
         lut = np.append(classes, UNKNOWN).astype(np.int32)
         return cls(integers, lut, 0, numbers.astype(np.uint64))
@@ -187,7 +189,12 @@ class Coded(NamedTuple):
     def classes(self, begin: int, end: int) -> npt.NDArray[np.int32]:
         """Return the classes of the elements from `begin` to `end`."""
         if self.values is not None:
-            integers = self.integers[begin:end].astype(np.uint64)
+            block = self.integers[begin:end]
+            integers = np.empty(len(block), np.uint64)
+            if block.ndim == 2:
+                dispatch.pack(block, integers)
+            else:
+                integers[:] = block.astype(np.uint64)
             classes = np.full(len(integers), self.lut[-1])
             for value, its_class in zip(self.values, self.lut[:-1], strict=True):
                 classes[integers == value] = its_class

@@ -97,8 +97,8 @@ class Palette:
         image = as_contiguous(image.astype(image.dtype.newbyteorder("="), copy=False))
         pixels = image.reshape(-1, self.n_channels)
         colors, classes = self._in_dtype(image.dtype)
-        if pixels.shape[1] * pixels.itemsize <= HALF_WORD:
-            few = Coded.of_few(_as_keys(pixels), _as_keys(colors), classes)
+        if pixels.shape[1] * pixels.itemsize <= WORD:
+            few = Coded.of_few(_as_integers(pixels), _as_keys(colors), classes)
             if few is not None:
                 return few
         table = _table(colors)
@@ -275,6 +275,17 @@ def _as_keys(colors: AnyArray) -> AnyArray:
     words = memory.allocate((n,), np.dtype(np.uint32 if width <= HALF_WORD else np.uint64))[0]
     dispatch.pack(raw, words)
     return words
+
+
+def _as_integers(colors: AnyArray) -> AnyArray:
+    """Return the bytes of each colour of at most 8 bytes as `Coded.integers`, without a copy.
+
+    Floats become one integer each, because -0.0 and 0.0 have different bytes.
+    """
+    if colors.dtype.kind == "f":
+        return _as_keys(colors)
+    n, width = len(colors), colors.shape[1] * colors.itemsize
+    return np.ascontiguousarray(colors).view(np.uint8).reshape(n, width)
 
 
 def _colors(values: AnyArray) -> list[Color]:

@@ -1,11 +1,13 @@
 """The codes that a kernel reads: indices under a policy, or the codes of columns with look-up tables."""
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 cimport numpy as cnp
 
 from onehot_fast._kernels.index_types cimport index_type_of, integer_t
-from onehot_fast._kernels.simd cimport microkernels, ohf_lut, ohf_map, ohf_narrow, ohf_policy
+from onehot_fast._kernels.simd cimport (
+    microkernels, ohf_few, ohf_lut, ohf_map, ohf_narrow, ohf_policy, ohf_raw, ohf_slots,
+)
 
 cdef struct CodeSource:
     const char *indices
@@ -15,6 +17,7 @@ cdef struct CodeSource:
     const ohf_policy *policy
     ohf_map map                 # or this function and a look-up table
     const ohf_lut *lut
+    const uint8_t *class_codes  # NULL, or the codes of one byte that classes have instead of their numbers
 
 
 cdef inline bint read(
@@ -62,14 +65,19 @@ cdef Output output_of(unsigned char[::1] out, Py_ssize_t n_elements, cnp.ndarray
 cdef struct CodeColumn:
     CodeSource source
     ohf_lut lut
+    ohf_few few
+    ohf_slots slots
+    ohf_raw raw
     ohf_policy policy
 
 cdef int describe(
     CodeSource *source, ohf_lut *room, const ohf_policy *policy, const void *codes, int index_type,
     Py_ssize_t n_rows, const int32_t *lut, Py_ssize_t n_entries, int code_bytes,
 ) except -1
-cdef void find_few(ohf_lut *lut, int index_type) noexcept nogil
-cdef int set_few(ohf_lut *lut, const uint64_t[::1] values) except -1
+cdef void find_few(CodeColumn *column) noexcept nogil
+cdef int set_few(CodeColumn *column, const uint64_t[::1] values) except -1
+cdef size_t bytes_size(const CodeColumn *column, Py_ssize_t n) noexcept nogil
+cdef void set_bytes(CodeColumn *column, uint8_t *room, size_t size, Py_ssize_t depth) noexcept nogil
 cdef int describe_one(
     CodeColumn *column, const void *codes, int index_type, Py_ssize_t n_rows, const int32_t[::1] lut,
     int code_bytes,

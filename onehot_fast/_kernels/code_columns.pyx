@@ -9,7 +9,7 @@ such a border, because the codes of each column may have another type: it takes 
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
-from libc.stdint cimport INT64_MAX, UINT32_MAX, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 cimport numpy as cnp
 
@@ -18,7 +18,8 @@ import numpy as np
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.index_types cimport index_type_bytes, integer_t
 from onehot_fast._kernels.simd cimport (
-    OHF_F32, OHF_FEW, OHF_FEW_CODES, OHF_SPAN8, OHF_UNKNOWN, microkernels, ohf_lut, policy_of,
+    OHF_F32, OHF_FEW, OHF_FEW_CODES, OHF_I8, OHF_I16, OHF_SPAN8, OHF_U8, OHF_U16,
+    microkernels, ohf_few_class, ohf_lut, ohf_raw_init, ohf_slots_init, policy_of,
 )
 
 cnp.import_array()
@@ -76,7 +77,7 @@ cdef int describe(
     """Store pointers to the codes of a column, and to ``policy`` or (in ``room``) to the look-up table."""
     source[0] = CodeSource(
         indices=<const char *> codes, index_bytes=index_type_bytes(index_type), index_type=index_type,
-        narrow=NULL, policy=NULL, map=NULL, lut=NULL,
+        narrow=NULL, policy=NULL, map=NULL, lut=NULL, class_codes=NULL,
     )
     if lut == NULL:
         source.narrow = microkernels.narrow8[index_type] if code_bytes == 1 else microkernels.narrow32[index_type]
@@ -90,7 +91,11 @@ cdef int describe(
     room.n_codes = n_entries - 1
     room.low = 0
     room.unknown = NULL
-    room.n_few = 0
+    room.slots = NULL
+    room.few = NULL
+    room.bytes = NULL
+    room.raw = NULL
+    room.pixel_bytes = 0
     # Check only tables shorter than the column, so that the check costs less time than it saves.
     room.only_adds = 0 < n_entries - 1 <= n_rows and only_adds(lut, n_entries - 1)
     return 0
@@ -113,32 +118,36 @@ cdef int describe_one(
     )
 
 
-cdef uint8_t few_class(int32_t entry) noexcept nogil:
-    """Return an entry of a look-up table as ``ohf_lut.few_classes`` stores it."""
-    return <uint8_t> (OHF_FEW_CODES if entry == OHF_UNKNOWN else 255 if entry < 0 else entry)
+cdef int max_compared(int index_type) noexcept nogil:
+    """Return how many values are compared with integers of a type in less time than a look-up takes."""
+    return max(8 // <int> index_type_bytes(index_type), 2)
 
 
-cdef void find_few(ohf_lut *lut, int index_type) noexcept nogil:
-    """List the values that have another class than most, if comparing them is faster than a look-up."""
+cdef void find_few(CodeColumn *column) noexcept nogil:
+    """List the values that have another class than most, if they are found in less time than a look-up takes."""
+    cdef ohf_lut *lut = &column.lut
     cdef int32_t last = lut.entries[lut.n_codes]
+    cdef int index_type = column.source.index_type, n_most = max_compared(index_type)
     cdef uint64_t i
-    cdef Py_ssize_t n = 0, most = OHF_FEW // index_type_bytes(index_type)
     if last >= OHF_FEW_CODES:
         return
+    if microkernels.has_fast_slots and index_type_bytes(index_type) > 1:
+        n_most = OHF_FEW
+    column.few.n = 0
     for i in range(lut.n_codes):
         if lut.entries[i] == last:
             continue
-        if n == most or lut.entries[i] >= OHF_FEW_CODES:
+        if column.few.n == n_most or lut.entries[i] >= OHF_FEW_CODES:
             return
-        lut.few_values[n] = lut.low + i
-        lut.few_classes[n] = few_class(lut.entries[i])
-        n += 1
-    lut.other_class = few_class(last)
-    lut.n_few = <int> n
+        column.few.values[column.few.n] = lut.low + i
+        column.few.classes[column.few.n] = ohf_few_class(lut.entries[i])
+        column.few.n += 1
+    use_few(column, last)
 
 
-cdef int set_few(ohf_lut *lut, const uint64_t[::1] values) except -1:
-    """List values to compare; the entries of the look-up table are their classes, then that of all others."""
+cdef int set_few(CodeColumn *column, const uint64_t[::1] values) except -1:
+    """List values to find; the entries of the look-up table are their classes, then that of all others."""
+    cdef ohf_lut *lut = &column.lut
     cdef Py_ssize_t i, n = values.shape[0]
     if not 0 < n <= OHF_FEW or <uint64_t> n != lut.n_codes:
         raise ValueError(f"there must be 1 to {OHF_FEW} values, one less than entries, got {n}")
@@ -146,12 +155,63 @@ cdef int set_few(ohf_lut *lut, const uint64_t[::1] values) except -1:
         if lut.entries[i] >= OHF_FEW_CODES:
             raise ValueError(f"classes of compared values must be below {OHF_FEW_CODES}, got {lut.entries[i]}")
     for i in range(n):
-        lut.few_values[i] = values[i]
-        lut.few_classes[i] = few_class(lut.entries[i])
-    lut.other_class = few_class(lut.entries[n])
-    lut.n_few = <int> n
+        column.few.values[i] = values[i]
+        column.few.classes[i] = ohf_few_class(lut.entries[i])
+    column.few.n = <int> n
     lut.only_adds = False
+    use_few(column, lut.entries[n])
     return 0
+
+
+cdef void use_few(CodeColumn *column, int32_t other) noexcept nogil:
+    """Let `map` find the values of ``column.few``; ``other`` is the class of all other values."""
+    cdef int index_type = column.source.index_type, n = column.few.n
+    cdef Py_ssize_t width = index_type_bytes(index_type)
+    if n == 0:
+        return
+    column.lut.few = &column.few
+    column.lut.other_class = ohf_few_class(other)
+    if (
+        width > 1 and (microkernels.has_fast_slots or n > max_compared(index_type))
+        and ohf_slots_init(&column.slots, &column.few, width)
+    ):
+        column.lut.slots = &column.slots
+
+
+cdef size_t bytes_size(const CodeColumn *column, Py_ssize_t n) noexcept nogil:
+    """Return the size of the table of bytes for ``n`` integers, or 0 if there should be none; see `set_bytes`."""
+    cdef const ohf_lut *lut = &column.lut
+    cdef Py_ssize_t width = index_type_bytes(column.source.index_type)
+    cdef uint64_t size = lut.n_codes + 1 if width > 2 else <uint64_t> 1 << (8 * width), i
+    if <uint64_t> n < size or (width > 1 and lut.few != NULL):
+        return 0
+    for i in range(lut.n_codes + 1):
+        if lut.entries[i] >= OHF_FEW_CODES:
+            return 0
+    return size
+
+
+cdef void set_bytes(CodeColumn *column, uint8_t *room, size_t size, Py_ssize_t depth) noexcept nogil:
+    """Fill ``room`` with the entries of the look-up table as bytes, and read values from there.
+
+    Integers of 8 bits need no look-up if each class below ``depth`` has one integer: they become codes themselves.
+    """
+    cdef ohf_lut *lut = &column.lut
+    cdef int index_type = column.source.index_type
+    cdef uint64_t i, step
+    for i in range(size):
+        step = i
+        if index_type == OHF_U8 or index_type == OHF_U16:
+            step = i - lut.low
+        elif index_type == OHF_I8:
+            step = <uint64_t> <int64_t> <int8_t> i - lut.low
+        elif index_type == OHF_I16:
+            step = <uint64_t> <int64_t> <int16_t> i - lut.low
+        room[i] = ohf_few_class(lut.entries[min(step, lut.n_codes)])
+    lut.bytes = room
+    if index_type_bytes(index_type) == 1 and ohf_raw_init(&column.raw, room, depth):
+        lut.raw = &column.raw
+        column.source.class_codes = column.raw.class_codes
 
 
 cdef class CodeColumns:

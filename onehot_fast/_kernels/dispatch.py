@@ -125,10 +125,16 @@ def encode_integers(
 ) -> bool:
     """Write the one-hot encoding of the classes of integers to `out`; see `rows.encode_integers`.
 
-    Return whether an integer is unknown, which is the entry -2 of the look-up table.
+    Integers of two dimensions are the bytes of one integer each; see `rows.encode_pixels`. Return
+    whether an integer is unknown, which is the entry -2 of the look-up table.
     """
-    kernel = _encode_integers[integers.dtype]
-    flat, cells = integers.ravel(), bytes_of(out)
+    cells = bytes_of(out)
+    if integers.ndim == 2:
+        assert values is not None
+        return rows.encode_pixels(
+            integers.view(), lut.view(), values, cells, depth, inner, on, off, num_threads, zeroed
+        )
+    kernel, flat = _encode_integers[integers.dtype], integers.ravel()
     return kernel(flat, lut.view(), low, values, cells, depth, inner, on, off, num_threads, zeroed)
 
 

@@ -54,7 +54,7 @@ cdef inline int index_type_of(const index_t *_indices) noexcept nogil:
 
 
 cdef inline Py_ssize_t index_type_bytes(int index_type) noexcept nogil:
-    """Return the size in bytes of an index of one of the types: 1, 2, 4 or 8."""
+    """Return the size in bytes of an index of one of the types, or of the integer of a pixel: 1, 2, 4 or 8."""
     if index_type == OHF_F32:
         return 4
     if index_type == OHF_F64:

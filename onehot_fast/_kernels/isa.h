@@ -29,11 +29,13 @@
 
 #if defined(__GNUC__)
 #  define OHF_INLINE static inline __attribute__((always_inline))
+#  define OHF_NOINLINE static __attribute__((noinline))   /* for a function with many callers, which need no copies */
 #  define OHF_LIKELY(x) __builtin_expect(!!(x), 1)
 #  define OHF_PREFETCH(p) __builtin_prefetch(p)
 #  define OHF_RESTRICT restrict
 #else
 #  define OHF_INLINE static __inline
+#  define OHF_NOINLINE static
 #  define OHF_LIKELY(x) (x)
 #  define OHF_PREFETCH(p) ((void)(p))
 #  define OHF_RESTRICT __restrict

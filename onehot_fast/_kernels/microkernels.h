@@ -17,6 +17,7 @@
 /* The types of an index, in the order of the arrays narrow8 ... map32. */
 enum {
     OHF_I8, OHF_I16, OHF_I32, OHF_I64, OHF_U8, OHF_U16, OHF_U32, OHF_U64, OHF_F32, OHF_F64,
+    OHF_P4, OHF_P8,   /* up to 4 or 8 bytes, which are an integer whose lowest byte is the first: only for `map` */
     OHF_INDEX_TYPES
 };
 
@@ -49,9 +50,38 @@ typedef struct {
 } ohf_policy;
 
 #define OHF_UNKNOWN (-2)                   /* an entry of a look-up table for values that set a flag */
-#define OHF_FEW 32                         /* so many values are compared one by one, instead of a look-up */
+#define OHF_FEW 32                         /* so many values are found by comparisons, instead of a look-up */
 #define OHF_FEW_BLOCK 128                  /* they are compared with blocks of so many codes: up to 1 KiB on the stack */
 #define OHF_FEW_CODES 254                  /* their classes are smaller; 254 stands for OHF_UNKNOWN, 255 for no class */
+
+/* A few values and their classes: a class, OHF_FEW_CODES or 255. All other values have ohf_lut.other_class. */
+typedef struct {
+    int n;
+    uint64_t values[OHF_FEW];
+    uint8_t classes[OHF_FEW];
+} ohf_few;
+
+#define OHF_SLOTS 32
+#define OHF_SLOT_STEPS 16
+
+/* A hash table in which each of a few values has a slot of its own, so that one comparison finds a value. The two halves
+ * of a value are multiplied by the factors and added. The five highest bits of the sum, exclusive or the step that the
+ * four bits below them choose, are the slot. An empty slot contains a value that belongs in another slot. */
+typedef struct {
+    uint32_t factor_low, factor_high;
+    uint32_t steps[OHF_SLOT_STEPS];
+    uint32_t low[OHF_SLOTS], high[OHF_SLOTS];   /* the halves of the value in each slot */
+    uint32_t classes[OHF_SLOTS];                /* the class of the value, as ohf_few stores it */
+} ohf_slots;
+
+/* Values of 8 bits that are their own codes, so that no look-up is needed: a writer compares a code with the value of
+ * each class (ohf_fill.class_codes). Each class has exactly one value. */
+typedef struct {
+    uint8_t class_codes[OHF_SPAN8];
+    uint8_t is_unknown[256];   /* 1 for each value that sets the flag */
+    /* Value v has bit v / 16 % 8 of byte v % 16: the same, for the values below 128 and from 128 on. */
+    uint8_t unknown_bits[2][16];
+} ohf_raw;
 
 /* A look-up table maps the codes of one column to classes. An entry of -1 means no class, and so does OHF_UNKNOWN. The
  * last entry belongs to every value that is no code, such as a missing value. The window is that of ohf_policy. */
@@ -62,10 +92,13 @@ typedef struct {
     uint64_t base, span;
     uint64_t low;          /* entry i belongs to the value low + i, modulo 2**64 */
     int *unknown;          /* the flag that an entry of OHF_UNKNOWN sets, or NULL */
-    /* If n_few is not 0, these values are compared, and all others have the class `other_class`. */
-    int n_few;
-    uint64_t few_values[OHF_FEW];
-    uint8_t few_classes[OHF_FEW], other_class;
+    /* Other forms of the entries, or NULL. The first that is not NULL is used. */
+    const ohf_slots *slots;
+    const ohf_few *few;
+    const uint8_t *bytes;     /* the class of every value of 8 or 16 bits, else of every code, as ohf_few stores it */
+    uint8_t other_class;      /* for slots and few: the class of all other values, as ohf_few stores it */
+    const ohf_raw *raw;       /* NULL, or map8 copies the values of 8 bits */
+    size_t pixel_bytes;       /* the bytes of a value of type OHF_P4 or OHF_P8 */
 } ohf_lut;
 
 /* A column of which a code c from 0 to `top` has the position first + c, which fits int32. Every other value has no
@@ -84,6 +117,7 @@ typedef struct {
     const unsigned char *on, *off;
     int stream;            /* 1 if stores shall bypass the caches */
     int off_is_byte;       /* 1 if all bytes of `off` are equal, so that memset can fill */
+    const uint8_t *class_codes;   /* for writers of codes of one byte: NULL, or the code of each class */
     unsigned char on_line[64], off_line[64];   /* copies of on and off in 64 bytes, if width divides 64 */
 } ohf_fill;
 
@@ -93,7 +127,7 @@ typedef struct {
     size_t head;           /* the elements in front of the first aligned vector */
     size_t vectors, rows;
     uint16_t first_row[OHF_EXPAND_DEPTH];     /* for each vector: the row of its first element */
-    /* for each element of each vector: its row, counted from first_row, and its column */
+    /* for each element of each vector: its row, counted from first_row, and the code of its column */
     unsigned char row[OHF_EXPAND_DEPTH * 64], column[OHF_EXPAND_DEPTH * 64];
 } ohf_plan;
 
@@ -115,8 +149,9 @@ typedef struct {
     const char *name;
     int vector;                            /* the bytes of a vector register, 0 in plain C */
     int streams;                           /* 1 if the variant has stores that bypass the caches */
-    ohf_narrow narrow8[OHF_INDEX_TYPES], narrow32[OHF_INDEX_TYPES];
+    ohf_narrow narrow8[OHF_INDEX_TYPES], narrow32[OHF_INDEX_TYPES];   /* NULL for pixels */
     ohf_map map8[OHF_INDEX_TYPES], map32[OHF_INDEX_TYPES];   /* NULL for floats */
+    int has_fast_slots;                    /* 1 if ohf_lut.slots are faster than any other form */
     ohf_rows rows_scatter;                 /* write `on` into memory that already holds `off` */
     ohf_rows rows_block;                   /* fill a block with `off`, then write `on`; for any width */
     ohf_rows rows_scratch;                 /* build a block in the scratch, then copy it past the caches */
@@ -172,6 +207,7 @@ static inline void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, siz
     fill->on = on;
     fill->off = off;
     fill->stream = 0;
+    fill->class_codes = NULL;
     fill->off_is_byte = 1;
     for (size_t i = 1; i < width; i++)
         fill->off_is_byte &= off[i] == off[0];
@@ -180,6 +216,113 @@ static inline void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, siz
             memcpy(fill->on_line + i, on, width);
             memcpy(fill->off_line + i, off, width);
         }
+}
+
+/* Return the slot of a value. */
+static inline uint32_t ohf_slot_of(const ohf_slots *slots, uint64_t value)
+{
+    const uint32_t hash = (uint32_t)value * slots->factor_low + (uint32_t)(value >> 32) * slots->factor_high;
+    return hash >> 27 ^ slots->steps[hash >> 23 & 15];
+}
+
+/* Choose the steps of the hash table for its factors, so that each value has a slot of its own. Return 0 if there are no
+ * such steps. */
+static inline int ohf_slots_choose(ohf_slots *slots, const uint64_t *values, int n)
+{
+    uint32_t first[OHF_SLOT_STEPS] = {0}, taken = 0;   /* for each step: the slots of its values if the step is 0 */
+    int sizes[OHF_SLOT_STEPS] = {0};
+    memset(slots->steps, 0, sizeof slots->steps);
+    for (int i = 0; i < n; i++) {
+        const uint32_t hash =
+            (uint32_t)values[i] * slots->factor_low + (uint32_t)(values[i] >> 32) * slots->factor_high;
+        const uint32_t group = hash >> 23 & 15, bit = (uint32_t)1 << (hash >> 27);
+        if (first[group] & bit)
+            return 0;
+        first[group] |= bit;
+        sizes[group]++;
+    }
+    for (int size = n; size > 0; size--)   /* the largest groups first, because they are the hardest to place */
+        for (int group = 0; group < OHF_SLOT_STEPS; group++) {
+            uint32_t step = 0, moved = 0;
+            if (sizes[group] != size)
+                continue;
+            for (; step < OHF_SLOTS; step++) {
+                moved = 0;
+                for (uint32_t slot = 0; slot < OHF_SLOTS; slot++)
+                    moved |= (first[group] >> slot & 1) << (slot ^ step);
+                if ((moved & taken) == 0)
+                    break;
+            }
+            if (step == OHF_SLOTS)
+                return 0;
+            taken |= moved;
+            slots->steps[group] = step;
+        }
+    return 1;
+}
+
+/* Put distinct values of `width` bytes into a hash table. Return 0 if no factors were found for which each value has a
+ * slot of its own; for 32 random values, about one of a hundred pairs of factors is right. */
+static inline int ohf_slots_init(ohf_slots *slots, const ohf_few *few, size_t width)
+{
+    uint64_t cut[OHF_SLOTS], random = 1;
+    const int n = few->n;
+    int tries = n == 0 ? 0 : 1000;
+    for (int i = 0; i < n; i++)
+        cut[i] = width == 8 ? few->values[i] : few->values[i] & (((uint64_t)1 << 8 * width) - 1);
+    for (; tries > 0; tries--) {
+        random = random * 6364136223846793005u + 1442695040888963407u;   /* a generator of Knuth */
+        slots->factor_low = (uint32_t)(random >> 32) | 1;
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        slots->factor_high = (uint32_t)(random >> 32) | 1;
+        if (ohf_slots_choose(slots, cut, n))
+            break;
+    }
+    if (tries == 0)
+        return 0;
+    for (int i = -OHF_SLOTS; i < n; i++) {   /* first fill all slots with the first value */
+        const int which = i < 0 ? 0 : i;
+        const uint32_t slot = i < 0 ? (uint32_t)(i + OHF_SLOTS) : ohf_slot_of(slots, cut[i]);
+        slots->low[slot] = (uint32_t)cut[which];
+        slots->high[slot] = (uint32_t)(cut[which] >> 32);
+        slots->classes[slot] = few->classes[which];
+    }
+    return 1;
+}
+
+/* Return the code of a class, for writers of codes of one byte. */
+static inline unsigned ohf_code_of(const ohf_fill *fill, size_t class_number)
+{
+    return fill->class_codes == NULL ? (unsigned)class_number : fill->class_codes[class_number];
+}
+
+/* Return an entry of a look-up table as ohf_few stores it; it is less than OHF_FEW_CODES. */
+static inline uint8_t ohf_few_class(int32_t entry)
+{
+    return (uint8_t)(entry >= 0 ? entry : entry == OHF_UNKNOWN ? OHF_FEW_CODES : OHF_NONE8);
+}
+
+/* Describe values of 8 bits whose classes, as ohf_few stores them, are in a table. Return 0 if a class below
+ * `depth` has no value, or several. */
+static inline int ohf_raw_init(ohf_raw *raw, const uint8_t *classes, size_t depth)
+{
+    int n_values[OHF_FEW_CODES] = {0};
+    memset(raw, 0, sizeof *raw);
+    if (depth > OHF_FEW_CODES)
+        return 0;
+    for (unsigned value = 0; value < 256; value++) {
+        if (classes[value] < OHF_FEW_CODES) {
+            n_values[classes[value]]++;
+            raw->class_codes[classes[value]] = (uint8_t)value;
+        } else if (classes[value] == OHF_FEW_CODES) {
+            raw->is_unknown[value] = 1;
+            raw->unknown_bits[value >> 7][value & 15] |= (uint8_t)(1 << (value >> 4 & 7));
+        }
+    }
+    for (size_t i = 0; i < depth; i++)
+        if (n_values[i] != 1)
+            return 0;
+    return 1;
 }
 
 /* Describe a table of bytes. */
@@ -233,7 +376,7 @@ static inline void ohf_plan_init(ohf_plan *plan, const ohf_microkernels *microke
         plan->first_row[v] = (uint16_t)first;
         for (size_t lane = 0; lane < lanes; lane++, element++) {
             plan->row[v * lanes + lane] = (unsigned char)(element / depth - first);
-            plan->column[v * lanes + lane] = (unsigned char)(element % depth);
+            plan->column[v * lanes + lane] = (unsigned char)ohf_code_of(fill, element % depth);
         }
     }
 }

@@ -74,6 +74,7 @@ cdef int encode_planes(
     cdef ohf_fill fill
     cdef Py_ssize_t item_bytes
     ohf_fill_init(&fill, to.width, depth, inner, to.on, to.off)
+    fill.class_codes = source.class_codes
     job = Job(
         microkernels=microkernels, source=source, fill=&fill, out=to.data, plane_bytes=inner * to.width,
         inner=inner, n_tiles=(inner + TILE - 1) // TILE, n_segments=(depth + OHF_SPAN8 - 1) // OHF_SPAN8,

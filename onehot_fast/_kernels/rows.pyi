@@ -28,6 +28,18 @@ def encode_integers(
     num_threads: int,
     zeroed: bool,
 ) -> bool: ...
+def encode_pixels(
+    pixels: npt.NDArray[np.uint8],
+    lut: npt.NDArray[np.int32],
+    values: npt.NDArray[np.uint64],
+    out: npt.NDArray[np.uint8],
+    depth: int,
+    inner: int,
+    on: npt.NDArray[Any],
+    off: npt.NDArray[Any],
+    num_threads: int,
+    zeroed: bool,
+) -> bool: ...
 def encode_matrix(
     codes: list[npt.NDArray[Any]],
     luts: list[npt.NDArray[np.int32] | None],

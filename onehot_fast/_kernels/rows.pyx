@@ -45,14 +45,14 @@ cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport (
-    CodeColumn, CodeColumns, CodeSource, Output, describe_codes, find_few, output_of, read, set_code_bytes,
-    set_few,
+    CodeColumn, CodeColumns, CodeSource, Output, bytes_size, describe_codes, describe_one, find_few, output_of,
+    read, set_bytes, set_code_bytes, set_few,
 )
 from onehot_fast._kernels.index_types cimport index_t, index_type_bytes, index_type_of, integer_t
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
-    OHF_PAD, OHF_SCRATCH, OHF_SPAN32, microkernels, ohf_can_expand, ohf_fill, ohf_fill_init, ohf_microkernels,
-    ohf_plan, ohf_plan_init, ohf_policy, ohf_rows, policy_of, stream_bytes,
+    OHF_P4, OHF_P8, OHF_PAD, OHF_SCRATCH, OHF_SPAN32, microkernels, ohf_can_expand, ohf_fill, ohf_fill_init,
+    ohf_microkernels, ohf_plan, ohf_plan_init, ohf_policy, ohf_rows, policy_of, stream_bytes,
 )
 
 cnp.import_array()
@@ -174,6 +174,7 @@ cdef int encode_source(
         set_code_bytes(source, 1)
         return encode_planes(source, n_groups, depth, inner, to, num_threads)
     ohf_fill_init(&fill, to.width, depth, inner, to.on, to.off)
+    fill.class_codes = source.class_codes
     job = Job(
         microkernels=microkernels, source=source, write=NULL, fill=&fill, plan=NULL, out=to.data, depth=depth,
         group_bytes=fill.depth * inner * to.width,
@@ -195,7 +196,7 @@ cdef int encode_indices(
     """Write the one-hot encoding of ``n`` indices; see `encode_source`."""
     cdef CodeSource source = CodeSource(
         indices=<const char *> indices, index_bytes=index_type_bytes(index_type), index_type=index_type,
-        narrow=NULL, policy=policy, map=NULL, lut=NULL,
+        narrow=NULL, policy=policy, map=NULL, lut=NULL, class_codes=NULL,
     )
     return encode_source(&source, policy.depth, n, inner, to, num_threads, is_cleared)
 
@@ -241,24 +242,64 @@ def encode_integers(
     """
     cdef CodeColumn column
     cdef Py_ssize_t n = integers.shape[0]
-    cdef int unknown = 0
     cdef Output to = output_of(out, n * depth, on, off)
     if n == 0:
         return False
+    describe_codes(&column, integers, lut, 4)
+    return bool(encode_column(&column, n, low, values, depth, inner, &to, num_threads, zeroed))
+
+
+def encode_pixels(
+    const uint8_t[:, ::1] pixels, const int32_t[::1] lut, const uint64_t[::1] values not None,
+    unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t inner, cnp.ndarray on, cnp.ndarray off, int num_threads,
+    bint zeroed,
+):
+    """Write the one-hot encoding of rows of 1 to 8 bytes, like `encode_integers` with values.
+
+    A row is an integer, whose lowest byte is the first.
+    """
+    cdef CodeColumn column
+    cdef Py_ssize_t n = pixels.shape[0], width = pixels.shape[1]
+    cdef Output to = output_of(out, n * depth, on, off)
+    if not 0 < width <= 8:
+        raise ValueError(f"rows.encode_pixels: a pixel must have 1 to 8 bytes, got {width}")
+    if n == 0:
+        return False
+    describe_one(&column, &pixels[0, 0], OHF_P4 if width <= 4 else OHF_P8, n, lut, 4)
+    column.source.index_bytes = width
+    column.lut.pixel_bytes = width
+    return bool(encode_column(&column, n, 0, values, depth, inner, &to, num_threads, zeroed))
+
+
+cdef int encode_column(
+    CodeColumn *column, Py_ssize_t n, low, const uint64_t[::1] values, Py_ssize_t depth, Py_ssize_t inner,
+    const Output *to, int num_threads, bint zeroed,
+) except -1:
+    """Write the one-hot encoding of a column of ``n`` values; see `encode_integers`."""
+    cdef int unknown = 0
+    cdef size_t size
+    cdef void *room = NULL
     if inner < 1 or n % inner != 0:
         raise ValueError(f"rows.encode_integers: inner must divide the number of integers ({n}), got {inner}")
-    describe_codes(&column, integers, lut, 4)
     column.lut.low = <uint64_t> (low & 0xFFFF_FFFF_FFFF_FFFF)
     column.lut.unknown = &unknown
+    if column.lut.entries[0] < 0:      # an addition does not tell -2 from -1
+        column.lut.only_adds = False
     if values is not None:
-        set_few(&column.lut, values)
+        set_few(column, values)
     else:
-        find_few(&column.lut, column.source.index_type)
-        if lut[0] < 0:      # an addition does not tell -2 from -1
-            column.lut.only_adds = False
-    if to.n_bytes:
-        encode_source(&column.source, depth, n, inner, &to, num_threads, zeroed)
-    return bool(unknown)
+        find_few(column)
+    size = 0 if values is not None else bytes_size(column, n)
+    try:
+        if size:
+            room = take_workspace(size)
+            set_bytes(column, <uint8_t *> room, size, depth)
+        if to.n_bytes:
+            encode_source(&column.source, depth, n, inner, to, num_threads, zeroed)
+    finally:
+        if room != NULL:
+            give_workspace(room, size)
+    return unknown
 
 
 cdef struct MatrixJob:

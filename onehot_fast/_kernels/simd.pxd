@@ -1,6 +1,6 @@
 """The C microkernels, and the functions through which every kernel module reaches the active variant."""
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "_kernels/microkernels.h":
     enum:
@@ -14,6 +14,8 @@ cdef extern from "_kernels/microkernels.h":
         OHF_U64
         OHF_F32
         OHF_F64
+        OHF_P4
+        OHF_P8
         OHF_SPAN8
         OHF_PAD
         OHF_SCRATCH
@@ -32,6 +34,17 @@ cdef extern from "_kernels/microkernels.h":
         bint has_ignored
         bint wrap
 
+    ctypedef struct ohf_few:
+        int n
+        uint64_t *values
+        uint8_t *classes
+
+    ctypedef struct ohf_slots:
+        uint32_t factor_low
+
+    ctypedef struct ohf_raw:
+        const uint8_t *class_codes
+
     ctypedef struct ohf_lut:
         const int32_t *entries
         uint64_t n_codes
@@ -40,10 +53,12 @@ cdef extern from "_kernels/microkernels.h":
         uint64_t span
         uint64_t low
         int *unknown
-        int n_few
-        uint64_t *few_values
-        uint8_t *few_classes
+        const ohf_slots *slots
+        const ohf_few *few
+        const uint8_t *bytes
         uint8_t other_class
+        const ohf_raw *raw
+        size_t pixel_bytes
 
     ctypedef struct ohf_shifted:
         const unsigned char *codes
@@ -59,6 +74,7 @@ cdef extern from "_kernels/microkernels.h":
         const unsigned char *off
         bint stream
         bint off_is_byte
+        const uint8_t *class_codes
 
     ctypedef struct ohf_plan:
         size_t head
@@ -112,6 +128,7 @@ cdef extern from "_kernels/microkernels.h":
         ohf_planes planes
         ohf_map *map8
         ohf_map *map32
+        bint has_fast_slots
         ohf_bits bits
         ohf_csr csr
         ohf_differing differing
@@ -125,6 +142,9 @@ cdef extern from "_kernels/microkernels.h":
     void ohf_fill_init(
         ohf_fill *, size_t width, size_t depth, size_t inner, const unsigned char *on, const unsigned char *off
     ) noexcept nogil
+    uint8_t ohf_few_class(int32_t entry) noexcept nogil
+    bint ohf_slots_init(ohf_slots *, const ohf_few *, size_t width) noexcept nogil
+    bint ohf_raw_init(ohf_raw *, const uint8_t *classes, size_t depth) noexcept nogil
     void ohf_byte_map_init(ohf_byte_map *, const uint8_t *entries) noexcept nogil
     bint ohf_can_expand(const ohf_microkernels *, const ohf_fill *, const unsigned char *out) noexcept nogil
     void ohf_plan_init(

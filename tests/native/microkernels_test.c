@@ -362,10 +362,58 @@ static int64_t mapped(uint64_t raw, int is_signed, const ohf_lut *lut)
     return entry >= 0 && code >= 0 && (uint64_t)code < lut->span ? code : -1;
 }
 
+/* Add the entries to the lut as a few values, also in slots. */
+static void choose_few(ohf_lut *lut, size_t width, int in_slots)
+{
+    static ohf_few few;
+    static ohf_slots slots;
+    few.n = (int)lut->n_codes;
+    for (int i = 0; i < few.n; i++) {
+        few.values[i] = (uint64_t)i;
+        few.classes[i] = ohf_few_class(entries[i]);
+    }
+    lut->few = &few;
+    lut->other_class = ohf_few_class(entries[lut->n_codes]);
+    if (in_slots && width > 1) {
+        if (!ohf_slots_init(&slots, &few, width))
+            exit(printf("no slots for %zu values\n", (size_t)lut->n_codes));
+        lut->slots = &slots;
+    }
+}
+
+/* Add another form of the entries to both luts, if there is one: a few values, slots, or a table of bytes. Their classes
+ * are all in the first window, so that a later window begins behind them. */
+static void choose_form(ohf_lut *lut, ohf_lut *wide, size_t width, int is_signed)
+{
+    static uint8_t bytes[MOST_ENTRIES];
+    const uint64_t form = draw(4), n_values = width > 2 ? lut->n_codes + 1 : (uint64_t)1 << 8 * width;
+    lut->few = wide->few = NULL;
+    lut->slots = wide->slots = NULL;
+    lut->bytes = wide->bytes = NULL;
+    for (size_t i = 0; i <= lut->n_codes; i++)
+        if (entries[i] >= OHF_FEW_CODES)
+            return;
+    if (form == 1)
+        for (uint64_t value = 0; value < n_values; value++) {
+            const int is_code = value < lut->n_codes && !(is_signed && width <= 2 && value >= n_values / 2);
+            bytes[value] = ohf_few_class(entries[is_code ? value : lut->n_codes]);
+            lut->bytes = bytes;
+        }
+    if (form > 1 && lut->n_codes != 0 && lut->n_codes <= OHF_FEW)
+        choose_few(lut, width, form == 3);
+    if (lut->bytes != NULL || lut->few != NULL)
+        lut->base = wide->base = draw(2) * OHF_SPAN8;
+    wide->few = lut->few;
+    wide->slots = lut->slots;
+    wide->bytes = lut->bytes;
+    wide->other_class = lut->other_class;
+}
+
 /* Local codes in the lut, on either side of its ends, at the limits of their type, and any. */
 #define TEST_MAP(KIND, T, WIDE, IS_SIGNED)                                                              \
     do {                                                                                                \
         static T local[MOST_MAPPED];                                                                    \
+        choose_form(&lut, &wide, sizeof(T), IS_SIGNED);                                                 \
         const int in_range = lut.n_codes != 0 && draw(3) == 0;                                          \
         for (size_t i = 0; i < n; i++) {                                                                \
             const uint64_t choice = draw(8), power = (uint64_t)1 << (8 * sizeof(T) - draw(2)) % 64;     \
@@ -392,7 +440,7 @@ static int64_t mapped(uint64_t raw, int is_signed, const ohf_lut *lut)
 
 static void test_map(const ohf_microkernels *microkernels)
 {
-    static const size_t sizes[] = {0, 1, 2, 5, 100, 127, 128, 129, 254, 255, 256, 257, 1000};
+    static const size_t sizes[] = {0, 1, 2, 5, 21, 32, 100, 127, 128, 129, 254, 255, 256, 257, 1000};
     static const size_t large_sizes[] = {32767, 32768, 32769, 65535, 65536, 65537};
     static const int64_t firsts[] = {-1, 0, 1, 7, 254, 255, 256, 70000, INT32_MAX - 65537};
     static uint8_t small[MOST_MAPPED + 1];

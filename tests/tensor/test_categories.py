@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -18,6 +19,7 @@ from onehot_fast import UnknownValueError, decode, distinct_classes, infer_shape
 from onehot_fast._categories.keys import is_missing, key, plain
 from support import oracle, strategies
 from support.equal_values import EQUAL
+from support.programs import run
 
 # Every dtype of NumPy whose elements are scalars, in its own byte order.
 DTYPES = tuple(
@@ -550,3 +552,38 @@ def test_floats_without_an_integer_are_unknown(value, categories):
     with pytest.raises(UnknownValueError) as caught:
         one_hot(np.array([1, value]), categories=categories)
     assert "rounding" not in str(caught.value)
+
+
+HASHED = """
+import resource
+import numpy as np
+from onehot_fast import one_hot
+
+n = 4_000_000
+pool = np.random.default_rng(3).integers(-(2**62), 2**62, 100)
+elements = pool[np.arange(n) % 100]
+colors = np.random.default_rng(3).integers(0, 256, ({n_colors}, 3), np.uint8)
+image = colors[np.arange(n) % {n_colors}]
+elements, classes = {which}
+one_hot(elements[:10_000], categories=classes, dtype="uint8", num_threads=1)  # load the code
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+result = one_hot(elements, categories=classes, dtype="uint8", num_threads=1)
+assert result[:, 1].sum() == n // len(classes)
+extra = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before - result.nbytes // 1024
+print(extra * 1024 // n)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss")
+@pytest.mark.parametrize(
+    ("which", "n_colors", "limit"),
+    [
+        pytest.param("(elements, pool)", 1, 5, id="ids"),
+        pytest.param("(image, colors)", 200, 5, id="many colors"),
+        pytest.param("(image, colors)", 20, 1, id="few colors"),
+    ],
+)
+def test_a_hashed_element_takes_four_bytes_beside_the_result(which, n_colors, limit):
+    """Few colors are read where they are; the codes of other elements have four bytes each."""
+    extra = int(run(HASHED.format(which=which, n_colors=n_colors)))
+    assert extra < limit
