@@ -106,12 +106,14 @@ def encode_elements(
     return encoded if encoded.dtype == dtype else encoded.view(dtype)
 
 
-def _whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Return float labels truncated to whole numbers; warn if one of them has a fraction."""
+def _whole(tensor: torch.Tensor, ignore_index: list[int]) -> torch.Tensor:
+    """Return float labels truncated to whole numbers; warn if a counted one has a fraction."""
     whole = tensor.trunc()
     is_fraction = (whole != tensor) & tensor.isfinite()
+    for ignored in ignore_index:
+        is_fraction &= whole != ignored
     if not bool(is_fraction.any()):
-        return tensor
+        return whole
     value = tensor[is_fraction][0].item()
     warnings.warn(
         f"a label of {value} is truncated to {int(value)}; from onehot_fast 0.3 on, labels that are"
@@ -129,7 +131,7 @@ def _encode(
     axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
     elements = _elements(dtype, label_smoothing, num_classes)
     if out_of_range == "error" and tensor.dtype.is_floating_point:
-        tensor = _whole(tensor)
+        tensor = _whole(tensor, ignore_index)
     if tensor.dtype == torch.uint64:
         ignore_index = [index % 2**64 for index in ignore_index]
     return onehot_fast.one_hot(

@@ -203,22 +203,30 @@ def array_of_rows(rows: list[list[Any]], name: str) -> AnyArray:
         raise ValueError(
             f"{name} must have rows of one length, got rows of {lengths[0]} and {lengths[-1]}"
         )
-    numbers = [number for row in rows for number in row]
+    numbers = [plain(number) for row in rows for number in row]
     kinds = set(map(type, numbers))
     if any(issubclass(kind, float | np.floating) for kind in kinds):
-        array = np.array(numbers, np.float64)
-        if any(
-            exact != number and number == number
-            for exact, number in zip(array, numbers, strict=True)
-        ):
+        lost = next((number for number in numbers if not _fits_double(number)), None)
+        if lost is not None:
             raise ValueError(
-                f"{name} with a float must fit float64 exactly, got a number that does not"
+                f"{name} must fit float64 exactly if one of the numbers is a float, got {lost}:"
+                " leave out the colors that the dtype of the image cannot represent"
             )
-    elif kinds and kinds <= {bool, np.bool_}:
+        array = np.array(numbers, np.float64)
+    elif kinds == {bool}:
         array = np.array(numbers, np.bool_)
     else:
         array = int64_or_uint64(numbers, f"numbers of {name}")
     return array.reshape(len(rows), *lengths)
+
+
+def _fits_double(number: Any) -> bool:
+    """Tell whether float64 holds a Python number or a long double exactly; NaN counts as held."""
+    try:
+        double = float(number)
+    except OverflowError:
+        return False
+    return bool(double == number or number != number)
 
 
 def exact_in(values: AnyArray, dtype: np.dtype[Any]) -> tuple[AnyArray, npt.NDArray[np.bool_]]:
@@ -300,8 +308,8 @@ def _row(value: Any, where: str) -> list[Any]:
     items = items_of(value, where) if _is_row(value) else []
     if not items or not all(isinstance(item, NUMBER_TYPES) for item in items):
         raise TypeError(
-            f"{where} must be a color, a sequence of numbers, got {shown(value)}: categories are"
-            " scalars, or all of them colors"
+            f"{where} must be a color, a sequence of integers, floats or Booleans, got"
+            f" {shown(value)}: categories are scalars, or all of them colors"
         )
     return items
 

@@ -151,12 +151,42 @@ def test_ordinal_codes_are_those_of_scikit_learn(case):
     check(OrdinalEncoder, case)
 
 
+def check_means(case, target):
+    """Check the results of a TargetEncoder.
+
+    scikit-learn overwrites unknown values by the first category before it looks the values up. It
+    raises an IndexError if their dtype cannot hold that category, and not if they are objects.
+    """
+    expected = results(preprocessing.TargetEncoder, case, target)
+    cannot_hold = [name for name in ("one row", "encoded") if fails_to_index(expected.get(name))]
+    if cannot_hold:
+        objects = Case(case.train, case.test.astype(object), case.params)
+        of_objects = results(preprocessing.TargetEncoder, objects, target)
+        expected |= {name: of_objects[name] for name in cannot_hold}
+    assert results(TargetEncoder, case, target) == expected
+
+
+def fails_to_index(result):
+    """Tell whether a result of `results` is an IndexError."""
+    return result is not None and (type, IndexError) in result[1]
+
+
 @given(case=cases(target_parameters) | table_cases(target_parameters), data=st.data())
 def test_targets_are_encoded_as_by_scikit_learn(case, data):
     """Values are equal bit for bit, whatever the container, the target and the parameters."""
     values = st.sampled_from(TARGETS[data.draw(st.sampled_from(sorted(TARGETS)))])
     n_rows = len(case.train)
-    check(TargetEncoder, case, data.draw(st.lists(values, min_size=n_rows, max_size=n_rows)))
+    check_means(case, data.draw(st.lists(values, min_size=n_rows, max_size=n_rows)))
+
+
+@pytest.mark.parametrize("target", [[0, 1], [np.nan, 1.5], [1, 1]], ids=str)
+@pytest.mark.parametrize(
+    ("categories", "dtype"), [([-128], "int8"), ([-(2**62)], "int64")], ids=["int8", "int64"]
+)
+def test_unknown_values_whose_dtype_cannot_hold_a_category_get_the_mean(categories, dtype, target):
+    params = {"categories": [categories] * 2, "target_type": "binary"}
+    train, test = np.array([[-128, -128], [0, 5]], dtype), np.array([[0, 0], [1, 5]], np.uint8)
+    check_means(Case(train, test, params), target)
 
 
 @pytest.mark.parametrize("kind", [OneHotEncoder, TargetEncoder])

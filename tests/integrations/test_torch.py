@@ -4,7 +4,7 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onehot_fast
@@ -15,7 +15,14 @@ from onehot_fast.integrations.torch import _composition, _operators, decode, one
 from onehot_fast.integrations.torch._operators import ALLOCATING, DECODING, FILLING  # noqa: E402
 from onehot_fast.integrations.torch.function import SMOOTHED, VALUES  # noqa: E402
 from support.programs import HANG  # noqa: E402
-from support.tensors import labels_and_options, operator_policies, outcome, stored  # noqa: E402
+from support.tensors import (  # noqa: E402
+    FRACTION,
+    array_for_core,
+    labels_and_options,
+    operator_policies,
+    outcome,
+    stored,
+)
 
 # torch warns that complex32 is experimental, and its compiler of its own deprecations.
 pytestmark = pytest.mark.filterwarnings(
@@ -23,11 +30,12 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
+@example(case=FRACTION, dtype=torch.bool, is_out=False)
 @given(case=labels_and_options(), dtype=st.sampled_from(VALUES), is_out=st.booleans())
 def test_tensors_are_encoded_like_arrays(case, dtype, is_out):
     """For all dtypes, strides and policies; errors have the same words."""
     tensor, depth, options = case
-    array = tensor.numpy()
+    array = array_for_core(tensor, options)
     expected = outcome(lambda: onehot_fast.one_hot(array, depth, dtype=bool, **options))
     if isinstance(expected, str):
         assert outcome(lambda: one_hot(tensor, depth, dtype=dtype, **options)) == expected
@@ -231,6 +239,7 @@ def test_defaults_are_those_of_torch():
             one_hot(torch.tensor([invalid]), 21)
 
 
+@example(case=FRACTION)
 @given(case=labels_and_options())
 def test_the_number_of_classes_is_inferred_like_depth(case):
     """As for arrays, except that `negative_indices="normalize"` needs a number."""
@@ -239,7 +248,8 @@ def test_the_number_of_classes_is_inferred_like_depth(case):
         with pytest.raises(ValueError, match="num_classes must be given"):
             one_hot(tensor, None, **options)
         return
-    expected = outcome(lambda: onehot_fast.one_hot(tensor.numpy(), None, **options))
+    array = array_for_core(tensor, options)
+    expected = outcome(lambda: onehot_fast.one_hot(array, None, **options))
     got = outcome(lambda: one_hot(tensor, None, **options))
     if isinstance(expected, str):
         # An unsigned label above int64 is named here, and there the depth that it makes.

@@ -143,6 +143,7 @@ def test_fractions_of_labels_are_announced(dtype):
     assert found.argmax(-1).tolist() == [1, 2]
     assert one_hot(labels.trunc(), 3).argmax(-1).tolist() == [1, 2]
     assert one_hot(labels, 3, out_of_range="ignore").argmax(-1).tolist() == [1, 2]
+    assert one_hot(labels, 3, ignore_index=1).tolist() == [[0, 0, 0], [0, 0, 1]]  # no warning
 
 
 def test_the_loss_of_the_documentation_equals_that_of_torch():

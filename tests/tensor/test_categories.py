@@ -11,7 +11,7 @@ from fractions import Fraction
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 import onehot_fast
 from onehot_fast import UnknownValueError, decode, distinct_classes, infer_shape, one_hot
@@ -331,9 +331,22 @@ def images(draw):
     return image, draw(st.permutations(colors)), ignored
 
 
+def have_one_dtype(colors):
+    """Tell whether int64, uint64 or float64 can hold all numbers of colours that an image has."""
+    numbers = [number for color in colors for number in color]
+    has_floats = any(isinstance(number, float) for number in numbers)
+    return not has_floats or all(float(number) == number for number in numbers)
+
+
+# An integer that float64 rounds, beside a fraction.
+@example(call=(np.array([-(2**63) + 1]), [(-(2**63) + 1,), (0.5,)], []), axis=0)
 @given(call=images(), axis=st.integers(-4, 3))
 def test_colors_equal_the_loop(call, axis):
     image, palette, ignored = call
+    if not have_one_dtype(palette):
+        with pytest.raises(ValueError, match=r"categories must fit float64.*leave out"):
+            one_hot(image, categories=palette, handle_unknown="ignore")
+        return
     shape = image.shape[:-1]
     axis = max(-len(shape) - 1, min(axis, len(shape)))
     classes = []
@@ -366,6 +379,33 @@ def test_palettes_of_every_form_and_dtype(dtype, form):
     found = one_hot(image, categories=form(PALETTE), axis=0)
     assert found.shape == (3, *image.shape[:2])
     assert decode(found, 0, categories=form(PALETTE)).tolist() == image.tolist()
+
+
+@pytest.mark.parametrize(
+    "palette",
+    [
+        [(2**53 + 1,), (0.5,)], [(np.int64(2**53 + 1),), (0.5,)],
+        [(np.uint64(2**64 - 1),), (np.float32(0.5),)], [(10**400,), (0.5,)],
+        [(2**63,), (-1,)], [(2**64,), (0,)],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_palettes_without_a_dtype_that_holds_all_numbers_are_rejected(palette):
+    """An integer must not be rounded for a fraction beside it."""
+    with pytest.raises(ValueError, match=r"categories.*must fit"):
+        one_hot(np.zeros((2, 1)), categories=palette)
+
+
+def test_palettes_of_several_types_that_float64_holds():
+    palette = [(2**53, True), (np.float32(0.5), np.int8(-1)), (np.inf, np.uint64(2**63))]
+    image = np.array([[0.5, -1], [np.inf, 2.0**63], [2.0**53, 1]])
+    assert one_hot(image, categories=palette).argmax(1).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("channel", [1j, Decimal(1), Fraction(1, 2), "a", None], ids=repr)
+def test_channels_that_are_no_integers_or_floats_are_rejected(channel):
+    with pytest.raises(TypeError, match=r"categories\[1\] must be a color.*integers, floats"):
+        one_hot(np.zeros((2, 1)), categories=[(0,), (channel,)])
 
 
 def test_colors_to_leave_out():
