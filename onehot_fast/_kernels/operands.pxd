@@ -1,7 +1,7 @@
 """What a kernel reads and where it writes, as C structures.
 
-The file names no memoryview: a module that includes a declaration with one contains Cython's whole memoryview code,
-130 kB, also if it never makes a memoryview (`fastpath`).
+This file declares no memoryview. A module that includes a declaration with one contains all of Cython's code for
+memoryviews, which takes 130 kB, even if it makes none (`fastpath`).
 """
 
 from onehot_fast._kernels.simd cimport microkernels, ohf_lut, ohf_map, ohf_narrow, ohf_policy
