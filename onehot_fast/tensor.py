@@ -290,10 +290,11 @@ def one_hot(
     if not is_plain:  # the kernel writes a mask, with which NumPy fills the cells
         target, zeroed = _allocate(shape, np.dtype(np.bool_))
     labels.encode(
-        target,
-        math.prod(labels.shape[position:]),
-        on if is_plain else np.array(True),
-        off if is_plain else np.array(False),
+        out=target,
+        depth=n_classes,
+        inner=math.prod(labels.shape[position:]),
+        on=on if is_plain else np.array(True),
+        off=off if is_plain else np.array(False),
         num_threads=threads,
         zeroed=zeroed,
     )
@@ -317,6 +318,18 @@ def _check_alternatives(
                 f"{name} cannot be combined with categories: pass handle_unknown='error' or"
                 " 'ignore' for elements that are no category"
             )
+
+
+class _Target(TypedDict):
+    """Where labels write their result, and how: the arguments that all kernels of labels share."""
+
+    out: npt.NDArray[Any]  # C-contiguous, of depth * inner elements for each outer label
+    depth: int
+    inner: int
+    on: npt.NDArray[Any]
+    off: npt.NDArray[Any]
+    num_threads: int
+    zeroed: bool  # `out` is known to be all zeros
 
 
 class _Indices:
@@ -350,26 +363,10 @@ class _Indices:
             self.ignored,
         )
 
-    def encode(
-        self,
-        out: npt.NDArray[Any],
-        inner: int,
-        on: npt.NDArray[Any],
-        off: npt.NDArray[Any],
-        **options: Any,
-    ) -> None:
-        """Write the result to `out`, a C-contiguous array."""
-        dispatch.encode(
-            self.array,
-            out,
-            self.n_classes,
-            inner,
-            on,
-            off,
-            wrap=self._negative == "normalize",
-            ignore_index=self.ignored,
-            **options,
-        )
+    def encode(self, **target: Unpack[_Target]) -> None:
+        """Write the result to the target."""
+        wrap = self._negative == "normalize"
+        dispatch.encode(self.array, wrap=wrap, ignore_index=self.ignored, **target)
 
 
 class _Elements:
@@ -397,27 +394,11 @@ class _Elements:
     def check(self) -> None:
         """Check nothing: the kernel finds unknown elements while it writes the result."""
 
-    def encode(
-        self,
-        out: npt.NDArray[Any],
-        inner: int,
-        on: npt.NDArray[Any],
-        off: npt.NDArray[Any],
-        **options: Any,
-    ) -> None:
-        """Write the result to `out`; then raise an error if an element has no class."""
+    def encode(self, **target: Unpack[_Target]) -> None:
+        """Write the result to the target; then raise an error if an element has no class."""
         coded = self._coded
         has_unknown = dispatch.encode_integers(
-            coded.integers,
-            coded.lut,
-            coded.low,
-            coded.values,
-            out,
-            self.n_classes,
-            inner,
-            on,
-            off,
-            **options,
+            coded.integers, coded.lut, coded.low, coded.values, **target
         )
         if self._is_strict and (has_unknown or not self.n_classes):
             from onehot_fast._categories.classes import unknown_message

@@ -12,10 +12,9 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport (
-    CodeColumn, CodeColumns, CodeSource, Output, describe_codes, output_of, read,
-)
+from onehot_fast._kernels.code_columns cimport CodeColumn, CodeColumns, describe_codes, output_of
 from onehot_fast._kernels.index_types cimport index_t, integer_t
+from onehot_fast._kernels.operands cimport CodeSource, Output, read
 from onehot_fast._kernels.simd cimport microkernels, ohf_fill, ohf_fill_init, ohf_microkernels
 
 cdef enum:

@@ -45,10 +45,10 @@ cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport (
-    CodeColumn, CodeColumns, CodeSource, Output, describe_codes, find_few, output_of, read, set_code_bytes,
-    set_few,
+    CodeColumn, CodeColumns, describe_codes, find_few, output_of, set_few,
 )
 from onehot_fast._kernels.index_types cimport index_t, index_type_bytes, index_type_of, integer_t
+from onehot_fast._kernels.operands cimport CodeSource, Output, read, set_code_bytes
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
     OHF_PAD, OHF_SCRATCH, OHF_SPAN32, microkernels, ohf_can_expand, ohf_fill, ohf_fill_init, ohf_microkernels,

@@ -1,6 +1,6 @@
 /* Teams of threads: OpenMP, or stubs of its functions if the compiler does not support it.
  *
- * Each extension that includes this file has variables of its own. */
+ * Only `team.pyx` includes this file: each extension that did so would have variables of its own. */
 #ifndef OHF_TEAM_H
 #define OHF_TEAM_H
 
@@ -10,7 +10,6 @@
 #else
 #  define OHF_OPENMP 0
 #  define omp_get_max_threads() 1
-#  define omp_get_thread_num() 0
 #  define omp_in_parallel() 0
 #endif
 

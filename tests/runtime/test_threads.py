@@ -24,12 +24,12 @@ def machine(monkeypatch):
     """Return a function that makes up a machine and what runs on it."""
 
     def make(running=1, spinning=0, stalled=False, cpus=4, openmp=4, affinity=4, quota=None):
-        chunks = SimpleNamespace(
+        team = SimpleNamespace(
             max_threads=lambda: openmp,
             spinning_workers=lambda: spinning,
             was_stalled=lambda: stalled,
         )
-        monkeypatch.setattr(parallel, "chunks", chunks)
+        monkeypatch.setattr(parallel, "team", team)
         monkeypatch.setattr(parallel, "_quota", lambda: quota)
         monkeypatch.setattr(parallel.system, "running_threads", lambda: running)
         monkeypatch.setattr(os, "cpu_count", lambda: cpus)
@@ -121,8 +121,8 @@ def test_busy_processors_are_left_alone(load, expected, machine):
 def test_no_stall_at_the_start():
     """A process that has run nothing has no team to wait for."""
     program = """
-        from onehot_fast._kernels import chunks
-        print(chunks.was_stalled(), chunks.spinning_workers())
+        from onehot_fast._runtime import team
+        print(team.was_stalled(), team.spinning_workers())
     """
 
     assert run(program) == "False 0"
@@ -162,11 +162,11 @@ def test_threadpoolctl():
 @pytest.mark.skipif(sys.platform != "linux", reason="the library has another name elsewhere")
 def test_inside_a_parallel_region():
     """In a parallel region of the same OpenMP (a wheel has its own) a call takes one thread."""
-    from onehot_fast._kernels import chunks
+    from onehot_fast._runtime import team
 
     seen = []
-    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: seen.append(chunks.max_threads()))
-    ours = ctypes.CDLL(chunks.__file__)  # finds what the module is linked with
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: seen.append(team.max_threads()))
+    ours = ctypes.CDLL(team.__file__)  # finds what the module is linked with
     ours.GOMP_parallel(callback, None, ctypes.c_uint(2), ctypes.c_uint(0))
 
     assert seen == [1, 1]
@@ -210,7 +210,7 @@ def test_a_child_of_a_runtime_that_keeps_its_team_uses_one_thread():
         import ctypes, os, signal
         import numpy as np
         from onehot_fast import one_hot
-        from onehot_fast._kernels import chunks
+        from onehot_fast._runtime import team
 
         def encode():
             return one_hot(np.arange(900_000) % 5, 5, num_threads=2).sum() == 900_000
@@ -220,14 +220,14 @@ def test_a_child_of_a_runtime_that_keeps_its_team_uses_one_thread():
                 number = os.fork()
                 if number == 0:
                     signal.alarm(300)
-                    os._exit(0 if encode() and chunks.max_threads() == 1 else 1)
+                    os._exit(0 if encode() and team.max_threads() == 1 else 1)
                 codes.append(os.waitpid(number, 0)[1])
 
         encode()
         codes, turns = [], iter([True])
         # Inside a parallel region the runtime refuses to end its teams.
         region = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(fork_once)
-        ours = ctypes.CDLL(chunks.__file__)  # finds what the module is linked with
+        ours = ctypes.CDLL(team.__file__)  # finds what the module is linked with
         ours.GOMP_parallel(region, None, ctypes.c_uint(2), ctypes.c_uint(0))
         print(codes, encode())
         """

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hashtable.h"
+#include "hashtable_input.h"
 #include "_kernels/isa.h"
 #include "_kernels/microkernels.h"
 #include "_runtime/once.h"
