@@ -44,10 +44,12 @@ from onehot_fast._arguments.messages import (
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.classes import read_classes
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
+from onehot_fast._categories.palettes import wrong_channels
 from onehot_fast._categories.strings import Strings
 from onehot_fast._categories.values import Values, read_column
 from onehot_fast._pipeline import write
@@ -158,6 +160,7 @@ __all__ = [
     "part_of_table",
     "possible_specials",
     "read_arrow",
+    "read_classes",
     "read_column",
     "read_table",
     "reader_of",
@@ -167,6 +170,7 @@ __all__ = [
     "with_article",
     "with_column_context",
     "write",
+    "wrong_channels",
 ]  # fmt: skip
 
 

@@ -112,7 +112,8 @@ def labels_of_elements(
     """Return the position of each element in categories of the same dtype, or -1.
 
     Categories of two dimensions are colors. The first one of equal categories wins, and `ignored`
-    elements have no position. If `strict`, another element without a position fails an assertion.
+    elements have no position; an ignored color with NaN stands for every color with NaN. If
+    `strict`, another element without a position fails an assertion.
     """
     tensor, categories = comparable(tensor), comparable(categories)
     find = _positions_of_colors if categories.ndim > 1 else _positions
@@ -120,6 +121,8 @@ def labels_of_elements(
     is_ignored = None
     if ignored is not None and len(ignored):
         is_ignored = find(tensor, comparable(ignored)) >= 0
+        if ignored.ndim > 1 and tensor.dtype.is_floating_point:
+            is_ignored |= ignored.isnan().any() & tensor.isnan().any(-1)
     if strict:
         is_known = labels >= 0 if is_ignored is None else (labels >= 0) | is_ignored
         torch._assert_async(is_known.all(), UNKNOWN_ELEMENT)

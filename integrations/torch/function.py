@@ -17,15 +17,17 @@ from torch.overrides import (
     has_torch_function_unary,
 )
 
-import onehot_fast
 from onehot_fast.adapter import (
     as_scalar,
     check_choice,
     check_options,
     is_container,
     items_of,
+    number_of,
+    read_classes,
     shown,
     with_article,
+    wrong_channels,
 )
 
 from ._composition import FLOAT8, INT64, argmax, labels_of_elements, read_labels
@@ -269,10 +271,13 @@ def _one_hot_of_elements(
     is_on_cpu = tensor.device.type == "cpu" and not torch.compiler.is_compiling()
     if is_on_cpu and is_direct(tensor, out):
         categories, ignore_index = in_numpy(categories), in_numpy(ignore_index)
-        shape: Any = onehot_fast.infer_shape(tuple(tensor.shape), categories=categories, axis=axis)
+        classes = read_classes(categories)
+        shape = [*classes.shape_of(tuple(tensor.shape), "tensor")]
+        position = _position(axis, len(shape) + 1)
+        shape.insert(position, len(classes))
         if out is not None:
             _check_tensor(out, "out")
-            _check_out(out, tensor, [*shape])
+            _check_out(out, tensor, shape)
             if dtype not in (None, out.dtype):
                 raise ValueError(
                     f"dtype and out.dtype must be the same, got {dtype} and {out.dtype}"
@@ -280,10 +285,9 @@ def _one_hot_of_elements(
             dtype = out.dtype
         dtype = torch.float32 if dtype is None else dtype
         _check_dtype(dtype)
-        position = _position(axis, len(shape))
         return encode_elements(
             tensor,
-            shape[position],
+            len(classes),
             dtype,
             position,
             _smoothing(label_smoothing, dtype),
@@ -294,15 +298,11 @@ def _one_hot_of_elements(
         )
     values, n_classes, places = _elements_like(categories, tensor, "categories")
     if values.ndim > 1 and tensor.shape[-1:] != values.shape[1:]:
-        raise ValueError(
-            f"the last axis of tensor must have the {values.shape[1]} channels of the colors in"
-            f" categories, got shape {tuple(tensor.shape)}"
-        )
+        raise wrong_channels(tuple(map(int, tensor.shape)), int(values.shape[1]), "tensor")
     ignored = None
     if ignore_index is not None:
-        several = ignore_index if is_container(ignore_index) else [ignore_index]
-        if values.ndim > 1 and not is_container(next(iter(several))):
-            several = [several]
+        n_channels = values.shape[1] if values.ndim > 1 else None
+        several = _several_ignored(ignore_index, n_channels)
         ignored = _elements_like(several, tensor, "ignore_index")[0]
     labels = labels_of_elements(tensor, values, ignored, strict=handle_unknown == "error")
     if places is not None:  # some categories cannot occur in this dtype
@@ -317,6 +317,34 @@ def _one_hot_of_elements(
         label_smoothing=label_smoothing,
         out=out,
     )
+
+
+def _several_ignored(ignore_index: Any, n_channels: int | None) -> Any:
+    """Return one or several elements to leave out as several; None, a missing one, becomes NaN."""
+    if isinstance(ignore_index, torch.Tensor):
+        is_one = ignore_index.ndim < (1 if n_channels is None else 2)
+        return ignore_index.unsqueeze(0) if is_one else ignore_index
+    several = [*ignore_index] if _has_items(ignore_index) else [ignore_index]
+    if n_channels is None:
+        return several
+    several = [*map(_nan_if_missing, several)]
+    if not any(map(_has_items, several)) and not all(item != item for item in several):
+        return [several]
+    return [item if _has_items(item) else [item] * n_channels for item in several]
+
+
+def _nan_if_missing(item: Any) -> Any:
+    """Return NaN for a missing scalar, and any other item unchanged."""
+    return math.nan if item is None or item is np.ma.masked else item
+
+
+def _has_items(value: Any) -> bool:
+    """Tell whether a value is a container; `torch.compile` can trace this for Python objects."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return True
+    if value is None or isinstance(value, int | float | torch.SymInt | torch.SymFloat):
+        return False
+    return is_container(value)
 
 
 def _elements_like(
@@ -336,12 +364,13 @@ def _elements_like(
                 f" {source.device}: pass {name}.to(tensor)"
             )
         return source, len(source), None
-    items = source.tolist() if isinstance(source, torch.Tensor) else list(source)
-    rows = [list(item) if is_container(item) else [item] for item in items]
-    is_palette = any(map(is_container, items))
     if not torch.compiler.is_compiling() and name == "categories":
-        onehot_fast.infer_shape(None, categories=in_numpy(source))  # checks the classes
-    kept = [i for i, row in enumerate(rows) if all(_fits(number, tensor.dtype) for number in row)]
+        read_classes(in_numpy(source))  # checks them
+    items = source.tolist() if isinstance(source, torch.Tensor) else list(source)
+    items = [*map(_nan_if_missing, items)]
+    is_palette = any(map(_has_items, items))
+    rows = [list(item) if is_palette else [item] for item in items]
+    kept = _fitting(rows, tensor.dtype)
     values = torch.tensor(
         [rows[i] if is_palette else rows[i][0] for i in kept],
         dtype=tensor.dtype,
@@ -352,6 +381,16 @@ def _elements_like(
     is_complete = len(kept) == len(rows)
     places = None if is_complete else torch.tensor(kept or [-1], device=tensor.device)
     return values, len(rows), places
+
+
+def _fitting(rows: list[list[Any]], dtype: torch.dtype) -> list[int]:
+    """Return the positions of the rows whose numbers a dtype can hold; it is not traced."""
+    return [i for i, row in enumerate(rows) if all(_fits(number, dtype) for number in row)]
+
+
+# What `torch.compiler.assume_constant_result` sets. That function imports the compiler, which takes
+# seconds, and most programs do not need it.
+_fitting._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def _fits(number: Any, dtype: torch.dtype) -> bool:
@@ -488,7 +527,7 @@ def _decode_to_elements(
     """Return the category of each row."""
     values = _from_device(categories)
     if not isinstance(values, torch.Tensor):
-        onehot_fast.infer_shape(None, categories=categories)  # checks the classes
+        read_classes(categories)  # checks them
         items = [[*item] if is_container(item) else item for item in categories]
         try:
             values = torch.tensor(items, dtype=torch.float64)
@@ -500,8 +539,8 @@ def _decode_to_elements(
     axis = _position(axis, tensor.ndim) if tensor.ndim else axis
     if tensor.ndim and tensor.shape[axis] != len(values):
         raise ValueError(
-            f"tensor must have one position for each of the {len(values)} categories on axis"
-            f" {axis}, got shape {tuple(tensor.shape)}"
+            f"tensor must have {number_of(len(values), 'position')} on axis {axis}, one for each"
+            f" category, got shape {tuple(tensor.shape)}"
         )
     is_strict = default is ... or (isinstance(default, str) and default == "error")
     options: dict[str, Any] = {} if rule == "argmax" else {"default": "error"}

@@ -130,8 +130,8 @@ def is_foreign_scalar(kind: type) -> bool:
 def as_scalar(value: Any, where: str = "a value") -> Any:
     """Return a scalar of Arrow or of an array library as a Python object or NumPy scalar.
 
-    Raise TypeError for an array with dimensions: its hash, if any, is that of the object. Return
-    all other values unchanged.
+    A masked scalar is the missing value None. Raise TypeError for an array with dimensions: its
+    hash, if any, is that of the object. Return all other values unchanged.
     """
     kind: Any = type(value)
     if not is_foreign_scalar(kind):
@@ -144,6 +144,8 @@ def as_scalar(value: Any, where: str = "a value") -> Any:
             f"{where} must be a scalar, got {with_article(value)} of shape {shape}: pass the items"
             " of the array, or multi_hot for several labels in a row"
         )
+    if np.ma.is_masked(value):
+        return None
     return value[()] if isinstance(value, np.ndarray) else value.item()
 
 
@@ -157,7 +159,8 @@ def as_scalars(items: list[Any], where: str = "a value") -> list[Any]:
 def items_of(source: Any, name: str) -> list[Any]:
     """Return the items of a one-dimensional array-like or another ordered container.
 
-    A missing value of a library becomes None. Raise TypeError for text, sets and mappings.
+    A missing value of a library, and a masked one, becomes None. Raise TypeError for text, sets and
+    mappings.
     """
     source = unwrapped(source)
     if isinstance(source, list | tuple):

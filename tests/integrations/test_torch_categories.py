@@ -129,10 +129,63 @@ def test_decode():
         decode(planes, categories=small, default=256)
     scores = torch.tensor([[0.2, 0.8], [0.6, 0.4]])
     assert decode(scores, categories=[0.1, 0.2], rule="argmax").tolist() == [0.2, 0.1]
-    with pytest.raises(ValueError, match="2 categories"):
+    with pytest.raises(ValueError, match="2 positions on axis 1"):
         decode(planes.new_zeros(2, 3), categories=[7, 8])
     with pytest.raises(TypeError, match="numbers"):
         decode(planes, categories=["a", "b"])
+
+
+IGNORED = [
+    ([7, 8], [None], [7.0, math.nan]),
+    ([7, 8], None, [7.0, 8.0]),
+    ([7, 8], torch.tensor(9.0), [7.0, 9.0]),
+    ([7, 8], [9, None], [math.nan, 9.0]),
+    ([(7, 8)], [None], [[7, 8], [7, math.nan], [math.nan, math.nan]]),
+    ([(7, 8)], [(9, 9), None], [[7, 8], [9, 9], [math.nan, 8]]),
+    ([(7, 8)], (9, 9), [[7, 8], [9, 9]]),
+    ([(7, 8)], torch.tensor([9.0, 9.0]), [[7.0, 8.0], [9.0, 9.0]]),
+]
+
+
+@pytest.mark.parametrize(("categories", "ignored", "elements"), IGNORED, ids=str)
+def test_missing_elements_are_left_out(categories, ignored, elements):
+    """None in `ignore_index` is every NaN, and for colours every pixel with NaN, in graphs too."""
+    tensor = torch.tensor(elements)
+    expected = onehot_fast.one_hot(
+        tensor.numpy(), categories=categories, ignore_index=ignored, handle_unknown="error"
+    )
+
+    def encode(tensor):
+        return one_hot(tensor, categories=categories, ignore_index=ignored)
+
+    np.testing.assert_array_equal(encode(tensor), expected)
+    torch._dynamo.reset()  # numbers that differ from those of an earlier graph become symbols
+    compiled = torch.compile(encode, backend="eager", fullgraph=True)
+    np.testing.assert_array_equal(compiled(tensor), expected)
+
+
+@pytest.mark.parametrize(
+    "categories", [[7.0, None], (8, 7), [0.1, 2**70, 7], [(7,), (8,)]], ids=str
+)
+def test_graphs_read_lists(categories):
+    """Categories in a list become constants of the graph, also those that the dtype lacks."""
+    tensor = torch.tensor([[7.0], [8.0], [math.nan]])
+
+    def encode(tensor):
+        return one_hot(tensor, categories=categories, handle_unknown="ignore")
+
+    torch._dynamo.reset()  # numbers that differ from those of an earlier graph become symbols
+    compiled = torch.compile(encode, backend="eager", fullgraph=True)
+    assert torch.equal(compiled(tensor), encode(tensor))
+
+
+def test_names_the_channels_of_a_tensor():
+    """The error says `movedim`, for kernels and for operations of other devices."""
+    planes = torch.zeros(2, 3, 4, 5)
+    palette = torch.tensor(PALETTE, dtype=planes.dtype)
+    for device in ("cpu", "meta"):
+        with pytest.raises(ValueError, match=r"pass tensor\.movedim\(1, -1\)"):
+            one_hot(planes.to(device), categories=palette.to(device))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
