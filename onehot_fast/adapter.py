@@ -50,6 +50,13 @@ from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.palettes import wrong_channels
+from onehot_fast._categories.ragged import (
+    RaggedColumn,
+    are_lists,
+    hold_numbers,
+    of_lists,
+    read_lists,
+)
 from onehot_fast._categories.strings import Strings
 from onehot_fast._categories.values import Values, read_column
 from onehot_fast._pipeline import write
@@ -115,12 +122,14 @@ __all__ = [
     "Integration",
     "Part",
     "PassThrough",
+    "RaggedColumn",
     "Rows",
     "Schema",
     "Strings",
     "Table",
     "TableKeywords",
     "Values",
+    "are_lists",
     "as_literal",
     "as_scalar",
     "cached_property",
@@ -141,6 +150,7 @@ __all__ = [
     "format_names",
     "frequency_table",
     "guards",
+    "hold_numbers",
     "human_size",
     "identities",
     "integration",
@@ -156,12 +166,14 @@ __all__ = [
     "name_keys",
     "number_dtype",
     "number_of",
+    "of_lists",
     "option_names",
     "part_of_table",
     "possible_specials",
     "read_arrow",
     "read_classes",
     "read_column",
+    "read_lists",
     "read_table",
     "reader_of",
     "require",

@@ -27,9 +27,10 @@ from onehot_fast._kernels.decode import decode_bits
 from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 
 __all__ = [
-    "INDEX_DTYPES", "count", "csc", "csr", "decode", "decode_bits", "encode", "encode_bits",
-    "encode_block", "encode_integers", "encode_matrix", "first_invalid", "get_stream_bytes",
-    "multi_hot", "multi_hot_count", "multi_hot_csr", "pack", "recode", "stream_fill",
+    "INDEX_DTYPES", "count", "count_rows", "csc", "csr", "decode", "decode_bits", "encode",
+    "encode_bits", "encode_block", "encode_integers", "encode_matrix", "first_invalid",
+    "get_stream_bytes", "multi_hot", "multi_hot_count", "multi_hot_csr", "pack", "recode",
+    "stream_fill",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -70,6 +71,7 @@ class _Specialisations(dict[np.dtype[Any], Kernel]):
 
 _count = _Specialisations(scan.count, _CODES)
 _csc = _Specialisations(sparse.csc, _POSITIONS)
+_count_rows = _Specialisations(ragged.count_rows, _CODES)
 _csr = _Specialisations(sparse.csr, _POSITIONS)
 _decode = _Specialisations(decode_words, _WORDS)
 _encode = _Specialisations(rows.encode, _INDICES)
@@ -221,10 +223,15 @@ def multi_hot(
     on: AnyArray,
     off: AnyArray,
     num_threads: int = 1,
+    *,
+    is_filled: bool = False,
 ) -> None:
-    """Write `on` to ``out[row, feature]`` for each code of each row, and `off` elsewhere."""
-    kernel, cells = _multi_hot[codes.dtype], bytes_of(out)
-    kernel(offsets, codes.view(), _view_of(lut), cells, out.shape[1], on, off, num_threads)
+    """Write `on` to ``out[row, feature]`` for each code of each row, and `off` elsewhere.
+
+    If `is_filled`, write only `on`.
+    """
+    kernel, cells, width = _multi_hot[codes.dtype], bytes_of(out), out.shape[1]
+    kernel(offsets, codes.view(), _view_of(lut), cells, width, on, off, is_filled, num_threads)
 
 
 def multi_hot_count(
@@ -232,6 +239,15 @@ def multi_hot_count(
 ) -> None:
     """Add 1 to ``out[row, feature]`` for every code of each row."""
     _multi_hot_count[out.dtype](offsets, codes, lut, out)
+
+
+def count_rows(
+    offsets: npt.NDArray[np.int64], codes: AnyArray, lut: Lut | None, n_features: int
+) -> npt.NDArray[np.int64]:
+    """Return for each feature how many rows have one or more codes with this feature."""
+    counts = np.zeros(n_features, np.int64)
+    _count_rows[codes.dtype](offsets, codes.view(), _view_of(lut), counts)
+    return counts
 
 
 def multi_hot_csr(

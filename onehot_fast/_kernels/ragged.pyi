@@ -11,6 +11,7 @@ def multi_hot(
     depth: int,
     on: npt.NDArray[Any],
     off: npt.NDArray[Any],
+    is_filled: bool,
     num_threads: int,
 ) -> None: ...
 def multi_hot_count(
@@ -18,6 +19,12 @@ def multi_hot_count(
     codes: npt.NDArray[Any],
     lut: npt.NDArray[np.int32] | None,
     out: npt.NDArray[Any],
+) -> None: ...
+def count_rows(
+    offsets: npt.NDArray[np.int64],
+    codes: npt.NDArray[Any],
+    lut: npt.NDArray[np.int32] | None,
+    counts: npt.NDArray[np.int64],
 ) -> None: ...
 def csr(
     offsets: npt.NDArray[np.int64],

@@ -11,6 +11,8 @@ from libc.string cimport memcpy
 
 cimport numpy as cnp
 
+import numpy as np
+
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumn, CodeColumns, describe_codes, output_of
 from onehot_fast._kernels.index_types cimport index_t, integer_t
@@ -29,6 +31,7 @@ cdef struct Job:
     const int64_t *offsets
     unsigned char *out
     Py_ssize_t row_bytes
+    bint is_filled          # whether ``out`` has the elements ``off`` already
 
 
 cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1:
@@ -47,14 +50,15 @@ cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1
 cdef void run_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the rows [begin, end): ``off`` to all elements, then ``on`` at each code."""
+    """Write the rows [begin, end): ``off`` to all elements, unless they are filled, then ``on`` at each code."""
     cdef const Job *job = <const Job *> any_job
     cdef int32_t *codes = <int32_t *> workspace
     cdef unsigned char *to
     cdef Py_ssize_t row, at, count, i, width = job.fill.width
     for row in range(begin, end):
         to = job.out + row * job.row_bytes
-        job.microkernels.fill(to, job.row_bytes, job.fill)
+        if not job.is_filled:
+            job.microkernels.fill(to, job.row_bytes, job.fill)
         at = job.offsets[row]
         while at < job.offsets[row + 1]:
             count = min(job.offsets[row + 1] - at, <Py_ssize_t> CODES)
@@ -66,7 +70,8 @@ cdef void run_chunk(
 
 
 cdef int write_rows(
-    const int64_t[::1] offsets, const CodeSource *source, const Output *to, Py_ssize_t depth, int num_threads,
+    const int64_t[::1] offsets, const CodeSource *source, const Output *to, Py_ssize_t depth, bint is_filled,
+    int num_threads,
 ) except -1:
     """Write all rows; see `multi_hot`."""
     cdef Job job
@@ -74,18 +79,19 @@ cdef int write_rows(
     ohf_fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job = Job(
         microkernels=microkernels, source=source, fill=&fill, offsets=&offsets[0], out=to.data,
-        row_bytes=depth * to.width,
+        row_bytes=depth * to.width, is_filled=is_filled,
     )
     return for_each_chunk(run_chunk, &job, offsets.shape[0] - 1, 0, job.row_bytes, 4 * CODES, num_threads)
 
 
 def multi_hot(
     const int64_t[::1] offsets, const integer_t[::1] codes, const int32_t[::1] lut, unsigned char[::1] out,
-    Py_ssize_t depth, cnp.ndarray on, cnp.ndarray off, int num_threads,
+    Py_ssize_t depth, cnp.ndarray on, cnp.ndarray off, bint is_filled, int num_threads,
 ):
     """Write ``on`` at the feature of each code of each row, and ``off`` elsewhere.
 
-    ``out`` has the bytes of (rows, depth) elements, and ``lut`` maps codes to features.
+    ``out`` has the bytes of (rows, depth) elements, and ``lut`` maps codes to features. If ``is_filled``, only
+    ``on`` is written, so that the features of other columns keep their elements.
     """
     cdef Output to
     cdef CodeColumn column
@@ -94,7 +100,7 @@ def multi_hot(
     if to.n_bytes == 0:
         return
     describe_codes(&column, codes, lut, 4)
-    write_rows(offsets, &column.source, &to, depth, num_threads)
+    write_rows(offsets, &column.source, &to, depth, is_filled, num_threads)
 
 
 def multi_hot_count(const int64_t[::1] offsets, codes, lut, index_t[:, ::1] out):
@@ -118,6 +124,31 @@ def multi_hot_count(const int64_t[::1] offsets, codes, lut, index_t[:, ::1] out)
                 for i in range(n):
                     if block[i] >= 0:
                         out[row, block[i]] += 1
+                at += n
+
+
+def count_rows(
+    const int64_t[::1] offsets, const integer_t[::1] codes, const int32_t[::1] lut, int64_t[::1] counts,
+):
+    """Add to ``counts[feature]`` the number of rows that have one or more codes with this feature."""
+    cdef CodeColumn column
+    cdef int32_t block[FEW_CODES]
+    cdef Py_ssize_t row, at, end, n, i, n_features = counts.shape[0]
+    cdef int64_t[::1] next_row      # for each feature, the first row after the last one that was counted
+    check_offsets(offsets, codes.shape[0])
+    next_row = np.zeros(n_features, np.int64)
+    describe_codes(&column, codes, lut, 4)
+    with nogil:
+        for row in range(offsets.shape[0] - 1):
+            at = offsets[row]
+            end = offsets[row + 1]
+            while at < end:
+                n = min(end - at, <Py_ssize_t> FEW_CODES)
+                read(&column.source, at, n, 0, n_features, block)
+                for i in range(n):
+                    if block[i] >= 0 and next_row[block[i]] <= row:
+                        next_row[block[i]] = row + 1
+                        counts[block[i]] += 1
                 at += n
 
 

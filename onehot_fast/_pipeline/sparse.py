@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from onehot_fast._kernels import dispatch
 from onehot_fast._kernels.sparse import GROUP_PARTS
 from onehot_fast._runtime import memory
+from onehot_fast._runtime.registry import library
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Luts: TypeAlias = list[npt.NDArray[np.int32] | None]
@@ -93,6 +95,43 @@ def multi_hot_csr(
     total = dispatch.multi_hot_csr(offsets, codes, lut, indices, indptr, counts, n_columns)
     data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
     return data, indices[:total].astype(position, copy=False), indptr.astype(position, copy=False)
+
+
+def merged(
+    parts: Sequence[tuple[AnyArray, AnyArray]],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    is_csc: bool,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of a matrix from ``(indices, indptr)`` of its parts.
+
+    The parts are CSR matrices of the full width. Their columns do not overlap, and those of a part
+    come before those of the next part.
+    """
+    indices, indptr = parts[0] if len(parts) == 1 else _joined(parts, n_columns)
+    if is_csc:
+        ones = np.ones(len(indices), np.bool_)
+        csr = library("scipy.sparse", "a csc_array").csr_array(
+            (ones, indices, indptr), shape=(len(indptr) - 1, n_columns)
+        )
+        csc = csr.tocsc()
+        indices, indptr = csc.indices, csc.indptr
+    return _ones(len(indices), data_dtype, 0), indices, indptr
+
+
+def _joined(
+    parts: Sequence[tuple[AnyArray, AnyArray]], n_columns: int
+) -> tuple[AnyArray, AnyArray]:
+    """Return ``(indices, indptr)`` of the rows of all parts, one part after the other."""
+    ends = sum(indptr.astype(np.int64) for _, indptr in parts)
+    assert isinstance(ends, np.ndarray)
+    position = _position_dtype(int(ends[-1]), n_columns)
+    joined, place = np.empty(int(ends[-1]), position), ends[:-1].copy()
+    for indices, indptr in parts:
+        lengths = np.diff(indptr)
+        joined[np.arange(len(indices)) + np.repeat(place - indptr[:-1], lengths)] = indices
+        place += lengths
+    return joined, ends.astype(position)
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from onehot_fast._pipeline.code import Coded
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn, Lut
+from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.formats import SPARSE_CLASSES
 from onehot_fast._schema.schema import Schema
 
@@ -70,12 +72,22 @@ def rows(
     _, on_value, off_value = resolve_values(on, off, dtype)
     out, is_zero = memory.allocate(shape, on_value.dtype)
     threads = parallel.resolve(num_threads, out.nbytes)
-    values: Any = {"on": on_value, "off": off_value, "num_threads": threads, "zeroed": is_zero}
-    if len(columns) == 1 and columns[0].lut is None and not others:
-        dispatch.encode(columns[0].codes, out, shape[1], 1, **values)
-    elif columns:
-        dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, **values)
-    for column, start in zip(columns, starts, strict=False):
+    values: Any = {"on": on_value, "off": off_value, "num_threads": threads}
+    placed = [*zip(columns, starts, strict=False)]
+    plain = [(column, start) for column, start in placed if column.offsets is None]
+    if len(columns) == 1 and plain and columns[0].lut is None and not others:
+        dispatch.encode(columns[0].codes, out, shape[1], 1, zeroed=is_zero, **values)
+    elif plain:
+        dispatch.encode_matrix(*_codes_and_luts(plain, shape[1]), out, zeroed=is_zero, **values)
+    is_filled = bool(plain)
+    for column, start in placed:
+        if column.offsets is not None:
+            lut = column.lut_from(start)
+            dispatch.multi_hot(
+                column.offsets, column.codes, lut, out, is_filled=is_filled, **values
+            )
+            is_filled = True
+    for column, start in placed:
         if column.nan_where_missing:
             out[column.rows_of_nan(), start : start + column.n_features] = np.nan
     for position, numbers in others:
@@ -157,15 +169,30 @@ def sparse_parts(
     The matrix has the columns of `others`, but no entries in them.
     """
     starts, n_rows = _starts(columns, others), _n_rows(columns, n_rows)
-    n_codes = n_rows * len(columns)
+    n_codes = sum(len(column.codes) for column in columns)
     is_csc = SPARSE_CLASSES[form].startswith("csc")
     n_groups, n_positions = (starts[-1], n_rows) if is_csc else (n_rows, starts[-1])
     _check_sparse_size(n_codes, n_groups, n_positions, dtype)
     if not columns:
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
     threads = parallel.resolve(num_threads, 4 * n_codes)
-    codes, luts = _codes_and_luts(columns, starts)
-    return sparse.compressed(codes, luts, starts[-1], dtype, is_csc, threads)
+    placed = [*zip(columns, starts, strict=False)]
+    if all(column.offsets is None for column in columns):
+        codes, luts = _codes_and_luts(placed, starts[-1])
+        return sparse.compressed(codes, luts, starts[-1], dtype, is_csc, threads)
+    parts = []
+    for is_plain, run in groupby(placed, lambda each: each[0].offsets is None):
+        if is_plain:
+            codes, luts = _codes_and_luts([*run], starts[-1])
+            parts.append(sparse.compressed(codes, luts, starts[-1], dtype, False, threads)[1:])
+            continue
+        for column, start in run:
+            assert column.offsets is not None
+            lut, width = column.lut_from(start), starts[-1]
+            parts.append(
+                sparse.multi_hot_csr(column.offsets, column.codes, lut, width, dtype, False)[1:]
+            )
+    return sparse.merged(parts, starts[-1], dtype, is_csc)
 
 
 def sparse_array(
@@ -320,6 +347,8 @@ def _small(
     parallel.resolve(num_threads, 0)  # raises an error if num_threads is invalid
     if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
         return None
+    if columns[0].offsets is not None:
+        return None
     codes, n_features = columns[0].codes, columns[0].n_features
     return fastpath.one_hot_small(codes, n_features, on, off, 0.0, axis, np.dtype(dtype), None)
 
@@ -337,18 +366,21 @@ def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
 
 
 def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
-    return len(columns[0].codes) if columns else n_rows or 0
+    return columns[0].n_rows if columns else n_rows or 0
 
 
 def _codes_and_luts(
-    columns: Sequence[CodedColumn], starts: Sequence[int]
+    placed: Sequence[tuple[CodedColumn, int]], width: int
 ) -> tuple[list[AnyArray], list[Lut | None]]:
-    """Return the codes of each column, and a look-up table to positions in the matrix."""
-    if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_features:
-        return [columns[0].codes], [columns[0].lut]
+    """Return the codes of each column, and a look-up table to positions in the matrix.
+
+    `placed` has each column with its first position, and `width` is the width of the matrix.
+    """
+    if len(placed) == 1 and placed[0][0].n_features == width:
+        return [placed[0][0].codes], [placed[0][0].lut]
     codes: list[AnyArray] = []
     luts: list[Lut | None] = []
-    for column, start in zip(columns, starts, strict=False):
+    for column, start in placed:
         if column.lut is None and column.n_features > len(column.codes):
             codes.append(_shifted(column, start))
             luts.append(None)
@@ -426,6 +458,18 @@ class Estimate:
         return f"<Estimate of {self.rows:,} rows, {self.columns:,} features: {sizes}>"
 
 
+def _most_ones(column: ColumnSchema, n_rows: int, n_fitted: int) -> int:
+    """Return how many elements of a column are not zero, at most.
+
+    A ragged column is assumed to have as many labels in each row as in `fit`.
+    """
+    if column.propagates_missing:
+        return n_rows * column.n_features
+    if column.is_ragged:
+        return -(-int(column.learned.counts.sum()) * n_rows // max(n_fitted, 1))
+    return n_rows * min(1, column.n_features)
+
+
 def estimate(schema: Schema, n_rows: int) -> Estimate:
     """Return the sizes of `n_rows` encoded rows in five output formats."""
     widths = [(c.n_features, c.options.dtype) for c in schema.columns]
@@ -434,9 +478,7 @@ def estimate(schema: Schema, n_rows: int) -> Estimate:
         for n, dtype in widths
     )
     shape, dtype = (n_rows, schema.n_features), schema.dtype
-    n_ones = n_rows * sum(
-        c.n_features if c.propagates_missing else min(1, c.n_features) for c in schema.columns
-    )
+    n_ones = sum(_most_ones(column, n_rows, schema.n_rows) for column in schema.columns)
     sizes = {
         "numpy": n_rows * schema.n_features * dtype.itemsize,
         "pandas": sum(n * n_rows * kind.itemsize for n, kind in widths),

@@ -15,6 +15,7 @@ from onehot_fast._runtime.cache import Cache
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
+Offsets: TypeAlias = npt.NDArray[np.int64]
 AnyIntegers: TypeAlias = npt.NDArray[np.integer[Any]]
 
 # A schema keeps at most this number of look-up tables that are made from each of its own.
@@ -28,7 +29,11 @@ def new_luts() -> Cache[Lut]:
 
 @dataclass(eq=False, slots=True)  # creating a frozen instance takes four times as long
 class CodedColumn:
-    """The codes of a column, and the feature of each code."""
+    """The codes of a column, and the feature of each code.
+
+    The rows of a ragged column have any number of codes: those of row ``i`` are
+    ``codes[offsets[i]:offsets[i + 1]]``. Two of them may have the same feature.
+    """
 
     codes: AnyArray  # C-contiguous integers, negative where the value is missing
     # Entry `k` is the feature of code `k`, or -1 if it has none; the last entry is for
@@ -38,6 +43,12 @@ class CodedColumn:
     nan_where_missing: bool = False  # whether all features of a row with a missing value are NaN
     # The results of `lut_from` and `digit_lut`, which columns with the same `lut` share.
     luts: Cache[Lut] = field(default_factory=new_luts)
+    offsets: Offsets | None = None  # None: each row has one code
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.codes) if self.offsets is None else len(self.offsets) - 1
 
     @classmethod
     def of_positions(
@@ -84,7 +95,12 @@ class CodedColumn:
 
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
         """Return the indices of the rows whose features are NaN."""
-        return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)
+        if not self.nan_where_missing:
+            return np.empty(0, np.intp)
+        places = np.flatnonzero(self.codes < 0)
+        if self.offsets is None:
+            return places
+        return np.unique(np.searchsorted(self.offsets, places, side="right") - 1)
 
 
 def lut_of(positions: AnyIntegers, missing: int = -1) -> Lut:

@@ -22,6 +22,7 @@ from onehot_fast._schema.coded_column import Lut, lut_of, new_luts
 from onehot_fast._schema.option_checks import DropValue, declared_categories
 from onehot_fast._schema.options import ColumnOptions
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
+from onehot_fast.table import ReadColumn, Table
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -103,6 +104,21 @@ class ColumnSchema:
     def known(self) -> Categories:
         """All categories in their order."""
         return self.learned.categories
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether a row has any number of labels, each of which sets its feature."""
+        return self.learned.is_ragged
+
+    def check_plain(self, consumer: str) -> None:
+        """Raise an error if a row has several labels, which `consumer` cannot take."""
+        self.learned.check_plain(self.name, consumer)
+
+    def read_from(self, table: Table, position: int) -> ReadColumn:
+        """Return a column of a table in the form in which `fit` read it."""
+        return (
+            table.labels(position, self.options.sep) if self.is_ragged else table.column(position)
+        )
 
     @property
     def types(self) -> frozenset[str]:

@@ -27,6 +27,7 @@ class FeatureWriter(ABC, Generic[Expression]):
     """
 
     def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:
+        column.check_plain("an expression of the engine")
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
 

@@ -67,6 +67,15 @@ def check_drop(value: Any, where: str, rules: tuple[str, ...]) -> str | DropValu
     )
 
 
+def check_sep(value: Any, where: str) -> str | None:
+    """Return the separator of the labels in a text, or None if a text is one category."""
+    if value is None:
+        return None
+    if not check_text(value, where):
+        raise ValueError(f"{where} must not be empty; pass None if a text is one category")
+    return str(value)
+
+
 def check_min_frequency(value: Any, where: str) -> int | float | None:
     """Return a number of rows (an int), a share of the rows (a float) or None."""
     if value is None:

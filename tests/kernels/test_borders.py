@@ -118,6 +118,30 @@ def test_no_rows_write_nothing():
     )
 
 
+@pytest.mark.parametrize("dtype", CODE_DTYPES, ids=str)
+def test_rows_are_counted_once_for_each_feature(dtype):
+    """Whatever the dtype of the codes; two codes of a row may have the same feature."""
+    codes = np.array([0, 1, 2, 2, 3, 3], dtype)
+    lut = np.array([1, 1, 0, 2, -1], np.int32)
+
+    assert dispatch.count_rows(OFFSETS, codes, lut, DEPTH).tolist() == [1, 1, 1]
+    assert dispatch.count_rows(OFFSETS, codes, None, DEPTH).tolist() == [1, 1, 1]
+    assert dispatch.count_rows(OFFSETS[:1], codes[:0], lut, 0).tolist() == []
+    with pytest.raises(ValueError, match="offsets"):
+        dispatch.count_rows(np.array([0, 7]), codes, lut, DEPTH)
+
+
+@pytest.mark.parametrize("dtype", CODE_DTYPES, ids=str)
+def test_ones_are_added_to_elements_that_are_there(dtype):
+    """The features of other columns keep their elements."""
+    out = float_matrix(3, DEPTH)
+
+    codes = np.array([0, 1, 2, 2, 3, 3], dtype)
+    dispatch.multi_hot(OFFSETS, codes, LUT, out, ON, OFF, is_filled=True)
+
+    assert out.tolist() == [[7, 1, 1], [7, 7, 7], [1, 7, 7]]
+
+
 @every_kernel
 def test_an_output_with_gaps_is_an_error(kernel):
     call, new_output = KERNELS[kernel]
