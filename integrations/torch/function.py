@@ -34,6 +34,7 @@ from ._composition import FLOAT8, INT64, argmax, labels_of_elements, read_labels
 from ._composition import decode as decode_by_torch
 from ._composition import encode as encode_by_torch
 from ._composition import multi_hot as multi_hot_by_torch
+from ._fastpath import one_hot_small
 from ._operators import (
     ALLOCATING,
     DECODING,
@@ -201,6 +202,14 @@ def one_hot(
             out=out,
         )
         return encoded
+    is_compiling = torch.compiler.is_compiling()
+    if categories is None and handle_unknown is None and not is_compiling:
+        small = one_hot_small(
+            tensor, num_classes, dtype, axis, ignore_index, negative_indices, out_of_range,
+            label_smoothing, out,
+        )  # fmt: skip
+        if small is not None:
+            return small
     tensor = _from_device(tensor)
     _check_tensor(tensor, "tensor")
     if categories is not None or handle_unknown is not None:
@@ -239,7 +248,6 @@ def one_hot(
     policies = axis, ignored, negative_indices, out_of_range, smoothing
     if out is not None:
         _check_out(out, tensor, [*tensor.shape[:axis], classes, *tensor.shape[axis:]])
-    is_compiling = torch.compiler.is_compiling()
     if is_compiling and _is_composed(tensor):
         encoded = encode_by_torch(tensor, classes, dtype, *policies)
         return encoded if out is None else out.copy_(encoded)

@@ -197,12 +197,12 @@ def test_a_result_does_not_depend_on_earlier_calls(dtype, is_reversed):
 def test_smoothing_keeps_nothing():
     """A smoothing that changes in every step must not fill the memory."""
     labels = torch.tensor([0, 1])
-    _operators._one_and_zero.cache_clear()
+    _operators.one_and_zero.cache_clear()
     for step in range(50):
         one_hot(labels, 3, label_smoothing=step / 100)
         decode(torch.tensor([[float(step), -1.0]]), on_value=step)
 
-    assert _operators._one_and_zero.cache_info().currsize == 1  # those of float32
+    assert _operators.one_and_zero.cache_info().currsize == 1  # those of float32
     assert stored(one_hot(labels, 2, label_smoothing=-0.0)) == stored(one_hot(labels, 2))
 
 

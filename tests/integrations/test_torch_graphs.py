@@ -9,7 +9,13 @@ torch = pytest.importorskip("torch")
 from torch.overrides import TorchFunctionMode  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from onehot_fast.integrations.torch import _operators, decode, multi_hot, one_hot  # noqa: E402
+from onehot_fast.integrations.torch import (  # noqa: E402
+    _fastpath,
+    _operators,
+    decode,
+    multi_hot,
+    one_hot,
+)
 from support.programs import run  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -214,18 +220,21 @@ def test_a_plain_call_does_not_pass_through_the_operators(monkeypatch):
         monkeypatch.setattr(f"onehot_fast.integrations.torch.function.{name}", fail)
     labels = torch.tensor([0, 2, 1])
     decode(one_hot(labels, 3, out=one_hot(labels, 3)))
+    one_hot(labels.to(torch.float32), 3, out=one_hot(labels.to(torch.float32), 3))
     decode(one_hot(torch.nn.Parameter(labels, requires_grad=False), 3))
     with pytest.raises(AssertionError, match="operator"), torch.inference_mode():
         torch.vmap(lambda labels: one_hot(labels, 3))(labels)
 
 
 @pytest.mark.parametrize("has_observers", [False, True])
-def test_autograd_sees_that_out_changed(monkeypatch, has_observers):
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])  # floats are no small calls
+def test_autograd_sees_that_out_changed(monkeypatch, dtype, has_observers):
     """A tensor that a backward pass needs was overwritten."""
-    monkeypatch.setattr(_operators, "_has_observers", lambda: has_observers)
+    for module in (_operators, _fastpath):
+        monkeypatch.setattr(module, "has_observers", lambda: has_observers)
     out = torch.zeros(3, 3)
     loss = (torch.ones(3, 3, requires_grad=True) * out).sum()
-    one_hot(torch.tensor([0, 2, 1]), 3, out=out)
+    one_hot(torch.tensor([0, 2, 1], dtype=dtype), 3, out=out)
 
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
