@@ -175,6 +175,15 @@ def test_the_kinds_of_rows():
             Encoder().fit({"g": rows})
 
 
+@pytest.mark.parametrize("label", [["b"], {"b": 1}, {"b"}], ids=str)
+def test_a_label_is_a_single_value(label):
+    """The error names the row, and not the position among all labels."""
+    rows = [["a", "a"], None, ["a", label]]
+    for work in (Encoder().fit, Encoder().fit({"g": [["a"]]}).transform):
+        with pytest.raises(TypeError, match=f"column 'g': row 2: .*{type(label).__name__}"):
+            work({"g": rows})
+
+
 def test_lists_of_numbers_must_be_named():
     table = {"plan": ["x", "y"], "e": [[0.5, 1.0], [2.0, 0.5]]}
 
