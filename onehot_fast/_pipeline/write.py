@@ -414,7 +414,8 @@ class Estimate:
         The shape of the encoded table.
     bytes : dict of str to int
         The sizes of the formats "numpy", "pandas", "arrow", "csr" and "csc". The sparse sizes are
-        upper bounds, because zeros are not stored. "arrow" stores a Boolean as one bit.
+        upper bounds, because zeros are not stored; columns with several labels are assumed to have
+        as many in each row as in `fit`. "arrow" stores a Boolean as one bit.
     """
 
     rows: int
