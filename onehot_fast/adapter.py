@@ -196,6 +196,12 @@ class Integration(Protocol):
     def read_column(self, column: Any) -> Column | Values:
         """Return a `Column` if the library's column stores codes, otherwise its `Values`."""
 
+    def are_lists(self, column: Any) -> bool:
+        """Tell whether the rows of a column are lists of labels."""
+
+    def read_ragged(self, column: Any) -> RaggedColumn:
+        """Return a column whose rows are lists as rows of labels; a missing list is missing."""
+
     def wrap(
         self,
         table: Table,

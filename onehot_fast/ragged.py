@@ -200,12 +200,17 @@ def multi_hot(
     shape = len(ragged.offsets) - 1, coded.n_features
     if weights is not None:
         return _weighted(ragged, coded, weights, shape, element, output)
-    counts = mode == "count"
-    if output in SPARSE_CLASSES:
-        parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
-        matrix = wrap_sparse("csr" if output == "csc" else output, parts, shape)
-        return matrix.tocsc() if output == "csc" else matrix
-    return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
+    coded.offsets = ragged.offsets
+    if output not in SPARSE_CLASSES:
+        if mode == "count":
+            return write.counts(coded, element)
+        return write.rows([coded], element, num_threads=num_threads)
+    if mode == "set":
+        return write.sparse_array(output, [coded], element)
+    matrix = wrap_sparse(
+        "csr" if output == "csc" else output, write.counts_csr(coded, element), shape
+    )
+    return matrix.tocsc() if output == "csc" else matrix
 
 
 def _check_handle_unknown(handle_unknown: str, categories: Any, out_of_range: str) -> None:

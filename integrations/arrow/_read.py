@@ -336,7 +336,7 @@ def is_list_type(kind: pa.DataType) -> bool:
 
 def read_ragged(column: Any) -> RaggedColumn:
     """Return lists as rows of labels; a null list is missing."""
-    lists = as_column(column)
+    lists = storage(as_column(column))
     offsets, elements = flattened(lists)
     is_missing = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
     return RaggedColumn(offsets, read_column(elements), is_missing)

@@ -223,7 +223,7 @@ def flat_elements(elements: Any) -> AnyArray:
     """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects."""
     if isinstance(elements, np.ndarray):
         return elements
-    items = as_scalars(list(elements), "a label")
+    items = as_scalars(elements if isinstance(elements, list) else list(elements), "a label")
     if set(map(type, items)) <= INTEGERS:
         with suppress(ValueError):  # `integers_of` raises it; as labels they need not fit
             return int64_or_uint64(items, "labels")

@@ -73,9 +73,24 @@ class RaggedColumn:
 
     def encode(self) -> RaggedColumn:
         """Return the column with codes as elements, of which a missing row has one that is -1."""
-        column = self.elements.encode()
+        try:
+            column = self.elements.encode()
+        except TypeError:
+            self.check_labels()
+            raise
         offsets, codes = self.with_missing(column.codes)
         return RaggedColumn(offsets, column.with_codes(codes))
+
+    def check_labels(self) -> None:
+        """Raise an error for the first label that is itself a list; call it if hashing failed."""
+        for chunk in getattr(self.elements, "chunks", ()):
+            labels = chunk if isinstance(chunk, np.ndarray) and chunk.dtype == OBJECT else ()
+            for position, label in enumerate(labels):
+                if is_list(label) or isinstance(label, Mapping):
+                    raise TypeError(
+                        f"row {row_of(self.offsets, position)}: a label must be a single value, got"
+                        f" {with_article(label)}: {shown(label)}"
+                    )
 
     @property
     def has_numbers(self) -> bool:
@@ -152,7 +167,7 @@ def read_lists(column: Any) -> RaggedColumn | None:
         return None
     library = reader_of(column)
     if library is None:
-        return of_lists(column.tolist() if isinstance(column, np.ndarray) else list(column))
+        return of_lists(column if isinstance(column, list) else list(column))
     read: RaggedColumn = integration(library).read_ragged(column)
     return read
 

@@ -3,15 +3,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-def multi_hot(
-    offsets: npt.NDArray[np.int64],
-    codes: npt.NDArray[Any],
-    lut: npt.NDArray[np.int32] | None,
+CODE_DTYPES: tuple[np.dtype[Any], ...]
+
+class Sources:
+    def __init__(
+        self,
+        offsets: list[npt.NDArray[np.int64] | None],
+        codes: list[npt.NDArray[Any]],
+        luts: list[npt.NDArray[np.int32] | None],
+        n_rows: int,
+    ) -> None: ...
+
+def encode_matrix(
+    offsets: list[npt.NDArray[np.int64] | None],
+    codes: list[npt.NDArray[Any]],
+    luts: list[npt.NDArray[np.int32] | None],
+    n_rows: int,
     out: npt.NDArray[np.uint8],
     depth: int,
     on: npt.NDArray[Any],
     off: npt.NDArray[Any],
-    is_filled: bool,
     num_threads: int,
 ) -> None: ...
 def multi_hot_count(
@@ -35,3 +46,17 @@ def csr(
     counts: npt.NDArray[np.int64],
     n_features: int,
 ) -> int: ...
+def csr_rows(
+    offsets: list[npt.NDArray[np.int64] | None],
+    codes: list[npt.NDArray[Any]],
+    luts: list[npt.NDArray[np.int32] | None],
+    indices: npt.NDArray[np.int32],
+    indptr: npt.NDArray[np.int64],
+    n_features: int,
+) -> int: ...
+def transpose(
+    indices: npt.NDArray[np.int32],
+    indptr: npt.NDArray[np.int64],
+    rows: npt.NDArray[Any],
+    starts: npt.NDArray[np.int64],
+) -> None: ...

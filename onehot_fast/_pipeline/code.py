@@ -95,7 +95,11 @@ def look_up(
     `features` is the result of `ColumnSchema.features_of` for the column's categories, if known.
     """
     if isinstance(read, RaggedColumn):
-        labels = look_up(schema, read.elements, features)
+        try:
+            labels = look_up(schema, read.elements, features)
+        except TypeError:
+            read.check_labels()
+            raise
         labels.column.offsets, labels.column.codes = read.with_missing(labels.column.codes)
         return labels
     if isinstance(read, Values):

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from onehot_fast._kernels import dispatch
 from onehot_fast._kernels.sparse import GROUP_PARTS
 from onehot_fast._runtime import memory
-from onehot_fast._runtime.registry import library
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Luts: TypeAlias = list[npt.NDArray[np.int32] | None]
@@ -74,18 +73,14 @@ def _csc(
     return indices, indptr
 
 
-def multi_hot_csr(
+def multi_hot_counts(
     offsets: npt.NDArray[np.int64],
     codes: AnyArray,
     lut: npt.NDArray[np.int32] | None,
     n_columns: int,
     data_dtype: npt.DTypeLike,
-    count: bool,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the multi-hot matrix in CSR format.
-
-    The data are ones. If `count` is true, they are how often each column occurs in its row.
-    """
+    """Return ``(data, indices, indptr)`` in CSR format; the data are how often a row has a code."""
     # Clip the size only to allocate memory: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
@@ -93,45 +88,37 @@ def multi_hot_csr(
     indptr = np.empty(len(offsets), np.int64)
     counts = np.empty(room, np.int64)
     total = dispatch.multi_hot_csr(offsets, codes, lut, indices, indptr, counts, n_columns)
-    data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
+    data = counts[:total].astype(data_dtype)
     return data, indices[:total].astype(position, copy=False), indptr.astype(position, copy=False)
 
 
-def merged(
-    parts: Sequence[tuple[AnyArray, AnyArray]],
+def ragged(
+    offsets: Sequence[npt.NDArray[np.int64] | None],
+    codes: Sequence[AnyArray],
+    luts: Luts,
+    n_rows: int,
+    room: int,
     n_columns: int,
     data_dtype: npt.DTypeLike,
     is_csc: bool,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of a matrix from ``(indices, indptr)`` of its parts.
+    """Return ``(data, indices, indptr)`` of a matrix of columns of which some are ragged.
 
-    The parts are CSR matrices of the full width. Their columns do not overlap, and those of a part
-    come before those of the next part.
+    `room` is the number of codes of all rows.
     """
-    indices, indptr = parts[0] if len(parts) == 1 else _joined(parts, n_columns)
+    indices, indptr = np.empty(room, np.int32), np.empty(n_rows + 1, np.int64)
+    total = dispatch.csr_ragged(offsets, codes, luts, indices, indptr, n_columns)
+    indices = indices[:total]
     if is_csc:
-        ones = np.ones(len(indices), np.bool_)
-        csr = library("scipy.sparse", "a csc_array").csr_array(
-            (ones, indices, indptr), shape=(len(indptr) - 1, n_columns)
-        )
-        csc = csr.tocsc()
-        indices, indptr = csc.indices, csc.indptr
-    return _ones(len(indices), data_dtype, 0), indices, indptr
-
-
-def _joined(
-    parts: Sequence[tuple[AnyArray, AnyArray]], n_columns: int
-) -> tuple[AnyArray, AnyArray]:
-    """Return ``(indices, indptr)`` of the rows of all parts, one part after the other."""
-    ends = sum(indptr.astype(np.int64) for _, indptr in parts)
-    assert isinstance(ends, np.ndarray)
-    position = _position_dtype(int(ends[-1]), n_columns)
-    joined, place = np.empty(int(ends[-1]), position), ends[:-1].copy()
-    for indices, indptr in parts:
-        lengths = np.diff(indptr)
-        joined[np.arange(len(indices)) + np.repeat(place - indptr[:-1], lengths)] = indices
-        place += lengths
-    return joined, ends.astype(position)
+        position = _position_dtype(total, n_rows)
+        ends = np.cumsum(dispatch.count(indices, n_columns))
+        by_column = np.concatenate([np.zeros(1, np.int64), ends])
+        rows, starts = np.empty(total, position), by_column[:-1].copy()
+        dispatch.transpose(indices, indptr, rows, starts)
+        return _ones(total, data_dtype, 0), rows, by_column.astype(position, copy=False)
+    position = _position_dtype(total, n_columns)
+    data = _ones(total, data_dtype, 0)
+    return data, indices.astype(position, copy=False), indptr.astype(position, copy=False)
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:

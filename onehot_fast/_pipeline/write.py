@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -68,26 +67,19 @@ def rows(
         return small
     starts = _starts(columns, others)
     shape = _n_rows(columns, n_rows), starts[-1]
-    _check_room(len(columns) + len(others), shape, np.dtype(dtype))
+    _check_room(columns, shape, np.dtype(dtype), len(others))
     _, on_value, off_value = resolve_values(on, off, dtype)
     out, is_zero = memory.allocate(shape, on_value.dtype)
     threads = parallel.resolve(num_threads, out.nbytes)
     values: Any = {"on": on_value, "off": off_value, "num_threads": threads}
-    placed = [*zip(columns, starts, strict=False)]
-    plain = [(column, start) for column, start in placed if column.offsets is None]
-    if len(columns) == 1 and plain and columns[0].lut is None and not others:
+    if _has_ragged(columns):
+        offsets = [column.offsets for column in columns]
+        dispatch.encode_ragged(offsets, *_codes_and_luts(columns, starts), out, **values)
+    elif len(columns) == 1 and columns[0].lut is None and not others:
         dispatch.encode(columns[0].codes, out, shape[1], 1, zeroed=is_zero, **values)
-    elif plain:
-        dispatch.encode_matrix(*_codes_and_luts(plain, shape[1]), out, zeroed=is_zero, **values)
-    is_filled = bool(plain)
-    for column, start in placed:
-        if column.offsets is not None:
-            lut = column.lut_from(start)
-            dispatch.multi_hot(
-                column.offsets, column.codes, lut, out, is_filled=is_filled, **values
-            )
-            is_filled = True
-    for column, start in placed:
+    elif columns:
+        dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, zeroed=is_zero, **values)
+    for column, start in zip(columns, starts, strict=False):
         if column.nan_where_missing:
             out[column.rows_of_nan(), start : start + column.n_features] = np.nan
     for position, numbers in others:
@@ -116,7 +108,7 @@ def block(
         return small
     starts = _starts(columns)
     shape = starts[-1], _n_rows(columns, n_rows)
-    _check_room(len(columns), shape[::-1], np.dtype(dtype))
+    _check_room(columns, shape[::-1], np.dtype(dtype))
     _, on_value, off_value = resolve_values(on, off, dtype)
     out, _ = memory.allocate(shape, on_value.dtype)
     for column, start in zip(columns, starts, strict=False):
@@ -169,30 +161,21 @@ def sparse_parts(
     The matrix has the columns of `others`, but no entries in them.
     """
     starts, n_rows = _starts(columns, others), _n_rows(columns, n_rows)
-    n_codes = sum(len(column.codes) for column in columns)
+    is_ragged = _has_ragged(columns)
+    # A property of each column would take longer than encoding a row.
+    n_codes = sum(c.n_codes for c in columns) if is_ragged else n_rows * len(columns)
     is_csc = SPARSE_CLASSES[form].startswith("csc")
     n_groups, n_positions = (starts[-1], n_rows) if is_csc else (n_rows, starts[-1])
-    _check_sparse_size(n_codes, n_groups, n_positions, dtype)
+    # The kernel for ragged columns fills int64 positions, also if the result has int32.
+    _check_sparse_size(n_codes, n_groups, n_positions, dtype, n_counts=n_rows * is_ragged)
     if not columns:
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
     threads = parallel.resolve(num_threads, 4 * n_codes)
-    placed = [*zip(columns, starts, strict=False)]
-    if all(column.offsets is None for column in columns):
-        codes, luts = _codes_and_luts(placed, starts[-1])
-        return sparse.compressed(codes, luts, starts[-1], dtype, is_csc, threads)
-    parts = []
-    for is_plain, run in groupby(placed, lambda each: each[0].offsets is None):
-        if is_plain:
-            codes, luts = _codes_and_luts([*run], starts[-1])
-            parts.append(sparse.compressed(codes, luts, starts[-1], dtype, False, threads)[1:])
-            continue
-        for column, start in run:
-            assert column.offsets is not None
-            lut, width = column.lut_from(start), starts[-1]
-            parts.append(
-                sparse.multi_hot_csr(column.offsets, column.codes, lut, width, dtype, False)[1:]
-            )
-    return sparse.merged(parts, starts[-1], dtype, is_csc)
+    codes, luts = _codes_and_luts(columns, starts)
+    if is_ragged:
+        offsets = [column.offsets for column in columns]
+        return sparse.ragged(offsets, codes, luts, n_rows, n_codes, starts[-1], dtype, is_csc)
+    return sparse.compressed(codes, luts, starts[-1], dtype, is_csc, threads)
 
 
 def sparse_array(
@@ -296,43 +279,29 @@ def code_matrix(form: str, coded: Coded, num_threads: int | None = None) -> npt.
     return out
 
 
-def multi_hot(
-    offsets: npt.NDArray[np.int64],
-    column: CodedColumn,
-    dtype: npt.DTypeLike,
-    *,
-    counts: bool = False,
-    num_threads: int | None = None,
-) -> AnyArray:
-    """Return the C-contiguous (n_rows, n_features) matrix of rows with several codes each.
-
-    The codes of row ``i`` are ``column.codes[offsets[i]:offsets[i + 1]]``. An element is 1 if the
-    row has the code, or, with `counts`, the number of times that the row has the code.
-    """
-    shape = len(offsets) - 1, column.n_features
-    _, on, off = resolve_values(1, 0, dtype)
-    threads = parallel.resolve(num_threads, check_size(shape, on.dtype))
-    out, is_zero = memory.allocate(shape, on.dtype)
-    if not counts:
-        dispatch.multi_hot(offsets, column.codes, column.lut, out, on, off, threads)
-        return out
+def counts(column: CodedColumn, dtype: npt.DTypeLike) -> AnyArray:
+    """Return the matrix of a ragged column: how often each row has each code."""
+    assert column.offsets is not None
+    shape = column.n_rows, column.n_features
+    check_size(shape, dtype)
+    out, is_zero = memory.allocate(shape, np.dtype(dtype))
     if not is_zero:
         out.fill(0)
-    dispatch.multi_hot_count(offsets, column.codes, column.lut, out)
+    dispatch.multi_hot_count(column.offsets, column.codes, column.lut, out)
     return out
 
 
-def multi_hot_csr(
-    offsets: npt.NDArray[np.int64],
-    column: CodedColumn,
-    dtype: npt.DTypeLike,
-    *,
-    counts: bool = False,
-) -> SparseParts:
-    """Return ``(data, indices, indptr)`` of the matrix of `multi_hot`."""
-    n_codes, width = max(int(offsets[-1]) - int(offsets[0]), 0), column.n_features
-    _check_sparse_size(n_codes, len(offsets) - 1, width, dtype, n_counts=n_codes)
-    return sparse.multi_hot_csr(offsets, column.codes, column.lut, width, dtype, counts)
+def counts_csr(column: CodedColumn, dtype: npt.DTypeLike) -> SparseParts:
+    """Return ``(data, indices, indptr)`` of the matrix of `counts`."""
+    assert column.offsets is not None
+    n_codes, width = column.n_codes, column.n_features
+    _check_sparse_size(n_codes, column.n_rows, width, dtype, n_counts=n_codes)
+    return sparse.multi_hot_counts(column.offsets, column.codes, column.lut, width, dtype)
+
+
+def _has_ragged(columns: Sequence[CodedColumn]) -> bool:
+    """Tell whether the rows of a column have any number of codes."""
+    return any(column.offsets is not None for column in columns)
 
 
 def _small(
@@ -370,17 +339,14 @@ def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
 
 
 def _codes_and_luts(
-    placed: Sequence[tuple[CodedColumn, int]], width: int
+    columns: Sequence[CodedColumn], starts: Sequence[int]
 ) -> tuple[list[AnyArray], list[Lut | None]]:
-    """Return the codes of each column, and a look-up table to positions in the matrix.
-
-    `placed` has each column with its first position, and `width` is the width of the matrix.
-    """
-    if len(placed) == 1 and placed[0][0].n_features == width:
-        return [placed[0][0].codes], [placed[0][0].lut]
+    """Return the codes of each column, and a look-up table to positions in the matrix."""
+    if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_features:
+        return [columns[0].codes], [columns[0].lut]
     codes: list[AnyArray] = []
     luts: list[Lut | None] = []
-    for column, start in placed:
+    for column, start in zip(columns, starts, strict=False):
         if column.lut is None and column.n_features > len(column.codes):
             codes.append(_shifted(column, start))
             luts.append(None)
@@ -415,12 +381,15 @@ def _check_sparse_size(
         check_size((sum(arrays) + 8 * n_counts,), np.uint8)
 
 
-def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+def _check_room(
+    columns: Sequence[CodedColumn], shape: tuple[int, int], dtype: np.dtype[Any], n_others: int = 0
+) -> None:
     """Raise an error that suggests smaller outputs if a dense result exceeds the free memory."""
     try:
         check_size(shape, dtype)
     except MemoryError as error:
-        elements, n_codes = shape[0] * shape[1], shape[0] * n_columns
+        elements = shape[0] * shape[1]
+        n_codes = sum(column.n_codes for column in columns) + shape[0] * n_others
         smaller = {
             "output='csr' or .onehot.to_csr()": sum(_sparse_arrays(n_codes, *shape, dtype)),
             "output='csc' or .onehot.to_csc()": sum(_sparse_arrays(n_codes, *shape[::-1], dtype)),
@@ -445,7 +414,8 @@ class Estimate:
         The shape of the encoded table.
     bytes : dict of str to int
         The sizes of the formats "numpy", "pandas", "arrow", "csr" and "csc". The sparse sizes are
-        upper bounds, because zeros are not stored. "arrow" stores a Boolean as one bit.
+        upper bounds, because zeros are not stored; columns with several labels are assumed to have
+        as many in each row as in `fit`. "arrow" stores a Boolean as one bit.
     """
 
     rows: int

@@ -50,6 +50,14 @@ class CodedColumn:
         """The number of rows."""
         return len(self.codes) if self.offsets is None else len(self.offsets) - 1
 
+    @property
+    def n_codes(self) -> int:
+        """The number of codes of all rows; there may be others before and after them."""
+        if self.offsets is None:
+            return len(self.codes)
+        # Clip it, because only the kernels check the offsets.
+        return min(max(int(self.offsets[-1] - self.offsets[0]), 0), len(self.codes))
+
     @classmethod
     def of_positions(
         cls, codes: AnyArray, positions: AnyIntegers, n_features: int, missing: int = -1
@@ -91,6 +99,8 @@ class CodedColumn:
     def counts(self) -> npt.NDArray[np.int64]:
         """Return the number of rows with each code."""
         n_codes = self.n_features if self.lut is None else len(self.lut) - 1
+        if self.offsets is not None:
+            return dispatch.count_rows(self.offsets, self.codes, None, n_codes)
         return dispatch.count(self.codes, n_codes)
 
     def rows_of_nan(self) -> npt.NDArray[np.intp]:

@@ -355,8 +355,8 @@ def counted(rows: CodedRows) -> ColumnStatistics:
     if isinstance(rows, RaggedColumn):
         # A row that has both 1 and 1.0 has one category.
         lut = None if positions is None else lut_of(positions)
-        counts = dispatch.count_rows(rows.offsets, column.codes, lut, len(categories))
-        return ColumnStatistics(categories, counts, is_ragged=True)
+        n_rows = dispatch.count_rows(rows.offsets, column.codes, lut, len(categories))
+        return ColumnStatistics(categories, n_rows, is_ragged=True)
     counts = column.counts
     if counts is None:
         counts = dispatch.count(column.codes, column.n_categories)

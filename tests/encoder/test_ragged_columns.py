@@ -175,6 +175,15 @@ def test_the_kinds_of_rows():
             Encoder().fit({"g": rows})
 
 
+@pytest.mark.parametrize("label", [["b"], {"b": 1}, {"b"}], ids=str)
+def test_a_label_is_a_single_value(label):
+    """The error names the row, and not the position among all labels."""
+    rows = [["a", "a"], None, ["a", label]]
+    for work in (Encoder().fit, Encoder().fit({"g": [["a"]]}).transform):
+        with pytest.raises(TypeError, match=f"column 'g': row 2: .*{type(label).__name__}"):
+            work({"g": rows})
+
+
 def test_lists_of_numbers_must_be_named():
     table = {"plan": ["x", "y"], "e": [[0.5, 1.0], [2.0, 0.5]]}
 
@@ -269,3 +278,72 @@ def test_many_rows_and_threads(n_threads):
     for form in ("numpy", "csr", "csc"):
         encoded = encoder.transform({"g": rows}, form, num_threads=n_threads)
         assert (dense(encoded) == expected).all()
+
+
+@pytest.mark.parametrize("form", ["numpy", "csr", "csc"])
+@pytest.mark.parametrize("sep", [None, "|"])
+def test_tables_without_rows_or_labels(form, sep):
+    """Also a column that had no label in fit."""
+    label = ["a", "b"] if sep is None else "a|b"
+    empty = [] if sep is None else ""
+    encoder = Encoder(["g"], sep=sep, dtype=int).fit({"g": [label, None]})
+    without = Encoder(["g"], sep=sep, handle_unknown="indicator", dtype=int).fit({"g": [empty]})
+
+    for rows in ([], [empty], [None], [empty, None, empty]):
+        assert dense(encoder.transform({"g": rows}, form)).tolist() == [[0, 0]] * len(rows)
+    assert dense(encoder.transform({"g": [label]}, form)).tolist() == [[1, 1]]
+    assert dense(without.transform({"g": [label, empty]}, form)).tolist() == [[1], [0]]
+    assert without.get_feature_names_out().tolist() == ["g_(unknown)"]
+
+
+def test_a_table_without_rows_is_a_warning_in_fit():
+    with pytest.warns(UserWarning, match="without rows"):
+        encoder = Encoder(["g"], sep="|").fit({"g": []})
+
+    assert encoder.n_features == 0
+
+
+def test_records_have_lists_and_texts():
+    records = [{"p": "x", "g": ["a"], "t": "u v"}, {"p": "y", "g": None, "t": ""}]
+    encoder = Encoder(sep={"t": " "}, dtype=int).fit(records)
+
+    assert encoder.get_feature_names_out().tolist() == ["p_x", "p_y", "g_a", "t_u", "t_v"]
+    assert encoder.transform(records).tolist() == [[1, 0, 1, 1, 1], [0, 1, 0, 0, 0]]
+    assert Encoder(sep=" ").fit({"t": "u v"}).n_features == 2  # one record of scalars
+
+
+def test_declared_labels_keep_their_order():
+    """Also those that no row has; labels that are not declared follow handle_unknown."""
+    encoder = Encoder(categories={"g": ["b", "no", "a"]}, handle_unknown="ignore", dtype=int)
+    encoder.fit({"g": [["a", "z"], ["b"]]})
+
+    assert encoder.get_feature_names_out().tolist() == ["g_b", "g_no", "g_a"]
+    assert encoder.features["count"].tolist() == [1, 0, 1]
+    with pytest.raises(ValueError, match=r"column 'g', row 1: 'z' is unknown"):
+        Encoder(categories={"g": ["a"]}).fit({"g": [["a"], ["a", "z"]]})
+
+
+def test_an_encoder_is_changed_and_estimated_like_any_other():
+    """Features of new options need no new fit; a sparse size follows the labels of a row in fit."""
+    table = {"g": [["a", "b"], ["a", "c", "a"]]}
+    encoder = Encoder(dtype="uint8").fit(table)
+
+    encoder.set_params(min_frequency=2, prefix="tag")
+
+    assert encoder.get_feature_names_out().tolist() == ["tag_a", "tag_(infrequent)"]
+    assert encoder.transform(table).tolist() == [[1, 1], [1, 1]]
+    assert encoder.infrequent_categories["g"].tolist() == ["b", "c"]
+    # Two labels in each row: a byte and a position of four bytes each, and the start of each row.
+    assert encoder.estimate(100).bytes["csr"] == 200 * (1 + 4) + 101 * 4
+    with pytest.raises(ValueError, match="not fitted"):
+        encoder.set_params(sep="|").transform(table)
+
+
+def test_unknown_labels_warn_once_with_their_rows():
+    encoder = Encoder(handle_unknown="warn", dtype=int).fit({"g": [["a"]]})
+
+    with pytest.warns(UserWarning, match=r"'g': 'z' \(2 rows\)") as caught:
+        encoded = encoder.transform({"g": [["z", "a", "z"], None, ["z"]]})
+
+    assert len(caught) == 1
+    assert encoded.tolist() == [[1], [0], [0]]

@@ -146,6 +146,15 @@ def test_labels_of_other_types(make):
         Encoder(["g"]).fit(make({"g": [[["a"]], [["b"]]]}))
 
 
+def test_the_missing_values_of_pandas_are_missing_rows_and_labels():
+    column = pd.Series([["a", pd.NA], pd.NA, ["b", None]], dtype=object)
+
+    encoder = Encoder(["g"], handle_missing="indicator", dtype=int).fit({"g": column})
+
+    assert encoder.get_feature_names_out().tolist() == ["g_a", "g_b", "g_(missing)"]
+    assert encoder.transform({"g": column}).tolist() == [[1, 0, 1], [0, 0, 1], [0, 1, 1]]
+
+
 def test_an_enum_in_a_list_declares_the_labels():
     """In its order, with the labels that no row has."""
     column = pl.Series("g", [["c"], None], pl.List(pl.Enum(["c", "a", "b"])))

@@ -234,7 +234,7 @@ def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
     def results():
         for is_csc in (False, True):
             yield sparse.compressed(codes, tables, 2 * depth, np.int8, is_csc, num_threads)
-        yield sparse.multi_hot_csr(offsets, codes[1], None, depth, np.int8, count=True)
+        yield sparse.multi_hot_counts(offsets, codes[1], None, depth, np.int8)
 
     expected = list(results())
     monkeypatch.setattr(sparse, "_position_dtype", lambda *_: np.dtype(np.int64))
