@@ -13,6 +13,7 @@ from onehot_fast._arguments.arraylikes import (
     is_array_like,
     is_container,
     items_of,
+    shape_of,
     unwrapped,
 )
 from onehot_fast._arguments.indices import as_contiguous, int64_or_uint64
@@ -161,7 +162,7 @@ def without_mask(image: Any, name: str) -> Any:
 
 def palette_of(value: Any) -> AnyArray | None:
     """Return the colours of a two-dimensional container of numbers, or None for other values."""
-    if is_array_like(value) and len(getattr(value, "shape", ())) == 2:
+    if is_array_like(value) and len(shape_of(value)) == 2:
         array = as_array(value, "categories")
         if not is_numeric(array.dtype):
             raise TypeError(
