@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeV
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.arraylikes import as_scalar
+from onehot_fast._arguments.arraylikes import as_array, as_scalar
 from onehot_fast._arguments.checks import columns_only, max_positional
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._arguments.messages import did_you_mean, number_of, shown, with_article
@@ -749,6 +749,8 @@ class Encoder(SklearnMixin):
             encoded = encoded.to_csc()
         is_array = isinstance(encoded, np.ndarray) and encoded.dtype.names is None
         if is_array or hasattr(encoded, "tocsc"):
+            if is_array:
+                as_array(encoded, "encoded")  # rejects a masked array
             return decode.decode_matrix(schema, encoded, substitutes)
         table = read_table(encoded)
         if decode.holds_categories(schema, table.names):

@@ -221,8 +221,8 @@ def read_table(table: Any) -> Table:
         a list of records, one for each row; a mapping whose values are all scalars is one record.
         If a record lacks a key, its value is missing, and `Table.check_complete` raises an error.
         The columns of a plain array of shape (n_rows, n_columns) are named "x0", "x1", ...; an
-        array of shape (n_rows,) and a bare `Column` are one column, "x0". Objects with
-        ``__array__`` are converted to arrays.
+        array of shape (n_rows,) and a bare `Column` are one column, "x0". Masked values of an
+        array are missing. Objects with ``__array__`` are converted to arrays.
 
     Returns
     -------
@@ -266,8 +266,10 @@ def read_table(table: Any) -> Table:
         return _records_table(table)
     if isinstance(table, Column):
         return ArrayTable(["x0"], [table], table, has_names=False)
+    if isinstance(table, np.ma.MaskedArray):  # its columns have masks, too
+        return _ndarray_table(table)
     if hasattr(table, "__array__"):
-        return _ndarray_table(np.asarray(table))
+        return _ndarray_table(as_array(table, "the table"))
     hint = ""
     if isinstance(table, list):
         hint = " (pass np.array(rows, object), or a list of dicts that is not empty)"

@@ -93,6 +93,9 @@ def as_table(table: Any) -> pa.Table:
     if type(table).__module__ == "pyarrow._dataset":
         reader = "scanner" if hasattr(table, "to_reader") else "dataset.scanner()"
         raise TypeError(f"{with_article(table)} is not a table: pass {reader}.to_reader()")
+    is_relation = type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb")
+    if is_relation:
+        _check_relation(table)
     lists: dict[int, list[int | None] | None] = {}
     if reader_of(table) == "polars":
         table, lists = integration("polars").exportable(table)
@@ -109,13 +112,22 @@ def as_table(table: Any) -> pa.Table:
     whole = pa.Table.from_batches(batches, schema)
     for i, items in lists.items():
         whole = whole.set_column(i, schema.names[i], _of_list(items, whole.num_rows))
-    is_relation = type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb")
     return _with_enums(whole, table) if is_relation else whole
 
 
 def _of_list(items: list[int | None] | None, n_rows: int) -> pa.Array:
     """Return integers of 128 bits as decimals; nulls if there are no items."""
     return pa.nulls(n_rows) if items is None else pa.array(items, WIDE_INTEGER)
+
+
+def _check_relation(relation: Any) -> None:
+    """Raise an error for a column of a DuckDB relation whose values its export makes equal."""
+    for name, kind in zip(relation.columns, relation.types, strict=True):
+        if str(kind.id) == "time with time zone":  # exported as times without offsets
+            raise TypeError(
+                f"column {name!r} has the DuckDB type {kind}, for which Arrow has no type: pass"
+                f""" relation.project('* REPLACE ("{name}"::VARCHAR AS "{name}")')"""
+            )
 
 
 def _with_enums(table: pa.Table, relation: Any) -> pa.Table:

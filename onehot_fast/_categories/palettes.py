@@ -14,6 +14,7 @@ from onehot_fast._arguments.arraylikes import (
     is_array_like,
     is_container,
     items_of,
+    shape_of,
     unwrapped,
 )
 from onehot_fast._arguments.indices import as_contiguous, int64_or_uint64
@@ -187,7 +188,7 @@ def numbers_of(flat: Any, name: str) -> AnyArray:
 
 def palette_of(value: Any) -> AnyArray | None:
     """Return the colours of a two-dimensional container of numbers, or None for other values."""
-    if is_array_like(value) and len(getattr(value, "shape", ())) > 1:
+    if is_array_like(value) and len(shape_of(value)) > 1:
         return _checked(_palette_array(value))
     if not isinstance(value, list | tuple) or not any(map(_is_row, value)):
         return None

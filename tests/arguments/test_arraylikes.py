@@ -359,6 +359,37 @@ def test_other_objects_are_rejected(given):
             call()
 
 
+# Tensors without a form in NumPy, and the remedy that the error must name.
+NO_ARRAYS = {
+    "nested": (lambda torch: torch.nested.nested_tensor([torch.ones(2)]), "unbind"),
+    "jagged": (
+        lambda torch: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged), "unbind"
+    ),
+    "sparse": (lambda torch: torch.ones(2).to_sparse(), "to_dense"),
+    "with a gradient": (lambda torch: torch.ones(2, requires_grad=True), "detach"),
+    "with a negative bit": (lambda torch: torch._neg_view(torch.ones(2)), "resolve_neg"),
+    "without memory": (lambda torch: torch.ones(2, device="meta"), "CPU"),
+    "bfloat16": (lambda torch: torch.ones(2, dtype=torch.bfloat16), "tensor.float"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*nested tensors:UserWarning")
+@pytest.mark.parametrize(("make", "remedy"), NO_ARRAYS.values(), ids=NO_ARRAYS)
+def test_tensors_without_a_numpy_form_are_rejected(make, remedy):
+    """The error names the argument, and what to call."""
+    tensor = make(pytest.importorskip("torch"))
+    for call, name in (
+        (lambda: one_hot(tensor, 3), "indices"),
+        (lambda: one_hot([1], categories=tensor), "categories"),
+        (lambda: multi_hot(tensor, 3), "rows"),
+        (lambda: onehot_fast.decode(tensor), "tensor"),
+        (lambda: Encoder(["c"]).fit({"c": tensor}), "column 'c'"),
+        (lambda: Encoder().fit(tensor), "table"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=rf"{name}.*{remedy}"):
+            call()
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -313,6 +313,34 @@ def test_inverse_where_missing_values_are_nan(form):
         encoder.inverse_transform(encoded)
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.ma.array([["a", "x"], ["b", "y"], ["a", "x"]], mask=[[0, 0], [1, 0], [0, 1]]),
+        np.ma.array(
+            [("a", "x"), ("b", "y"), ("a", "x")],
+            dtype=[("x0", "U1"), ("x1", "U1")],
+            mask=[(0, 0), (1, 0), (0, 1)],
+        ),
+    ],
+    ids=["plain", "structured"],
+)
+def test_masked_cells_of_a_table_are_missing(table):
+    columns = {"x0": ["a", None, "a"], "x1": ["x", "y", None]}
+    encoder = Encoder().fit(table)
+
+    expected = Encoder().fit(columns).transform(columns, "numpy")
+    np.testing.assert_array_equal(encoder.transform(table, "numpy"), expected)
+    np.testing.assert_array_equal(encoder.transform(table[1:2], "numpy"), expected[1:2])
+    assert encoder.get_feature_names_out().tolist() == ["x0_a", "x1_x", "x1_y"]
+
+
+def test_inverse_rejects_a_masked_matrix():
+    encoder = Encoder().fit({"c": ["a", "b"]})
+    with pytest.raises(TypeError, match="encoded must not be a masked array"):
+        encoder.inverse_transform(np.ma.array([[1, 0]], mask=[[0, 1]]))
+
+
 def test_inverse_rejects_strings():
     with pytest.raises(TypeError, match="encoded must hold Booleans or numbers, got dtype <U1"):
         Encoder().fit({"p": ["a"]}).inverse_transform(np.array([["x"]]))

@@ -382,6 +382,20 @@ def test_get_dummies_keeps_the_order_of_a_dictionary():
     assert dummies.columns.tolist() == ["n", *(f"size_{value}" for value in known)]
 
 
+def test_times_with_offsets_of_a_relation_are_rejected():
+    """DuckDB exports them without their offsets, which makes different values equal."""
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql(
+        "SELECT ('10:00:00' || o)::TIMETZ AS t FROM (VALUES ('+01'), ('+02')) v(o)"
+    )
+
+    with pytest.raises(TypeError, match=r"column 't'.*TIME WITH TIME ZONE.*REPLACE"):
+        Encoder(["t"]).fit(relation)
+
+    as_text = relation.project('* REPLACE ("t"::VARCHAR AS "t")')
+    assert Encoder().fit(as_text).transform(as_text, "numpy").tolist() == [[1, 0], [0, 1]]
+
+
 @pytest.mark.parametrize("n_rows", [0, 6])
 def test_the_enum_of_a_relation(n_rows):
     """Also without rows, and beside other columns; a struct that contains one passes through."""
