@@ -325,6 +325,8 @@ def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
 
 def _is_scalar(value: Any) -> bool:
     """Tell whether a value of a mapping is one value rather than a column."""
+    if isinstance(value, list | tuple):  # which have no protocol to look for
+        return False
     if isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0:
         return True
     if reader_of(value) is not None and is_container(value):

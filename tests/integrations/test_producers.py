@@ -296,7 +296,7 @@ def decoded_values(frame: Any) -> list[Any]:
 
 
 @of_every_producer
-def test_features_and_codes(group, name):
+def test_features_and_codes_do_not_depend_on_the_producer(group, name):
     """The names, the order and the unused category, by every option that depends on the order."""
     produce = PRODUCERS[group][name]
     for options in OPTIONS:
@@ -311,7 +311,7 @@ def test_features_and_codes(group, name):
 
 
 @of_every_producer
-def test_learning_in_parts(group, name):
+def test_parts_of_several_producers_are_learned(group, name):
     """`partial_fit` and `merge` of a producer with the others of its group."""
     produce = PRODUCERS[group][name]
     whole = Encoder(["size"]).fit(mapping(group))
@@ -322,7 +322,7 @@ def test_learning_in_parts(group, name):
 
 
 @of_every_producer
-def test_decoded_values(group, name):
+def test_decoded_values_do_not_depend_on_the_producer(group, name):
     produce = PRODUCERS[group][name]
     encoder = Encoder(["size"], remainder="drop").fit(produce())
     if "nanoarrow" in name or name in ("PyCapsule", "pyarrow reader"):
@@ -397,7 +397,7 @@ def test_times_with_offsets_of_a_relation_are_rejected():
 
 
 @pytest.mark.parametrize("n_rows", [0, 6])
-def test_the_enum_of_a_relation(n_rows):
+def test_a_relation_gives_its_enum(n_rows):
     """Also without rows, and beside other columns; a struct that contains one passes through."""
     pytest.importorskip("duckdb")
     relation = duckdb_relation("size").limit(n_rows).project("n, size, {'inner': size} AS s")

@@ -68,7 +68,7 @@ def flights(year):
     return year.iloc[::400]
 
 
-def test_loads_all_flights_with_their_missing_values(year):
+def test_all_flights_are_loaded_with_their_missing_values(year):
     assert len(year) == 336_776
     assert year["tailnum"].isna().sum() == 2512
     assert year[["carrier", "origin", "dest", "tailnum"]].nunique().tolist() == [16, 3, 105, 4043]

@@ -62,7 +62,7 @@ def test_only_integers_from_one_are_accepted(asked, error, message):
         onehot_fast.one_hot([0], 1, num_threads=asked)
 
 
-def test_more_threads_than_any_system_has():
+def test_more_threads_than_any_system_has_are_limited():
     """An absurd number ends neither in a crash nor in an error: there is not that much work."""
     program = """
         import numpy as np, onehot_fast
@@ -118,7 +118,7 @@ def test_busy_processors_are_left_alone(load, expected, machine):
     assert parallel.resolve(None, LARGE) == expected
 
 
-def test_no_stall_at_the_start():
+def test_a_new_process_has_no_stall():
     """A process that has run nothing has no team to wait for."""
     program = """
         from onehot_fast._runtime import team
@@ -130,7 +130,7 @@ def test_no_stall_at_the_start():
 
 @needs_openmp
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_omp_num_threads(n_threads):
+def test_omp_num_threads_limits_the_default(n_threads):
     """``OMP_NUM_THREADS`` bounds the default, as the affinity and the processors do."""
     most = int(run(AVAILABLE, OMP_NUM_THREADS="999"))
 
@@ -139,7 +139,7 @@ def test_omp_num_threads(n_threads):
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
-def test_affinity():
+def test_the_affinity_limits_the_default():
     bind = "import os, onehot_fast; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
     without = "del os.sched_getaffinity; os.cpu_count = lambda: 1\n"
 
@@ -147,7 +147,7 @@ def test_affinity():
 
 
 @needs_openmp
-def test_threadpoolctl():
+def test_threadpoolctl_limits_the_default():
     """A limit that threadpoolctl sets holds, and ends."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
     before = parallel.available()
@@ -160,7 +160,7 @@ def test_threadpoolctl():
 
 @needs_openmp
 @pytest.mark.skipif(sys.platform != "linux", reason="the library has another name elsewhere")
-def test_inside_a_parallel_region():
+def test_a_call_inside_a_parallel_region_uses_one_thread():
     """In a parallel region of the same OpenMP (a wheel has its own) a call takes one thread."""
     from onehot_fast._runtime import team
 
@@ -173,7 +173,7 @@ def test_inside_a_parallel_region():
 
 
 @pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
-def test_each_item_is_worked_on_in_order(n_bytes):
+def test_results_have_the_order_of_the_items(n_bytes):
     """The error is that of the first item."""
     squares = parallel.parallel_map(lambda item: item * item, range(50), n_bytes)
 
