@@ -488,8 +488,11 @@ def decode(
     -------
     ndarray
         The class indices as int64, in the shape of the tensor without `axis`. With `categories`,
-        their elements in their dtype (object if NumPy has none for them); the channels of colours
-        are the last axis.
+        their elements, of the dtype of an array or of a column of numbers. Elements of a list are
+        int64, bool, float64 or complex128 if all have this Python type and fit it, datetime64,
+        float32 or another dtype if all are NumPy scalars of it (int64 for integers of any size),
+        and otherwise object: text, bytes, dates, several types, and None among others. Colours are
+        bool, int64, uint64 or float64; their channels are the last axis.
 
     Raises
     ------

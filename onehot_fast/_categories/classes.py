@@ -328,10 +328,16 @@ def _values_of(source: Any, items: list[Any]) -> AnyArray:
         source = np.asarray(source)
     if isinstance(source, np.ma.MaskedArray):  # no dtype of NumPy has a masked element
         return as_objects(items)
-    dtype = getattr(source, "dtype", None)
-    if isinstance(dtype, np.dtype) or (is_array_like(source) and reader_of(source) is None):
+    is_column = reader_of(source) is not None
+    if isinstance(getattr(source, "dtype", None), np.dtype) or (
+        is_array_like(source) and not is_column
+    ):
         array = as_array(source, "categories")
         return array.astype(native(array.dtype))
+    if is_column:
+        numbers = Elements.read(source, "categories").flat
+        if isinstance(numbers, np.ndarray):
+            return numbers.astype(native(numbers.dtype))
     return array_of_scalars(items)
 
 

@@ -389,6 +389,60 @@ def test_decode_with_a_default():
         decode(planes.T, categories=texts)
 
 
+DAY = np.datetime64("2020-01-01")
+DTYPES_OF_LISTS = [
+    ([7, 8], "i8"),
+    ([-(2**63), 2**63 - 1], "i8"),
+    ([0, 2**63], "O"),
+    ([True, False], "?"),
+    ([0.5, 1.0], "f8"),
+    ([1, 0.5], "O"),
+    ([1, True + 1], "i8"),
+    ([0, True], "O"),
+    ([1j, 2j], "c16"),
+    (["a", "b"], "O"),
+    ([b"a", b"b"], "O"),
+    ([1, "a"], "O"),
+    ([1, None], "O"),
+    ([0.5, math.nan], "f8"),
+    ([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], "O"),
+    ([Decimal(1), Decimal(2)], "O"),
+    ([DAY, DAY + 1], "M8[D]"),
+    ([DAY, np.datetime64("2020-01-02", "s")], "M8[s]"),
+    ([np.timedelta64(1, "s"), np.timedelta64(2, "s")], "m8[s]"),
+    ([np.float32(1), np.float32(2)], "f4"),
+    ([np.int8(1), np.int8(2)], "i8"),
+    ([np.float32(1), np.float64(2)], "O"),
+    (range(2), "i8"),
+    ([(1, 2), (3, 4)], "i8"),
+    ([(0, 2**63), (3, 4)], "u8"),
+    ([(1, 0.5), (3, 4)], "f8"),
+    ([(True, False), (False, False)], "?"),
+]
+
+
+@pytest.mark.parametrize(("categories", "dtype"), DTYPES_OF_LISTS, ids=str)
+def test_decode_gives_lists_a_dtype(categories, dtype):
+    """Elements of one type have its dtype, and elements of other lists are objects, unchanged."""
+    expected = np.empty(len(categories), object)
+    expected[:] = categories
+    if isinstance(categories[0], tuple) or dtype != "O":
+        expected = np.array(list(categories), dtype)
+    found = decode(np.eye(2), categories=categories)
+    oracle.assert_same(found, expected)
+    oracle.assert_same(decode(np.eye(2)[::-1], 0, categories=categories), expected[::-1])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32", "bool"])
+def test_decode_keeps_the_dtype_of_columns(dtype):
+    """Numbers of a column come back in its dtype, like those of an array."""
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    expected = np.array([1, 0], dtype)
+    for categories in (pandas.Series(expected), polars.Series(expected), pyarrow.array(expected)):
+        oracle.assert_same(decode(np.eye(2), categories=categories), expected)
+
+
 def test_decode_names_the_largest_score():
     scores = [[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]]
     names = np.array(["cat", "dog", "fox"])
