@@ -74,6 +74,7 @@ class Scalars:
 
     def __init__(self, items: Sequence[Any], values: AnyArray, ignored: Sequence[Any] = ()) -> None:
         self.values = values
+        self.ignored = [None if is_missing(item) else item for item in ignored]
         missing = check_distinct(items, "categories", hint=DISTINCT_HINT)
         present = [item for i, item in enumerate(items) if i != missing]
         places = [i for i in range(len(items)) if i != missing]
@@ -81,8 +82,8 @@ class Scalars:
         position_of: dict[Hashable, int] = {}
         if ignored:
             position_of = {its_key: i for i, its_key in enumerate(keys(present))}
-        for item in ignored:
-            if is_missing(item):
+        for item in self.ignored:
+            if item is None:
                 self._missing = LEFT_OUT
                 continue
             position = position_of.setdefault(key(plain(item)), len(present))
