@@ -141,7 +141,9 @@ def one_hot(
         ``s / num_classes`` instead of 0. `dtype` must be float16, bfloat16, float32 or float64.
     out : Tensor, optional
         The tensor to write the result into. It must have the shape, dtype and device of the
-        result, and may have any strides.
+        result, and may have any strides. It is unchanged after an error of a check on the CPU,
+        unless an element is no category: its content is then undefined, as it is after a failed
+        assertion of a device.
 
     Returns
     -------

@@ -255,7 +255,14 @@ def read_classes(categories: Any, ignore_index: Any = None) -> Scalars | Palette
             raise TypeError(
                 f"categories[{i}] must be a scalar, or all categories colors, got {shown(item)}"
             )
-    return Scalars(items, _values_of(value, items), ignored_elements(ignore_index))
+    ignored = ignored_elements(ignore_index)
+    for item in ignored:
+        if isinstance(item, tuple | list | np.ndarray):
+            raise TypeError(
+                f"ignore_index must be one or several scalars like categories, got {shown(item)};"
+                " for a color, pass categories as colors"
+            )
+    return Scalars(items, _values_of(value, items), ignored)
 
 
 def sequence_of_classes(categories: Any) -> Any:
