@@ -142,7 +142,9 @@ def one_hot(
         ``s / num_classes`` instead of 0. `dtype` must be float16, bfloat16, float32 or float64.
     out : Tensor, optional
         The tensor to write the result into. It must have the shape, dtype and device of the
-        result, and may have any strides.
+        result, and may have any strides. It is unchanged after an error of a check on the CPU,
+        unless an element is no category: its content is then undefined, as it is after a failed
+        assertion of a device.
 
     Returns
     -------
@@ -304,14 +306,12 @@ def _one_hot_of_elements(
             handle_unknown=handle_unknown,
             ignore_index=ignore_index,
         )
-    values, n_classes, places = _elements_like(categories, tensor, "categories")
+    values, n_classes, places = _categories_like(categories, tensor)
     if values.ndim > 1 and tensor.shape[-1:] != values.shape[1:]:
         raise wrong_channels(tuple(map(int, tensor.shape)), int(values.shape[1]), "tensor")
     ignored = None
     if ignore_index is not None:
-        n_channels = values.shape[1] if values.ndim > 1 else None
-        several = _several_ignored(ignore_index, n_channels)
-        ignored = _elements_like(several, tensor, "ignore_index")[0]
+        ignored = _ignored_like(ignore_index, tensor, values.shape[1] if values.ndim > 1 else 0)
     labels = labels_of_elements(tensor, values, ignored, strict=handle_unknown == "error")
     if places is not None:  # some categories cannot occur in this dtype
         labels = torch.where(labels < 0, labels, places[labels.clamp(min=0)])
@@ -327,87 +327,111 @@ def _one_hot_of_elements(
     )
 
 
-def _several_ignored(ignore_index: Any, n_channels: int | None) -> Any:
-    """Return one or several elements to leave out as several; None, a missing one, becomes NaN."""
-    if isinstance(ignore_index, torch.Tensor):
-        is_one = ignore_index.ndim < (1 if n_channels is None else 2)
-        return ignore_index.unsqueeze(0) if is_one else ignore_index
-    several = [*ignore_index] if _has_items(ignore_index) else [ignore_index]
-    if n_channels is None:
-        return several
-    several = [*map(_nan_if_missing, several)]
-    if not any(map(_has_items, several)) and not all(item != item for item in several):
-        return [several]
-    return [item if _has_items(item) else [item] * n_channels for item in several]
-
-
-def _nan_if_missing(item: Any) -> Any:
-    """Return NaN for a missing scalar, and any other item unchanged."""
-    return math.nan if item is None or item is np.ma.masked else item
-
-
-def _has_items(value: Any) -> bool:
-    """Tell whether a value is a container; `torch.compile` can trace this for Python objects."""
-    if isinstance(value, list | tuple | set | frozenset):
-        return True
-    if value is None or isinstance(value, int | float | torch.SymInt | torch.SymFloat):
-        return False
-    return is_container(value)
-
-
-def _elements_like(
-    source: Any, tensor: torch.Tensor, name: str
+def _categories_like(
+    categories: Any, tensor: torch.Tensor
 ) -> tuple[torch.Tensor, int, torch.Tensor | None]:
-    """Return the elements that the dtype of a tensor can hold, on its device.
+    """Return the categories that the dtype of a tensor can hold, on its device.
 
-    Also return the number of all elements and, if some are left out, the positions of the others.
+    Also return the number of all categories and, if some are left out, the positions of the others.
     """
-    source = _from_device(source)
-    if isinstance(source, torch.Tensor) and (
-        source.device.type != "cpu" or torch.compiler.is_compiling()
-    ):
-        if source.dtype != tensor.dtype or source.device != tensor.device:
-            raise TypeError(
-                f"{name} must have the dtype and the device of tensor, got {source.dtype} on"
-                f" {source.device}: pass {name}.to(tensor)"
-            )
-        return source, len(source), None
-    if not torch.compiler.is_compiling() and name == "categories":
-        read_classes(in_numpy(source))  # checks them
-    items = source.tolist() if isinstance(source, torch.Tensor) else list(source)
-    items = [*map(_nan_if_missing, items)]
-    is_palette = any(map(_has_items, items))
-    rows = [list(item) if is_palette else [item] for item in items]
-    kept = _fitting(rows, tensor.dtype)
-    values = torch.tensor(
-        [rows[i] if is_palette else rows[i][0] for i in kept],
-        dtype=tensor.dtype,
-        device=tensor.device,
-    )
-    if is_palette and not kept:
-        values = values.reshape(0, len(rows[0]))
+    values = _if_on_device(categories, tensor, "categories")
+    if values is not None:
+        return values, len(values), None
+    rows, n_channels = _rows_of_categories(in_numpy(categories))
+    values, kept = _as_elements(rows, n_channels, tensor)
     is_complete = len(kept) == len(rows)
     places = None if is_complete else torch.tensor(kept or [-1], device=tensor.device)
     return values, len(rows), places
 
 
-def _fitting(rows: list[list[Any]], dtype: torch.dtype) -> list[int]:
-    """Return the positions of the rows whose numbers a dtype can hold; it is not traced."""
-    return [i for i, row in enumerate(rows) if all(_fits(number, dtype) for number in row)]
+def _ignored_like(ignore_index: Any, tensor: torch.Tensor, n_channels: int) -> torch.Tensor:
+    """Return the elements to leave out that the dtype of a tensor can hold, on its device."""
+    values = _if_on_device(ignore_index, tensor, "ignore_index")
+    if values is not None:
+        return values.unsqueeze(0) if values.ndim < (2 if n_channels else 1) else values
+    return _as_elements(_rows_of_ignored(in_numpy(ignore_index), n_channels), n_channels, tensor)[0]
 
 
-# What `torch.compiler.assume_constant_result` sets. That function imports the compiler, which takes
-# seconds, and most programs do not need it.
-_fitting._dynamo_marked_constant = True  # type: ignore[attr-defined]
+def _if_on_device(source: Any, tensor: torch.Tensor, name: str) -> torch.Tensor | None:
+    """Return elements in a tensor that cannot be read without a synchronisation, else None."""
+    source = _from_device(source)
+    if not isinstance(source, torch.Tensor) or (
+        source.device.type == "cpu" and not torch.compiler.is_compiling()
+    ):
+        return None
+    if source.dtype != tensor.dtype or source.device != tensor.device:
+        raise TypeError(
+            f"{name} must have the dtype and the device of tensor, got {source.dtype} on"
+            f" {source.device}: pass {name}.to(tensor)"
+        )
+    return source
+
+
+def _as_elements(
+    rows: list[list[Any]], n_channels: int, tensor: torch.Tensor
+) -> tuple[torch.Tensor, list[int]]:
+    """Return the rows that the dtype of a tensor can hold as elements, and their positions."""
+    kept, fitting = _fitting(rows, tensor.dtype)
+    items = fitting if n_channels else [row[0] for row in fitting]
+    values = torch.tensor(items, dtype=tensor.dtype, device=tensor.device)
+    return (values.reshape(-1, n_channels) if n_channels else values), kept
+
+
+def _rows_of_categories(categories: Any) -> tuple[list[list[Any]], int]:
+    """Return each category as a row of numbers, and the number of channels, 0 if no colors."""
+    values = read_classes(categories).values
+    if values.ndim > 1:
+        return values.tolist(), values.shape[1]
+    return [[math.nan if value is None else value] for value in values.tolist()], 0
+
+
+def _rows_of_ignored(ignore_index: Any, n_channels: int) -> list[list[Any]]:
+    """Return each element to leave out as a row of numbers, and NaN for missing elements."""
+    classes = read_classes(np.empty((0, n_channels)) if n_channels else [], ignore_index)
+    missing = [math.nan] * max(n_channels, 1)
+    rows = [
+        missing if each is None else [*each] if n_channels else [each] for each in classes.ignored
+    ]
+    return rows
+
+
+def _fitting(rows: list[list[Any]], dtype: torch.dtype) -> tuple[list[int], list[list[Any]]]:
+    """Return the positions of the rows whose numbers a dtype can hold, and these numbers."""
+    kept = [i for i, row in enumerate(rows) if all(_fits(number, dtype) for number in row)]
+    is_whole = not dtype.is_floating_point
+    return kept, [[int(number) if is_whole else number for number in rows[i]] for i in kept]
+
+
+def _numbers_of(categories: Any) -> tuple[list[Any], torch.dtype]:
+    """Return the categories as a list of numbers or rows, and the dtype that holds them exactly."""
+    values = read_classes(categories).values
+    own = getattr(torch, values.dtype.name, None)
+    if isinstance(own, torch.dtype) and not own.is_complex:
+        return values.tolist(), own
+    numbers = values.tolist()
+    for dtype in (torch.int64, torch.uint64, torch.float64):
+        kept, fitting = _fitting([[number] for number in numbers], dtype)
+        if len(kept) == len(numbers):
+            return [row[0] for row in fitting], dtype
+    raise TypeError(f"categories must be numbers that one dtype can hold, got {shown(categories)}")
+
+
+# `torch.compile` calls these functions with the constants of the graph, and does not trace them.
+# `torch.compiler.assume_constant_result` sets the same attribute, but imports the compiler, which
+# takes seconds.
+for _function in (_rows_of_categories, _rows_of_ignored, _fitting, _numbers_of):
+    vars(_function)["_dynamo_marked_constant"] = True
 
 
 def _fits(number: Any, dtype: torch.dtype) -> bool:
-    """Tell whether a dtype has an element that equals a number; NaN equals NaN."""
+    """Tell whether a real dtype has an element that equals a number; NaN equals NaN."""
     if not isinstance(number, int | float | np.number | np.bool_):
         return False
     try:
-        element = torch.tensor(number, dtype=dtype).item()
-    except (RuntimeError, OverflowError, ValueError):
+        # Some dtypes accept no whole floats.
+        whole = number if dtype.is_floating_point else int(number)
+        element = torch.tensor(whole, dtype=dtype).item()
+    except (RuntimeError, OverflowError, TypeError, ValueError):
         return False
     return bool(element == number) or (element != element and number != number)
 
@@ -450,8 +474,8 @@ def decode(
     -------
     Tensor of int64, or of the dtype of `categories`
         The labels, on the device of `tensor`. The shape is that of `tensor` without the dimension
-        `axis`; the channels of colors are the last dimension. Categories that are no tensor become
-        int64 or float64.
+        `axis`; the channels of colors are the last dimension. Categories in a list become bool,
+        int64, uint64 or float64, the first one that holds all of them exactly.
 
     Raises
     ------
@@ -535,14 +559,8 @@ def _decode_to_elements(
     """Return the category of each row."""
     values = _from_device(categories)
     if not isinstance(values, torch.Tensor):
-        read_classes(categories)  # checks them
-        items = [[*item] if is_container(item) else item for item in categories]
-        try:
-            values = torch.tensor(items, dtype=torch.float64)
-            whole = torch.tensor(items) if not values.is_complex() else values
-        except (TypeError, ValueError):
-            raise TypeError(f"categories must be numbers, got {shown(categories)}") from None
-        values = values if whole.dtype.is_floating_point else whole
+        numbers, dtype = _numbers_of(categories)
+        values = torch.tensor(numbers, dtype=dtype)
     values = values.to(tensor.device)
     axis = _position(axis, tensor.ndim) if tensor.ndim else axis
     if tensor.ndim and tensor.shape[axis] != len(values):
@@ -559,12 +577,13 @@ def _decode_to_elements(
     labels = decode(tensor, axis, on_value=on_value, multiple=multiple, rule=rule, **options)
     if is_strict or rule == "argmax":
         return values[labels]
-    numbers = [*default] if is_container(default) else [default]
-    if len(numbers) != math.prod(values.shape[1:]) or not all(
-        _fits(number, values.dtype) for number in numbers
+    channels = [*default] if is_container(default) else [default]
+    if len(channels) != math.prod(values.shape[1:]) or not all(
+        _fits(channel, values.dtype) for channel in channels
     ):
         raise ValueError(f"default must fit the categories of {values.dtype}, got {default!r}")
-    filler = torch.tensor(numbers, dtype=values.dtype, device=values.device)
+    channels = _fitting([channels], values.dtype)[1][0]
+    filler = torch.tensor(channels, dtype=values.dtype, device=values.device)
     return torch.cat([values, filler.reshape(1, *values.shape[1:])])[labels]
 
 

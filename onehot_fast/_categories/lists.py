@@ -111,10 +111,10 @@ class Rows(NamedTuple):
 
 def _matrix(rows: Any) -> Rows:
     """Return the rows of an array: of a matrix of labels, or of a 1-D array of sequences."""
-    array = as_array(rows, "rows")
+    array: AnyArray = rows if isinstance(rows, np.ma.MaskedArray) else as_array(rows, "rows")
     if array.ndim == 2:
         n_rows, width = array.shape
-        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, array.reshape(-1))
+        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, flat_elements(array.reshape(-1)))
     if array.ndim == 1:
         return _lists(list(array))
     raise ValueError(f"rows must have two dimensions, got shape {array.shape}")
@@ -138,10 +138,11 @@ def _elements(elements: Any) -> tuple[AnyArray | Column, bool]:
     library = reader_of(elements)
     if library is not None:
         return _classes_or_labels(integration(library).read_column(elements))
-    if hasattr(elements, "codes") or isinstance(elements, np.ma.MaskedArray):
+    if hasattr(elements, "codes"):
         return elements, True
     if is_array_like(elements):
-        elements = as_array(elements, "rows")
+        is_masked = isinstance(elements, np.ma.MaskedArray)
+        elements = elements if is_masked else as_array(elements, "rows")
         if elements.ndim != 1:
             raise ValueError(
                 f"rows must have one dimension if offsets= is passed, got shape {elements.shape}"
@@ -220,7 +221,13 @@ def _sequence(position: int, row: Any) -> Sequence[Any]:
 
 
 def flat_elements(elements: Any) -> AnyArray:
-    """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects."""
+    """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects.
+
+    Masked elements become None.
+    """
+    if isinstance(elements, np.ma.MaskedArray):
+        masked = np.ma.is_masked(elements)
+        return as_objects(items_of(elements, "rows")) if masked else np.asarray(elements)
     if isinstance(elements, np.ndarray):
         return elements
     items = as_scalars(elements if isinstance(elements, list) else list(elements), "a label")
