@@ -47,7 +47,7 @@ NO_CLASS = (
 # These functions are private: in a version without them, `torch.vmap` reports that the assertion
 # has no rule for batches.
 IS_BATCHED = getattr(torch._C._functorch, "is_batchedtensor", None) or (lambda tensor: False)
-UNWRAPPED = getattr(torch._C._functorch, "get_unwrapped", None)
+UNWRAPPED: Any = getattr(torch._C._functorch, "get_unwrapped", None)
 
 
 def require(is_valid: torch.Tensor, message: str) -> None:
