@@ -11,11 +11,7 @@ from typing import Any, Literal, ParamSpec
 
 import numpy as np
 import torch
-from torch.overrides import (
-    handle_torch_function,
-    has_torch_function,
-    has_torch_function_unary,
-)
+from torch.overrides import handle_torch_function, has_torch_function
 
 from onehot_fast.adapter import (
     as_scalar,
@@ -69,21 +65,35 @@ CAN_DETECT_EXPORT = hasattr(torch.compiler, "is_exporting")
 IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
-def _named_options(function: Callable[P, torch.Tensor]) -> Callable[P, torch.Tensor]:
-    """Decorate a function so that the error for an unknown keyword names the right one."""
-    accepted = tuple(inspect.signature(function).parameters)
+def _public(*others: str) -> Callable[[Callable[P, torch.Tensor]], Callable[P, torch.Tensor]]:
+    """Decorate a function of tensors: the first argument and `others`, which are keywords.
 
-    @functools.wraps(function)
-    def checked(*args: P.args, **options: P.kwargs) -> torch.Tensor:
-        for name in options:
-            if name not in accepted:
-                check_options([name], accepted[1:])
-        return function(*args, **options)
+    Tensors that override torch's functions (subclasses, the proxies of `torch.fx`) and modes see
+    the call as it is written. The error for an unknown keyword names the right one.
+    """
 
-    return checked
+    def decorate(function: Callable[P, torch.Tensor]) -> Callable[P, torch.Tensor]:
+        accepted = tuple(inspect.signature(function).parameters)
+        first = accepted[0]
+
+        @functools.wraps(function)
+        def public(*args: P.args, **options: P.kwargs) -> torch.Tensor:
+            for name in options:
+                if name not in accepted:
+                    check_options([name], accepted[1:])
+            tensor = args[0] if args else options.get(first)
+            tensors = tensor, *[options.get(name) for name in others]
+            if has_torch_function(tensors):
+                result: torch.Tensor = handle_torch_function(public, tensors, *args, **options)
+                return result
+            return function(*args, **options)
+
+        return public
+
+    return decorate
 
 
-@_named_options
+@_public("out")
 def one_hot(
     tensor: torch.Tensor,
     num_classes: int | None = -1,
@@ -187,23 +197,6 @@ def one_hot(
         ...
     ValueError: indices[1] must be in [0, 3), got 3
     """
-    if has_torch_function((tensor, out)):  # of a tensor subclass, of torch.fx, or a mode
-        encoded: torch.Tensor = handle_torch_function(
-            one_hot,
-            (tensor, out),
-            tensor,
-            num_classes,
-            categories=categories,
-            handle_unknown=handle_unknown,
-            dtype=dtype,
-            axis=axis,
-            ignore_index=ignore_index,
-            negative_indices=negative_indices,
-            out_of_range=out_of_range,
-            label_smoothing=label_smoothing,
-            out=out,
-        )
-        return encoded
     is_compiling = torch.compiler.is_compiling()
     if categories is None and handle_unknown is None and not is_compiling:
         small = one_hot_small(
@@ -244,8 +237,7 @@ def one_hot(
     dtype = torch.float32 if dtype is None else dtype
     _check_dtype(dtype)
     smoothing = _smoothing(label_smoothing, dtype)
-    if tensor.requires_grad:  # floats
-        tensor = tensor.detach()
+    tensor = _detached(tensor)
     classes = _num_classes(num_classes, tensor, ignored, negative_indices)
     policies = axis, ignored, negative_indices, out_of_range, smoothing
     if out is not None:
@@ -276,8 +268,7 @@ def _one_hot_of_elements(
     check_choice(handle_unknown, "handle_unknown", ("error", "ignore"))
     if tensor.dtype not in ELEMENTS:
         raise TypeError(f"tensor must hold Booleans, integers or floats, got {tensor.dtype}")
-    if tensor.requires_grad:
-        tensor = tensor.detach()
+    tensor = _detached(tensor)
     is_on_cpu = tensor.device.type == "cpu" and not torch.compiler.is_compiling()
     if is_on_cpu and is_direct(tensor, out):
         categories, ignore_index = in_numpy(categories), in_numpy(ignore_index)
@@ -436,7 +427,7 @@ def _fits(number: Any, dtype: torch.dtype) -> bool:
     return bool(element == number) or (element != element and number != number)
 
 
-@_named_options
+@_public()
 def decode(
     tensor: torch.Tensor,
     axis: int = -1,
@@ -493,19 +484,6 @@ def decode(
     >>> decode(torch.tensor([[0.2, 0.7], [0.6, 0.4]]), rule="argmax")
     tensor([1, 0])
     """
-    if has_torch_function_unary(tensor):
-        labels: torch.Tensor = handle_torch_function(
-            decode,
-            (tensor,),
-            tensor,
-            axis,
-            categories=categories,
-            on_value=on_value,
-            default=default,
-            multiple=multiple,
-            rule=rule,
-        )
-        return labels
     tensor = _from_device(tensor)
     _check_tensor(tensor, "tensor")
     if categories is not None:
@@ -517,7 +495,7 @@ def decode(
     if tensor.ndim == 0:
         raise ValueError("tensor must have at least one dimension, got a 0-D tensor")
     axis = _position(axis, tensor.ndim)
-    tensor = tensor.detach().resolve_conj().resolve_neg()
+    tensor = _detached(tensor)
     if rule == "argmax":
         if (on_value, default, multiple) != (1, -1, "error"):
             raise TypeError("on_value, default and multiple do not apply to rule='argmax'")
@@ -587,7 +565,7 @@ def _decode_to_elements(
     return torch.cat([values, filler.reshape(1, *values.shape[1:])])[labels]
 
 
-@_named_options
+@_public("offsets")
 def multi_hot(
     flat: torch.Tensor,
     num_classes: int | None = -1,
@@ -647,20 +625,9 @@ def multi_hot(
             [0, 0, 0],
             [0, 1, 0]], dtype=torch.uint8)
     """
-    if has_torch_function((flat, offsets)):
-        encoded: torch.Tensor = handle_torch_function(
-            multi_hot,
-            (flat, offsets),
-            flat,
-            num_classes,
-            offsets=offsets,
-            mode=mode,
-            dtype=dtype,
-            out_of_range=out_of_range,
-        )
-        return encoded
     flat = _from_device(flat)
     _check_flat(flat, "flat")
+    flat = _detached(flat)
     offsets = _from_device(offsets)
     if not isinstance(offsets, torch.Tensor):
         several = items_of(offsets, "offsets")
@@ -671,6 +638,7 @@ def multi_hot(
             f" {tuple(offsets.shape)}; no rows have the offsets [0]"
         )
     _check_flat(offsets, "offsets")
+    offsets = _detached(offsets)
     if offsets.device != flat.device:
         raise ValueError(f"offsets must be on {flat.device} like flat, got {offsets.device}")
     check_choice(mode, "mode", ("set", "count"))
@@ -707,6 +675,11 @@ def _from_device(value: Any) -> Any:
         return value
     on_device = value.__dlpack_device__()[0] not in HOST_MEMORY
     return torch.from_dlpack(value) if on_device else value
+
+
+def _detached(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor whose memory has its values, and which has no gradient."""
+    return tensor.detach().resolve_conj().resolve_neg()
 
 
 def _is_composed(tensor: torch.Tensor) -> bool:
@@ -771,6 +744,11 @@ def _check_out(out: torch.Tensor, tensor: torch.Tensor, shape: list[int]) -> Non
         raise ValueError(f"out must be on {tensor.device} like tensor, got {out.device}")
     if out.requires_grad:
         raise ValueError("out must not require a gradient: pass out.detach()")
+    # Dynamo cannot trace these questions.
+    if not torch.compiler.is_compiling() and (out.is_neg() or out.is_conj()):
+        raise ValueError(
+            "out must not be a lazily negated or conjugated view: pass the tensor that it views"
+        )
 
 
 def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
@@ -780,8 +758,9 @@ def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
     """
     if ignore_index is None:
         return []
-    several = ignore_index if isinstance(ignore_index, list | tuple) else [ignore_index]
-    if not all(i is None or isinstance(i, int | torch.SymInt) for i in several):
+    # Tuples of types, because `torch.compile` of torch 2.5 cannot trace unions.
+    several = ignore_index if isinstance(ignore_index, (list, tuple)) else [ignore_index]
+    if not all(i is None or isinstance(i, (int, torch.SymInt)) for i in several):
         several = _items(ignore_index)
     indices = [_whole(index, "ignore_index") for index in several if index is not None]
     if dtype == torch.uint64:
