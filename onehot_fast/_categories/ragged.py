@@ -178,7 +178,8 @@ def of_lists(rows: Sequence[Any]) -> RaggedColumn:
     kinds, flags = set(map(type, rows)), None
     if not kinds <= {list, set, NoneType}:
         rows = [_checked_row(i, row) for i, row in enumerate(map(unwrapped, rows))]
-    if any(row is None for row in rows):
+        kinds = set(map(type, rows))
+    if NoneType in kinds:
         flags = np.fromiter((row is None for row in rows), np.bool_, len(rows))
         rows = [row or () for row in rows]
     offsets, labels = labels_of(rows)
