@@ -23,7 +23,7 @@ from onehot_fast import Encoder, OneHotMatrix
 
 Floats = npt.NDArray[np.float64]
 
-CATEGORIES = {"channel": 3, "month": 12, "region": 50, "product": 100, "seller": 300}
+SIZES = {"channel": 3, "month": 12, "region": 50, "product": 100, "seller": 300}
 PENALTY = 1.0  # of the squared coefficients, in all models
 
 
@@ -31,27 +31,26 @@ def draw(n_rows: int, seed: int = 0) -> tuple[pa.Table, Floats, Floats]:
     """Return a table of categories, a binary target and a price."""
     generator = np.random.default_rng(seed)
     score, columns = np.zeros(n_rows), {}
-    for name, n in CATEGORIES.items():
+    for name, n in SIZES.items():
         codes = generator.integers(0, n, n_rows)
-        effects = np.random.default_rng(n).normal(size=n)  # the same in every batch
-        score += effects[codes]
+        score += np.random.default_rng(n).normal(size=n)[codes]  # the same effects in every batch
         words = pa.array([f"{name} {i:03}" for i in range(n)])
         columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), words)
     is_yes = (generator.random(n_rows) < 1 / (1 + np.exp(-score))).astype(float)
     return pa.table(columns), is_yes, score + generator.normal(size=n_rows)
 
 
-def newton(X: OneHotMatrix, y: Floats, penalty: float = PENALTY, steps: int = 25) -> Floats:
+def newton(X: OneHotMatrix, y: Floats, steps: int = 25) -> Floats:
     """Return the coefficients of logistic regression, exact to rounding errors.
 
     Each step solves for a weighted Gram matrix. A constant column is not needed, because the
     columns of each categorical column add up to it.
     """
-    ridge = penalty * np.eye(X.shape[1])
+    ridge = PENALTY * np.eye(X.shape[1])
     w = np.zeros(X.shape[1])
     for _ in range(steps):
         p = 1 / (1 + np.exp(-(X @ w)))
-        gradient = X.T @ (p - y) + penalty * w
+        gradient = X.T @ (p - y) + PENALTY * w
         step = np.linalg.solve(X.gram(p * (1 - p)) + ridge, gradient)
         w -= step
         if np.abs(step).max() < 1e-10:
@@ -59,14 +58,14 @@ def newton(X: OneHotMatrix, y: Floats, penalty: float = PENALTY, steps: int = 25
     return w
 
 
-def ridge(X: OneHotMatrix, y: Floats, penalty: float = PENALTY) -> Floats:
-    """Return the coefficients of least squares with a penalty."""
-    solution: Floats = np.linalg.solve(X.gram() + penalty * np.eye(X.shape[1]), X.T @ y)
+def least_squares(X: OneHotMatrix, y: Floats) -> Floats:
+    """Return the coefficients of ridge regression."""
+    solution: Floats = np.linalg.solve(X.gram() + PENALTY * np.eye(X.shape[1]), X.T @ y)
     return solution
 
 
 def ridge_of_file(path: Path, encoder: Encoder, target: str, batch_rows: int) -> Floats:
-    """Return the coefficients of `ridge` for a Parquet file, with one batch in memory."""
+    """Return the coefficients of ridge regression for a Parquet file, with one batch in memory."""
     n = encoder.n_features
     gram, moments = np.zeros((n, n)), np.zeros(n)
     for batch in pq.ParquetFile(path).iter_batches(batch_rows):
@@ -122,10 +121,10 @@ def peers(
 def compare(n_rows: int) -> list[tuple[str, float, float]]:
     """Return the name, the seconds and the loss of each model."""
     table, y, price = draw(n_rows)
-    X = Encoder([*CATEGORIES]).fit_transform(table, output="implicit")
+    X = Encoder([*SIZES]).fit_transform(table, output="implicit")
     models = {
         "logistic, onehot_fast": lambda: newton(X, y),
-        "ridge, onehot_fast": lambda: ridge(X, price),
+        "ridge, onehot_fast": lambda: least_squares(X, price),
     }
     results = []
     for name, fit in sorted((models | peers(X, table, y, price)).items()):
@@ -158,7 +157,7 @@ def main() -> None:
     rows = [(name, f"{seconds * 1e3:,.0f} ms", f"{loss:,.4f}") for name, seconds, loss in results]
     print_table((f"{n_rows:,} rows", "time", "loss"), rows)
     with tempfile.TemporaryDirectory() as folder:
-        path, encoder = Path(folder, "sales.parquet"), Encoder([*CATEGORIES], remainder="drop")
+        path, encoder = Path(folder, "sales.parquet"), Encoder([*SIZES], remainder="drop")
         write_file(path, encoder, n_batches=8, batch_rows=max(n_rows // 4, 1))
         seconds, w = fastest(lambda: ridge_of_file(path, encoder, "price", max(n_rows // 4, 1)))
         n_file = pq.read_metadata(path).num_rows

@@ -32,7 +32,7 @@ try:
     # Only an installation maps the folder integrations/ to this name.
     if _IS_SOURCE and find_spec("onehot_fast.integrations") is None:
         raise ImportError("onehot_fast.integrations is not installed")
-    from onehot_fast._runtime.build import build_info
+    from onehot_fast._build_info import build_info
     from onehot_fast._runtime.memory import cache_info, empty_cache
     from onehot_fast._runtime.registry import import_hint as _import_hint
     from onehot_fast._runtime.registry import integration_of_module as _integration_of_module

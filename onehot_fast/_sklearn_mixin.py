@@ -62,7 +62,7 @@ class SklearnMixin:
         """Change some options. After an error, no option has changed.
 
         A fitted encoder stays fitted, and its features are updated to the new options. Only
-        `columns` and `categories` require a new `fit`: if you change them, refit the encoder.
+        `columns`, `categories` and `sep` require a new `fit`: if you change one, refit the encoder.
 
         Parameters
         ----------

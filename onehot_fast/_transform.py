@@ -25,7 +25,7 @@ from onehot_fast._reports.unknown import check_column, check_values
 from onehot_fast._runtime.registry import integration, reader_of
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
-from onehot_fast._schema.formats import Family, family_of, format_names
+from onehot_fast._schema.formats import FORMATS, Family, family_of, format_names
 from onehot_fast._schema.schema import ColumnOrder, Schema
 from onehot_fast._schema.statistics import InputTable
 from onehot_fast.implicit import OneHotMatrix
@@ -54,17 +54,25 @@ def encode_table(
     if output is not None and not (isinstance(output, str) and output == table.library):
         check_choice(output, "output", LOCAL_FORMATS)
     form = table.library if output is None else output
+    if family_of(form) == "table" or FORMATS[form].one_code_per_row:
+        schema.check_plain(f"output={form!r}")
     way = WAYS[family_of(form)]
     laid_out = way.lay_out(table, schema)
-    coded = code_table(table, way.schema_of(schema), positions)
+    coded = _coded_table(table, way.schema_of(schema), positions)
     return way.write(coded, laid_out, form, num_threads)
 
 
 def code_table(table: Table, schema: Schema, positions: Sequence[int]) -> Coded:
     """Return the codes of a table; raise an error or warn as the options choose.
 
-    `positions` are those of the schema's columns in the table.
+    `positions` are those of the schema's columns in the table. A row has one code in each column.
     """
+    schema.check_plain("this function")
+    return _coded_table(table, schema, positions)
+
+
+def _coded_table(table: Table, schema: Schema, positions: Sequence[int]) -> Coded:
+    """Do the same as `code_table`; rows may have several labels."""
     table.check_complete(positions)
     coded = look_up_table(table, schema, positions)
     check_values(table, positions, schema.columns, coded.columns, coded.is_unknown)
@@ -76,8 +84,10 @@ def code_column(
 ) -> CodedColumn:
     """Return the codes of a column; raise an error or warn as the options choose.
 
-    `features` is the result of `ColumnSchema.features_of` for the column's categories, if known.
+    `features` is the result of `ColumnSchema.features_of` for the column's categories, if known. A
+    row has one code.
     """
+    schema.check_plain("this function")
     column, is_unknown = with_column_context(schema.name, look_up, schema, read, features)
     check_column(schema, read, column, is_unknown)
     return column

@@ -44,10 +44,19 @@ from onehot_fast._arguments.messages import (
 from onehot_fast._arrow.array import ArrowBlock
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.classes import read_classes
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal
+from onehot_fast._categories.palettes import wrong_channels
+from onehot_fast._categories.ragged import (
+    RaggedColumn,
+    are_lists,
+    hold_numbers,
+    of_lists,
+    read_lists,
+)
 from onehot_fast._categories.strings import Strings
 from onehot_fast._categories.values import Values, read_column
 from onehot_fast._pipeline import write
@@ -76,7 +85,13 @@ from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, library, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema.coded_column import CodedColumn, lut_of, lut_of_order
+from onehot_fast._schema.coded_column import (
+    CodedColumn,
+    lowest_code,
+    lut_of,
+    lut_of_order,
+    new_luts,
+)
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.formats import FORMATS, checked_format, format_names
@@ -113,12 +128,14 @@ __all__ = [
     "Integration",
     "Part",
     "PassThrough",
+    "RaggedColumn",
     "Rows",
     "Schema",
     "Strings",
     "Table",
     "TableKeywords",
     "Values",
+    "are_lists",
     "as_literal",
     "as_scalar",
     "cached_property",
@@ -139,6 +156,7 @@ __all__ = [
     "format_names",
     "frequency_table",
     "guards",
+    "hold_numbers",
     "human_size",
     "identities",
     "integration",
@@ -146,19 +164,24 @@ __all__ = [
     "items_of",
     "keywords",
     "library",
+    "lowest_code",
     "lut_of",
     "lut_of_order",
     "map_columns",
     "max_positional",
     "name_key",
     "name_keys",
+    "new_luts",
     "number_dtype",
     "number_of",
+    "of_lists",
     "option_names",
     "part_of_table",
     "possible_specials",
     "read_arrow",
+    "read_classes",
     "read_column",
+    "read_lists",
     "read_table",
     "reader_of",
     "require",
@@ -167,6 +190,7 @@ __all__ = [
     "with_article",
     "with_column_context",
     "write",
+    "wrong_channels",
 ]  # fmt: skip
 
 
@@ -179,6 +203,12 @@ class Integration(Protocol):
 
     def read_column(self, column: Any) -> Column | Values:
         """Return a `Column` if the library's column stores codes, otherwise its `Values`."""
+
+    def are_lists(self, column: Any) -> bool:
+        """Tell whether the rows of a column are lists of labels."""
+
+    def read_ragged(self, column: Any) -> RaggedColumn:
+        """Return a column whose rows are lists as rows of labels; a missing list is missing."""
 
     def wrap(
         self,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeV
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.arraylikes import as_scalar
+from onehot_fast._arguments.arraylikes import as_array, as_scalar
 from onehot_fast._arguments.checks import columns_only, max_positional
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._arguments.messages import did_you_mean, number_of, shown, with_article
@@ -102,7 +102,7 @@ def with_options(encoder: type[SomeEncoder]) -> type[SomeEncoder]:
 
     The attribute `categories` is not the option but what was learned.
     """
-    for name in option_names(["features", "dtype", "names", "remainder"]):
+    for name in {*option_names()} - {"categories"}:
         setattr(encoder, name, Option(name))
     return encoder
 
@@ -137,11 +137,19 @@ class Encoder(SklearnMixin):
         and for other columns the values that occur, sorted. The values of a list, an array, a
         Series or an Index, also a categorical one, are the categories, so they must be distinct. A
         dtype, such as ``table["size"].dtype``, has its categories.
+    sep : str, optional
+        The separator of the labels in a text, such as "|" in "action|drama". Each distinct label of
+        a row sets its feature; empty labels are skipped, and spaces are kept. One separator applies
+        to the columns of texts among the chosen ones, a mapping to the columns that it names. Rows
+        that are lists, sets or arrays of labels need no separator. In both cases an empty row is a
+        row of zeros, the other options apply to each label, frequencies count rows, and a missing
+        row is like a row with a missing label. Lists of numbers are encoded if you choose them.
     drop : {"first", "last", "if_binary", "most_frequent"} or a category, optional
         The category without a feature: the first, the last, the first if there are exactly two, or
         the most frequent (the first of ties). Infrequent categories count as one category. To drop
         a category by name, pass ``{"size": "M"}``, or ``{"size": ["first"]}`` for the category
-        "first". Rows of the dropped category are zeros.
+        "first". Rows of the dropped category are zeros. Columns with several labels in a row drop
+        none, and must not be named.
     handle_missing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
         A missing value becomes a row of zeros ("ignore"), sets a feature of its own
         ("size_(missing)"), raises an error (also in `fit`), or makes all features of its column NaN
@@ -209,6 +217,7 @@ class Encoder(SklearnMixin):
     """
 
     # `with_options` makes these attributes; a type checker needs them written out.
+    sep: Any
     drop: Any
     handle_missing: Any
     handle_unknown: Any
@@ -237,6 +246,7 @@ class Encoder(SklearnMixin):
         columns: ColumnChoice = None,
         *,
         categories: Any = "auto",
+        sep: str | Mapping[Any, str | None] | None = None,
         drop: Drop | Mapping[Any, Any] | None = None,
         handle_missing: HandleMissing | Mapping[Any, HandleMissing] = "ignore",
         handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown] = "error",
@@ -359,7 +369,8 @@ class Encoder(SklearnMixin):
             column declares no categories (`partial_fit` accepts such a table), or a column that you
             did not choose looks like an identifier.
         """
-        schema = self._create_schema(self._learn(table, self._params["columns"]))
+        state = self._learn(table, self._params["columns"], is_part=False)
+        schema = self._create_schema(state)
         guards.check_rows_exist(schema)
         guards.check_features_exist(schema)
         return self
@@ -393,10 +404,13 @@ class Encoder(SklearnMixin):
         self._known_schema = None
         return self
 
-    def _learn(self, table: Any, columns: ColumnChoice, is_more: bool = False) -> TableStatistics:
+    def _learn(
+        self, table: Any, columns: ColumnChoice, *, is_more: bool = False, is_part: bool = True
+    ) -> TableStatistics:
         """Return the statistics of the columns of a table that `columns` chooses.
 
-        If `is_more`, reject an array with another number of columns than in `fit`.
+        If `is_more`, reject an array with another number of columns than in `fit`. `is_part` tells
+        that the table may not be all of the data.
         """
         engine = engine_of(table)
         if engine is None:
@@ -404,9 +418,10 @@ class Encoder(SklearnMixin):
             if is_more:
                 self._input.check_width(source.names, source.has_names, type(self).__name__)
             names = chosen_names(columns, source)
-            return learn_table(source, names, self._options)
+            return learn_table(source, names, self._options, is_part=is_part)
         encoder = Encoder(**{**self._params, "columns": columns})
         state: TableStatistics = engine.learn(encoder, table)._fitted_state
+        state.check_plain("a table of Dask or Spark")
         if columns is not None or state.input is None:
             return state
         return replace(state, input=replace(state.input, uses_default_columns=True))
@@ -611,6 +626,7 @@ class Encoder(SklearnMixin):
             guards.check_dense(schema)
         engine = engine_of(table)
         if engine is not None:
+            schema.check_plain("a table of Dask or Spark")
             return engine.transform(self, table, form, num_threads)
         seen, name = self._input, type(self).__name__
         return encode_table(table, schema, seen, form, num_threads, estimator=name)
@@ -721,6 +737,7 @@ class Encoder(SklearnMixin):
             or all features are 0 although no value is encoded as zeros.
         """
         schema = self.schema
+        schema.check_plain("inverse_transform")
         missing, unknown, infrequent = map(as_scalar, (missing, unknown, infrequent))
         engine = engine_of(encoded)
         if engine is not None:
@@ -732,6 +749,8 @@ class Encoder(SklearnMixin):
             encoded = encoded.to_csc()
         is_array = isinstance(encoded, np.ndarray) and encoded.dtype.names is None
         if is_array or hasattr(encoded, "tocsc"):
+            if is_array:
+                as_array(encoded, "encoded")  # rejects a masked array
             return decode.decode_matrix(schema, encoded, substitutes)
         table = read_table(encoded)
         if decode.holds_categories(schema, table.names):
@@ -811,6 +830,7 @@ class Encoder(SklearnMixin):
         >>> Encoder().fit({"size": ["S", "L", None], "color": ["r", "g", "b"]}).cardinalities
         {'size': 5, 'color': 6}
         """
+        self.schema.check_plain("the attribute cardinalities")
         columns = self.schema.of_codes.columns
         return {column.name: column.n_features for column in columns}
 
@@ -832,6 +852,7 @@ class Encoder(SklearnMixin):
         size    category    L         3     3
         size    category    S         4     4
         """
+        self.schema.check_plain("the attribute vocabulary")
         return listing.vocabulary_listing(self.schema)
 
     def summary(self) -> Listing:

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ov
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.arraylikes import as_array
+from onehot_fast._arguments.arraylikes import as_array, is_container
 from onehot_fast._arguments.checks import check_choice, max_positional, number_dtype
 from onehot_fast._arguments.indices import as_indices, fits, resolve_depth
 from onehot_fast._arguments.indices import integers_of as indices_of
+from onehot_fast._arguments.messages import number_of, shown
 from onehot_fast._arguments.shapes import check_size
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.classes import ignored_elements
+from onehot_fast._categories.classes import distinct_scalars, ignored_elements
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import is_missing, plain
 from onehot_fast._categories.lists import Rows, integers_of
 from onehot_fast._categories.values import read_column
 from onehot_fast._pipeline import write
 from onehot_fast._pipeline.write import wrap_sparse
+from onehot_fast._reports.unknown import UnknownValueError
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.formats import SPARSE_CLASSES
-from onehot_fast._schema.option_checks import declared_categories
 
 __all__ = ["distinct_labels", "multi_hot"]
 
@@ -110,7 +111,8 @@ def multi_hot(
         The elements are integer classes or, if `categories` is passed, any scalars. None is a row
         without elements. Negative integers and missing scalars are skipped, so you can use
         them to pad rows to the same length. Rows, flat elements, categories and offsets may be
-        arrays, tensors in the memory of the CPU, Series, Arrow arrays, and other containers.
+        arrays, tensors in the memory of the CPU, Series, Arrow arrays, masked arrays, whose masked
+        elements are missing, and other containers.
     depth : int, optional
         The number of classes; by default 1 + the largest integer.
     categories : array_like or sequence of scalars, optional
@@ -132,8 +134,9 @@ def multi_hot(
         "set" writes 1 for each class of a row. "count" writes the number of times that the class
         occurs in the row (modulo the range of an integer dtype).
     weights : array_like of numbers, optional
-        A weight for each element, in the order of the elements. "count" then writes the sum of the
-        weights of each class, in float32 or float64; "set" has no weights.
+        A weight for each element, in the order of the elements: of shape (n_elements,), or in rows
+        like the elements. "count" then writes the sum of the weights of each class, in float32 or
+        float64; "set" has no weights.
     dtype : dtype_like, default float32
         The dtype of the result. Counts need an integer, float32 or float64.
     out_of_range : {"ignore", "error"}, default "ignore"
@@ -155,10 +158,12 @@ def multi_hot(
     TypeError
         The rows have an unsupported type, the elements are not integers and `categories` is not
         passed, or an option has the wrong type.
+    UnknownValueError
+        An element is not in `categories`, and "error" was passed. This is a ValueError.
     ValueError
         Both `depth` and `categories` are passed, or no depth can be inferred; `weights` are not
         one for each element; the offsets decrease or exceed the number of elements; an option has
-        an unknown value; an element is rejected.
+        an unknown value; an integer is out of range, and "error" was passed.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -191,16 +196,21 @@ def multi_hot(
     else:
         coded = _labelled(ragged, categories, ignore_index)
     if is_strict:
-        _check_classes(ragged, coded)
+        _check_classes(ragged, coded, "handle_unknown" if handle_unknown else "out_of_range")
     shape = len(ragged.offsets) - 1, coded.n_features
     if weights is not None:
         return _weighted(ragged, coded, weights, shape, element, output)
-    counts = mode == "count"
-    if output in SPARSE_CLASSES:
-        parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
-        matrix = wrap_sparse("csr" if output == "csc" else output, parts, shape)
-        return matrix.tocsc() if output == "csc" else matrix
-    return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
+    coded.offsets = ragged.offsets
+    if output not in SPARSE_CLASSES:
+        if mode == "count":
+            return write.counts(coded, element)
+        return write.rows([coded], element, num_threads=num_threads)
+    if mode == "set":
+        return write.sparse_array(output, [coded], element)
+    matrix = wrap_sparse(
+        "csr" if output == "csc" else output, write.counts_csr(coded, element), shape
+    )
+    return matrix.tocsc() if output == "csc" else matrix
 
 
 def _check_handle_unknown(handle_unknown: str, categories: Any, out_of_range: str) -> None:
@@ -262,9 +272,9 @@ def _without(codes: AnyArray, is_ignored: npt.NDArray[np.bool_]) -> AnyArray:
 
 def _labelled(ragged: Rows, categories: Any, ignore_index: Any) -> CodedColumn:
     """Return scalar elements as a column for the kernels; classes are positions in `categories`."""
-    known = declared_categories(categories, "categories")
-    if known is None:
+    if isinstance(categories, str) and categories == "auto":
         raise ValueError("categories must not be 'auto'; pass distinct_labels(rows) instead")
+    known = distinct_scalars(categories)
     column = read_column(ragged.elements).encode()
     found = Categories.of(column.stored)
     features, codes = Categories.of(known).find(found), column.codes
@@ -284,14 +294,9 @@ def _weighted(
     output: str,
 ) -> Any:
     """Return the sums of the weights of each class in each row."""
-    given = as_array(weights, "weights")
-    if given.dtype.kind not in "biuf" or given.shape != coded.codes.shape:
-        raise ValueError(
-            f"weights must be {len(coded.codes)} real numbers, one for each element, got dtype"
-            f" {given.dtype} and shape {given.shape}"
-        )
     offsets = ragged.offsets
     lengths = np.diff(offsets)
+    given = _flat_weights(weights, lengths, len(coded.codes))
     if offsets[0] < 0 or offsets[-1] > len(given) or (lengths < 0).any():
         raise ValueError(f"offsets must not decrease and be in [0, {len(given)}]")
     used = slice(int(offsets[0]), int(offsets[-1]))
@@ -311,8 +316,31 @@ def _weighted(
     return out
 
 
-def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
-    """Raise an error for the first element that is not a class."""
+def _flat_weights(weights: Any, lengths: npt.NDArray[np.int64], n_elements: int) -> AnyArray:
+    """Return one weight for each element; they may be flat, or in rows like the elements."""
+    if isinstance(weights, list | tuple) and any(map(is_container, weights)):
+        rows = [as_array(row, f"weights[{i}]") for i, row in enumerate(weights)]
+        flat = np.concatenate([row.reshape(-1) for row in rows])
+        is_like_elements = [row.shape for row in rows] == [(length,) for length in lengths.tolist()]
+        form = f"rows of shapes {shown([row.shape for row in rows])}"
+    else:
+        array = as_array(weights, "weights")
+        flat = array.reshape(-1)
+        is_matrix = array.ndim == 2 and len(array) == len(lengths)
+        is_like_elements = array.ndim == 1 or (
+            is_matrix and bool((lengths == array.shape[1]).all())
+        )
+        form = f"shape {array.shape}"
+    if is_like_elements and flat.size == n_elements and flat.dtype.kind in "biuf":
+        return flat
+    raise ValueError(
+        f"weights must be real numbers, one for each element: of shape {(n_elements,)}, or in"
+        f" {number_of(len(lengths), 'row')} like the elements, got dtype {flat.dtype} and {form}"
+    )
+
+
+def _check_classes(ragged: Rows, coded: CodedColumn, option: str) -> None:
+    """Raise an error for the first element that is not a class; `option` asked for the check."""
     start, stop = int(ragged.offsets[0]), int(ragged.offsets[-1])
     features = coded.features()
     offends = (coded.codes >= 0) & ((features < 0) | (features >= coded.n_features))
@@ -327,8 +355,11 @@ def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
         value = coded.codes[position]  # an integer, which is a class
     else:
         value = elements[position]
-    expected = f"in [0, {coded.n_features})" if coded.lut is None else "one of the categories"
-    raise ValueError(f"rows[{row}][{place}] must be {expected}, got {plain(value)!r}")
+    found = f"rows[{row}][{place}] must be"
+    remedy = f"pass {option}='ignore' to skip such elements, or list them in ignore_index"
+    if coded.lut is None:
+        raise ValueError(f"{found} in [0, {coded.n_features}), got {plain(value)!r}; {remedy}")
+    raise UnknownValueError(f"{found} one of the categories, got {plain(value)!r}; {remedy}")
 
 
 def distinct_labels(

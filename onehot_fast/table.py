@@ -6,7 +6,7 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain, compress
 from typing import Any, TypeAlias
@@ -16,14 +16,18 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import as_array, is_array_like, is_container, unwrapped
 from onehot_fast._arguments.messages import did_you_mean, shown, with_article
+from onehot_fast._categories import ragged
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import is_missing, name_keys
+from onehot_fast._categories.ragged import RaggedColumn
 from onehot_fast._categories.values import Values, as_values, read_column
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
 
 __all__ = ["Table", "column_position", "column_positions", "read_table"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
+# A column as it was read: codes, plain values, or any number of labels in each row.
+ReadColumn: TypeAlias = Column | Values | RaggedColumn
 
 # The types in a list of numbers or Booleans; None is a missing value.
 NUMBERS = (numbers.Number, np.bool_, type(None))
@@ -51,8 +55,9 @@ class Table(ABC):
     has_names = True
     # The frame that wraps `source`, e.g. a frame of narwhals, or None.
     owner: Any = None
-    # The columns read so far, if `coded_once` returned the table.
-    _coded: dict[int, Column] | None = None
+    # The columns read so far by their position, and by their separator if they have labels, if
+    # `coded_once` returned the table.
+    _coded: dict[Hashable, Any] | None = None
 
     def __init__(self, names: Iterable[Hashable], n_rows: int, source: Any = None) -> None:
         self.names: tuple[Hashable, ...] = tuple(names)
@@ -69,6 +74,10 @@ class Table(ABC):
     @abstractmethod
     def read_column(self, position: int) -> Column | Values:
         """Return a column as a `Column` if it stores codes, otherwise as `Values`."""
+
+    def read_lists(self, position: int) -> RaggedColumn | None:
+        """Return a column whose rows are lists of labels, or None if its rows are single values."""
+        return None
 
     @abstractmethod
     def to_numpy(self, position: int) -> AnyArray:
@@ -125,11 +134,41 @@ class Table(ABC):
 
     def column(self, position: int) -> Column | Values:
         """Return a column as `read` does, or its cached codes in a copy made by `coded_once`."""
+        column: Column | Values = self._once(position, self.read_column, position)
+        return column
+
+    def labels(self, position: int, sep: str | None) -> RaggedColumn:
+        """Return a column of lists, or of texts with a separator, as rows of labels.
+
+        Raise TypeError if a row is another value.
+        """
+        labels: RaggedColumn = self._once(("labels", position, sep), self._labels, position, sep)
+        return labels
+
+    def _labels(self, position: int, sep: str | None) -> RaggedColumn:
+        lists = self.read_lists(position)
+        if lists is not None:
+            return lists
+        read = self.read_column(position)
+        return ragged.all_missing(read) if sep is None else ragged.split_texts(read, sep)
+
+    def labels_or_values(self, position: int, sep: str | None) -> ReadColumn:
+        """Return lists, and texts if `sep` is a separator, as labels, and other rows as values."""
+        found: ReadColumn | None = self.read_lists(position)
+        if found is None:
+            found = self.read_column(position)
+            found = found if sep is None else ragged.split(found, sep)
+        key = ("labels", position, sep) if isinstance(found, RaggedColumn) else position
+        column: ReadColumn = self._once(key, lambda: found)
+        return column
+
+    def _once(self, key: Hashable, read: Callable[..., Any], *arguments: Any) -> Any:
+        """Return ``read(*arguments)``; in a copy made by `coded_once`, with codes, and cached."""
         if self._coded is None:
-            return self.read_column(position)
-        if position not in self._coded:
-            self._coded[position] = self.read_column(position).encode()
-        return self._coded[position]
+            return read(*arguments)
+        if key not in self._coded:
+            self._coded[key] = read(*arguments).encode()
+        return self._coded[key]
 
     def coded_once(self) -> Table:
         """Return a copy that caches the codes, so that `fit` and `transform` hash values once."""
@@ -182,8 +221,8 @@ def read_table(table: Any) -> Table:
         a list of records, one for each row; a mapping whose values are all scalars is one record.
         If a record lacks a key, its value is missing, and `Table.check_complete` raises an error.
         The columns of a plain array of shape (n_rows, n_columns) are named "x0", "x1", ...; an
-        array of shape (n_rows,) and a bare `Column` are one column, "x0". Objects with
-        ``__array__`` are converted to arrays.
+        array of shape (n_rows,) and a bare `Column` are one column, "x0". Masked values of an
+        array are missing. Objects with ``__array__`` are converted to arrays.
 
     Returns
     -------
@@ -227,8 +266,10 @@ def read_table(table: Any) -> Table:
         return _records_table(table)
     if isinstance(table, Column):
         return ArrayTable(["x0"], [table], table, has_names=False)
+    if isinstance(table, np.ma.MaskedArray):  # its columns have masks, too
+        return _ndarray_table(table)
     if hasattr(table, "__array__"):
-        return _ndarray_table(np.asarray(table))
+        return _ndarray_table(as_array(table, "the table"))
     hint = ""
     if isinstance(table, list):
         hint = " (pass np.array(rows, object), or a list of dicts that is not empty)"
@@ -284,6 +325,8 @@ def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
 
 def _is_scalar(value: Any) -> bool:
     """Tell whether a value of a mapping is one value rather than a column."""
+    if isinstance(value, list | tuple):  # which have no protocol to look for
+        return False
     if isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0:
         return True
     if reader_of(value) is not None and is_container(value):
@@ -335,6 +378,8 @@ class ArrayTable(Table):
         numbers and Booleans are not, nor are arrays of times.
         """
         column = self._columns[position]
+        if ragged.are_lists(column):
+            return not ragged.hold_numbers(column)
         if not self.has_names:
             return True
         if isinstance(column, list | tuple):
@@ -345,6 +390,10 @@ class ArrayTable(Table):
     def read_column(self, position: int) -> Column | Values:
         """Return a column as a `Column` or as `Values`."""
         return read_column(self._columns[position])
+
+    def read_lists(self, position: int) -> RaggedColumn | None:
+        """Return lists of labels, or None for a column of other values."""
+        return ragged.read_lists(self._columns[position])
 
     def to_numpy(self, position: int) -> AnyArray:
         """Return a column as an array."""

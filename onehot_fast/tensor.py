@@ -23,7 +23,7 @@ from onehot_fast._arguments.indices import (
     mark_ignored,
     resolve_depth,
 )
-from onehot_fast._arguments.messages import with_article
+from onehot_fast._arguments.messages import number_of, with_article
 from onehot_fast._arguments.shapes import (
     Dimension,
     check_size,
@@ -130,16 +130,18 @@ def one_hot(
         infinities and numbers beyond int64 are out of range. An object array is accepted if all its
         elements are integers. Any strides and byte order are accepted, and the indices are never
         changed. With `categories`: Booleans, integers, floats, strings, bytes, datetimes and other
-        scalars, also mixed in nested sequences, and columns of pandas, polars and Arrow. If the
-        categories are colours, the last axis has the channels of one colour (it may be a view with
-        any strides, which is copied).
+        scalars, also mixed in nested sequences, columns of pandas, polars and Arrow, and masked
+        arrays, whose masked elements are missing. If the categories are colours, the last axis has
+        the channels of one colour (it may be a view with any strides, which is copied); a pixel
+        with a masked channel is missing.
     depth : int, float, array of one element, or None
         The number of classes, truncated toward zero, at least 0. None means 1 + the largest index,
         or 0 if all indices are negative; ignored indices do not count.
     categories : array_like or sequence of scalars, or of colours, optional
         The classes in order, instead of `depth`. Elements are compared by value: 1, 1.0 and True
         are one category, "1" is another one, and the float32 0.1 is not the float 0.1. None, NaN,
-        NaT and NA are one category, if `categories` contains one of them, and otherwise unknown.
+        NaT, NA and masked elements are one category, if `categories` contains one of them, and
+        otherwise unknown.
         Numbers in two dimensions, of shape ``(n_classes, n_channels)``, are colours, also as a list
         of tuples. They have up to 16 channels. `distinct_classes` returns the classes of an array.
     handle_unknown : {"error", "ignore"}, optional
@@ -171,7 +173,9 @@ def one_hot(
     ignore_index : int, or array_like or set of int; with `categories`, of elements, optional
         These indices become rows of `off_value`, before `negative_indices` and `out_of_range`
         apply. PyTorch's losses have an option of the same name. Beside `categories`, these are
-        elements, or one or several colours; a category among them keeps its position.
+        elements, or one or several colours; a category among them keeps its position. ``[None]``
+        names the missing elements, and the pixels with NaN or a masked channel; None alone, the
+        default, names no element.
     label_smoothing : float, default 0.0
         A number ``s`` in [0, 1): the values are ``1 - s + s / depth`` and ``s / depth`` instead of
         1 and 0, so that a row still sums to 1. The dtype must be a float. An ignored or invalid
@@ -191,10 +195,10 @@ def one_hot(
     Raises
     ------
     TypeError
-        `indices` is a masked array or has a dtype that is not listed above, such as bool; `depth`
-        or `ignore_index` is not a number; a value has the wrong type for the dtype; typed values,
-        `dtype` and `out` have different dtypes; `categories` is text, a set or a mapping, or is
-        combined with `depth`, `negative_indices` or `out_of_range`.
+        `indices` has a dtype that is not listed above, such as bool, or is a masked array without
+        `categories`; `depth` or `ignore_index` is not a number; a value has the wrong type for the
+        dtype; typed values, `dtype` and `out` have different dtypes; `categories` is text, a set or
+        a mapping, or is combined with `depth`, `negative_indices` or `out_of_range`.
     UnknownValueError
         An element is no category. This is a ValueError; the message names the first elements and
         where they are.
@@ -290,10 +294,11 @@ def one_hot(
     if not is_plain:  # the kernel writes a mask, with which NumPy fills the cells
         target, zeroed = _allocate(shape, np.dtype(np.bool_))
     labels.encode(
-        target,
-        math.prod(labels.shape[position:]),
-        on if is_plain else np.array(True),
-        off if is_plain else np.array(False),
+        out=target,
+        depth=n_classes,
+        inner=math.prod(labels.shape[position:]),
+        on=on if is_plain else np.array(True),
+        off=off if is_plain else np.array(False),
         num_threads=threads,
         zeroed=zeroed,
     )
@@ -317,6 +322,18 @@ def _check_alternatives(
                 f"{name} cannot be combined with categories: pass handle_unknown='error' or"
                 " 'ignore' for elements that are no category"
             )
+
+
+class _Target(TypedDict):
+    """Where labels write their result, and how: the arguments that all kernels of labels share."""
+
+    out: npt.NDArray[Any]  # C-contiguous, of depth * inner elements for each outer label
+    depth: int
+    inner: int
+    on: npt.NDArray[Any]
+    off: npt.NDArray[Any]
+    num_threads: int
+    zeroed: bool  # `out` is known to be all zeros
 
 
 class _Indices:
@@ -350,26 +367,10 @@ class _Indices:
             self.ignored,
         )
 
-    def encode(
-        self,
-        out: npt.NDArray[Any],
-        inner: int,
-        on: npt.NDArray[Any],
-        off: npt.NDArray[Any],
-        **options: Any,
-    ) -> None:
-        """Write the result to `out`, a C-contiguous array."""
-        dispatch.encode(
-            self.array,
-            out,
-            self.n_classes,
-            inner,
-            on,
-            off,
-            wrap=self._negative == "normalize",
-            ignore_index=self.ignored,
-            **options,
-        )
+    def encode(self, **target: Unpack[_Target]) -> None:
+        """Write the result to the target."""
+        wrap = self._negative == "normalize"
+        dispatch.encode(self.array, wrap=wrap, ignore_index=self.ignored, **target)
 
 
 class _Elements:
@@ -397,27 +398,11 @@ class _Elements:
     def check(self) -> None:
         """Check nothing: the kernel finds unknown elements while it writes the result."""
 
-    def encode(
-        self,
-        out: npt.NDArray[Any],
-        inner: int,
-        on: npt.NDArray[Any],
-        off: npt.NDArray[Any],
-        **options: Any,
-    ) -> None:
-        """Write the result to `out`; then raise an error if an element has no class."""
+    def encode(self, **target: Unpack[_Target]) -> None:
+        """Write the result to the target; then raise an error if an element has no class."""
         coded = self._coded
         has_unknown = dispatch.encode_integers(
-            coded.integers,
-            coded.lut,
-            coded.low,
-            coded.values,
-            out,
-            self.n_classes,
-            inner,
-            on,
-            off,
-            **options,
+            coded.integers, coded.lut, coded.low, coded.values, **target
         )
         if self._is_strict and (has_unknown or not self.n_classes):
             from onehot_fast._categories.classes import unknown_message
@@ -503,8 +488,11 @@ def decode(
     -------
     ndarray
         The class indices as int64, in the shape of the tensor without `axis`. With `categories`,
-        their elements in their dtype (object if NumPy has none for them); the channels of colours
-        are the last axis.
+        their elements, of the dtype of an array or of a column of numbers. Elements of a list are
+        int64, bool, float64 or complex128 if all have this Python type and fit it, datetime64,
+        float32 or another dtype if all are NumPy scalars of it (int64 for integers of any size),
+        and otherwise object: text, bytes, dates, several types, and None among others. Colours are
+        bool, int64, uint64 or float64; their channels are the last axis.
 
     Raises
     ------
@@ -576,8 +564,8 @@ def _decode_to(
     classes = read_classes(categories)
     if len(classes) != cells.shape[axis]:
         raise ValueError(
-            f"tensor must have one position for each of the {len(classes)} categories on axis"
-            f" {axis}, got shape {cells.shape}"
+            f"tensor must have {number_of(len(classes), 'position')} on axis {axis}, one for each"
+            f" category, got shape {cells.shape}"
         )
     if rule == "argmax":
         _check_argmax(on_value, default is ..., multiple)
@@ -585,7 +573,8 @@ def _decode_to(
     check_choice(multiple, "multiple", ("error", "first"))
     is_strict = default is ... or (isinstance(default, str) and default == "error")
     element = None if is_strict else classes.default_element(default)
-    return classes.take(_exact(cells, axis, on_value, -1, is_strict, multiple), element)
+    remedy = "; pass default= to decode such rows"
+    return classes.take(_exact(cells, axis, on_value, -1, is_strict, multiple, remedy), element)
 
 
 def _check_argmax(on_value: Any, is_default: bool, multiple: str) -> None:
@@ -595,18 +584,25 @@ def _check_argmax(on_value: Any, is_default: bool, multiple: str) -> None:
 
 
 def _exact(
-    cells: npt.NDArray[Any], axis: int, on_value: Any, default: int, is_strict: bool, multiple: str
+    cells: npt.NDArray[Any],
+    axis: int,
+    on_value: Any,
+    default: int,
+    is_strict: bool,
+    multiple: str,
+    remedy_of_empty: str = "",
 ) -> npt.NDArray[np.int64]:
     """Return the position of `on_value` in each row, or `default`; raise for rows without one.
 
-    If `is_strict`, a row of equal elements without `on_value` raises an error, too.
+    If `is_strict`, a row of equal elements without `on_value` raises an error, too, which ends with
+    `remedy_of_empty`.
     """
     require_bytes(cells.dtype)
     on = as_element(on_value, cells.dtype, "on_value")
     classes, empty, several, uneven = _find(cells, axis, on, default)
     faults = []
     if is_strict and empty >= 0:
-        faults.append((empty, "no", ""))
+        faults.append((empty, "no", remedy_of_empty))
     if multiple == "error" and several >= 0:
         faults.append((several, "more than one", ""))
     if uneven >= 0:

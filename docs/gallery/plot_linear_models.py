@@ -129,7 +129,7 @@ _ = axes.invert_yaxis()
 
 
 def ridge_of_file(path: Path, encoder: Encoder, target: str, batch_rows: int) -> np.ndarray:
-    """Return the coefficients of a Parquet file, with one batch in memory."""
+    """Return the coefficients of ridge regression for a Parquet file, with one batch in memory."""
     n = encoder.n_features
     gram, moments = np.zeros((n, n)), np.zeros(n)
     for batch in pq.ParquetFile(path).iter_batches(batch_rows):

@@ -21,9 +21,12 @@ from onehot_fast.adapter import require
 
 require("pyarrow")
 
+from ._read import are_lists as are_lists
 from ._read import flattened as flattened
+from ._read import is_encodable as is_encodable
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
+from ._read import read_ragged as read_ragged
 from ._read import read_table as read_table
 from ._types import can_represent as can_represent
 from ._types import cast_to as cast_to

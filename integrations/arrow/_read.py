@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from onehot_fast import Column
 from onehot_fast.adapter import (
     CodedColumn,
+    RaggedColumn,
     Rows,
     Table,
     Values,
@@ -92,6 +93,9 @@ def as_table(table: Any) -> pa.Table:
     if type(table).__module__ == "pyarrow._dataset":
         reader = "scanner" if hasattr(table, "to_reader") else "dataset.scanner()"
         raise TypeError(f"{with_article(table)} is not a table: pass {reader}.to_reader()")
+    is_relation = type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb")
+    if is_relation:
+        _check_relation(table)
     lists: dict[int, list[int | None] | None] = {}
     if reader_of(table) == "polars":
         table, lists = integration("polars").exportable(table)
@@ -108,13 +112,22 @@ def as_table(table: Any) -> pa.Table:
     whole = pa.Table.from_batches(batches, schema)
     for i, items in lists.items():
         whole = whole.set_column(i, schema.names[i], _of_list(items, whole.num_rows))
-    is_relation = type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb")
     return _with_enums(whole, table) if is_relation else whole
 
 
 def _of_list(items: list[int | None] | None, n_rows: int) -> pa.Array:
     """Return integers of 128 bits as decimals; nulls if there are no items."""
     return pa.nulls(n_rows) if items is None else pa.array(items, WIDE_INTEGER)
+
+
+def _check_relation(relation: Any) -> None:
+    """Raise an error for a column of a DuckDB relation whose values its export makes equal."""
+    for name, kind in zip(relation.columns, relation.types, strict=True):
+        if str(kind.id) == "time with time zone":  # exported as times without offsets
+            raise TypeError(
+                f"column {name!r} has the DuckDB type {kind}, for which Arrow has no type: pass"
+                f""" relation.project('* REPLACE ("{name}"::VARCHAR AS "{name}")')"""
+            )
 
 
 def _with_enums(table: pa.Table, relation: Any) -> pa.Table:
@@ -162,7 +175,7 @@ class ArrowTable(Table):
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether the column has strings, bytes or a dictionary."""
-        return _is_encodable(self.source.schema.field(position).type)
+        return is_encodable(self.source.schema.field(position).type)
 
     def type_of(self, position: int) -> str:
         """Return the name of the Arrow type of a column, with the prefix ``arrow:``."""
@@ -173,6 +186,11 @@ class ArrowTable(Table):
     def read_column(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
         return read_column(self.source.column(position))
+
+    def read_lists(self, position: int) -> RaggedColumn | None:
+        """Return a column of lists as rows of labels, or None if its rows are single values."""
+        column = self.source.column(position)
+        return read_ragged(column) if are_lists(column) else None
 
     def to_numpy(self, position: int) -> AnyArray:
         """Return a column as a NumPy array."""
@@ -193,12 +211,12 @@ class ArrowTable(Table):
         return values
 
 
-def _is_encodable(kind: pa.DataType) -> bool:
+def is_encodable(kind: pa.DataType) -> bool:
     """Tell whether columns of a type are encoded by default: strings, bytes or dictionaries."""
     if isinstance(kind, pa.BaseExtensionType):
-        return _is_encodable(kind.storage_type)
+        return is_encodable(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
-        return _is_encodable(kind.value_type)
+        return is_encodable(kind.value_type)
     if pa.types.is_dictionary(kind) or pa.types.is_fixed_size_binary(kind):
         return True
     return str(kind) in TEXT_TYPES
@@ -313,6 +331,27 @@ def read_integers(column: ArrowColumn) -> Codes:
     if column.type == pa.uint64() and column.null_count:
         column = column.fill_null(2**64 - 1)  # codes with nulls are int64, which cannot hold uint64
     return _joined([_core_array(chunk).codes() for chunk in chunks_of(column)], np.int8)
+
+
+def are_lists(column: Any) -> bool:
+    """Tell whether the rows of a column are lists of any kind."""
+    return is_list_type(as_column(column).type)
+
+
+def is_list_type(kind: pa.DataType) -> bool:
+    """Tell whether a type, or what an extension type stores, is a type of lists."""
+    while isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    # Only types of lists have this attribute. A map is a list of pairs, which are no labels.
+    return hasattr(kind, "value_field") and not pa.types.is_map(kind)
+
+
+def read_ragged(column: Any) -> RaggedColumn:
+    """Return lists as rows of labels; a null list is missing."""
+    lists = storage(as_column(column))
+    offsets, elements = flattened(lists)
+    is_missing = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
+    return RaggedColumn(offsets, read_column(elements), is_missing)
 
 
 def read_lists(rows: Any) -> Rows:

@@ -138,6 +138,7 @@ def fitted_schema(encoder: Any, layout: Any) -> Schema:
     check_choice(layout, "layout", LAYOUTS)
     if not isinstance(encoder, Encoder):
         raise TypeError(f"encoder must be an Encoder, got {with_article(encoder)}")
+    encoder.schema.check_plain("onehot_fast.integrations.arrow")
     return encoder.schema
 
 

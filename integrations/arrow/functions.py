@@ -257,6 +257,7 @@ def _column(encoder: Any, column: Any) -> ColumnSchema:
         if column is not None:
             raise TypeError(f"column can only be given with an Encoder, got column={column!r}")
         return ColumnSchema.declared(encoder, np.dtype(np.uint8))
+    encoder.schema.check_plain("an expression of Arrow")
     columns = {schema.name: schema for schema in encoder.schema.columns}
     if column is None and len(columns) == 1:
         return next(iter(columns.values()))

@@ -94,12 +94,14 @@ def one_hot(
 
     Raises
     ------
+    UnknownValueError
+        A value is not in `categories`, and `handle_unknown` is "error". This is a ValueError.
     TypeError
         `array` has no Arrow data or cannot be encoded, `depth` is given but `array` does not
         contain integers, or an argument has the wrong type.
     ValueError
         Both `categories` and `depth` are given, two classes are equal, two fields would have the
-        same name, an index is outside its dictionary, or a value or a label is rejected.
+        same name, an index is outside its dictionary, or a label is rejected.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -183,8 +185,16 @@ def _check_classes(array: Any, coded: CodedColumn, n_classes: int, option: str) 
     is_invalid = ~is_absent & ((features < 0) | (features >= n_classes))
     if is_invalid.any():
         row = int(np.argmax(is_invalid))
-        expected = f"in [0, {n_classes})" if option == "depth" else "one of the categories"
-        raise UnknownValueError(f"array[{row}] must be {expected}, got {values[row].as_py()!r}")
+        got = f"got {values[row].as_py()!r}"
+        if option == "depth":
+            raise ValueError(
+                f"array[{row}] must be in [0, {n_classes}), {got}; pass out_of_range='ignore' to"
+                " get zeros instead"
+            )
+        raise UnknownValueError(
+            f"array[{row}] must be one of the categories, {got}; pass handle_unknown='ignore' to"
+            " get zeros instead"
+        )
 
 
 class OneHotArray:

@@ -25,9 +25,11 @@ from onehot_fast.adapter import require
 
 require("narwhals")
 
+from .frames import are_lists as are_lists
 from .frames import expressions
 from .frames import read_column as read_column
 from .frames import read_lists as read_lists
+from .frames import read_ragged as read_ragged
 from .frames import read_table as read_table
 from .frames import wrap as wrap
 

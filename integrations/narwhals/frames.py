@@ -18,6 +18,7 @@ from onehot_fast.adapter import (
     ColumnSchema,
     FeatureWriter,
     Part,
+    RaggedColumn,
     Rows,
     Table,
     Values,
@@ -26,7 +27,9 @@ from onehot_fast.adapter import (
     reader_of,
     require,
 )
+from onehot_fast.adapter import are_lists as are_native_lists
 from onehot_fast.adapter import read_column as read_any_column
+from onehot_fast.adapter import read_lists as read_native_lists
 from onehot_fast.adapter import read_table as read_native_table
 
 __all__ = ["expressions", "read_column", "read_lists", "read_table", "wrap"]
@@ -58,6 +61,18 @@ def read_table(table: Any) -> Table:
 def read_column(column: Any) -> Column | Values:
     """Return a narwhals Series as codes or values, read by the native library's integration."""
     return read_any_column(_native(column))
+
+
+def are_lists(column: Any) -> bool:
+    """Tell whether the rows of a narwhals Series are lists."""
+    return are_native_lists(_native(column))
+
+
+def read_ragged(column: Any) -> RaggedColumn:
+    """Return lists as rows of labels, read by the native library's integration."""
+    read = read_native_lists(_native(column))
+    assert read is not None  # the caller called `are_lists`
+    return read
 
 
 def read_lists(rows: Any) -> Rows:

@@ -152,6 +152,7 @@ def input_names(encoder: Any) -> list[Any]:
 
 
 def _plan_column(column: ColumnSchema) -> Plan:
+    column.check_plain("an ONNX model")
     *outputs, unknown, missing = column.lut.tolist()
     options, name = column.options, str(column.name)
     unknown = {"error": ERROR}.get(options.handle_unknown, unknown)

@@ -22,8 +22,10 @@ require("pandas")
 
 from ._from_dummies import from_dummies
 from ._get_dummies import get_dummies
+from ._read import are_lists as are_lists
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
+from ._read import read_ragged as read_ragged
 from ._read import read_table as read_table
 from ._str_get_dummies import str_get_dummies
 from ._write import fitted_categories as fitted_categories

@@ -10,12 +10,16 @@ import pandas as pd
 from onehot_fast import Column
 from onehot_fast.adapter import (
     CodedColumn,
+    RaggedColumn,
     Rows,
     Table,
     Values,
     cached_property,
+    hold_numbers,
     integration,
+    of_lists,
 )
+from onehot_fast.adapter import are_lists as objects_are_lists
 from onehot_fast.adapter import read_column as read_any_column
 
 from ._codes import (
@@ -60,8 +64,14 @@ class PandasTable(Table):
         return self.source.dtypes.tolist()
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether a column has strings, objects or categories."""
-        return is_encodable(self._dtypes[position])
+        """Tell whether a column has strings, objects or categories, or lists of them."""
+        dtype = self._dtypes[position]
+        if is_arrow_list(dtype):
+            return bool(integration("arrow").is_encodable(dtype.pyarrow_dtype))
+        if not is_encodable(dtype):
+            return False
+        column = self.source.iloc[:, position]
+        return not (are_lists(column) and hold_numbers(column.to_numpy()))
 
     def type_of(self, position: int) -> str:
         """Return the name of the dtype, or "" if no name would be read as the same dtype."""
@@ -71,6 +81,14 @@ class PandasTable(Table):
     def read_column(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
         return read_column(self.source.iloc[:, position])
+
+    def read_lists(self, position: int) -> RaggedColumn | None:
+        """Return a column of lists as rows of labels, or None if its rows are single values."""
+        dtype = self._dtypes[position]
+        if dtype != np.dtype(object) and not is_arrow_list(dtype):
+            return None
+        column = self.source.iloc[:, position]
+        return read_ragged(column) if are_lists(column) else None
 
     def to_numpy(self, position: int) -> npt.NDArray[Any]:
         """Return a column as a NumPy array, converted by pandas."""
@@ -139,9 +157,26 @@ def read_column(values: Any) -> Column | Values:
     return Column(coded.features(), numpy_values(levels))
 
 
+def are_lists(column: Any) -> bool:
+    """Tell whether the rows of a column are Arrow lists, or Python objects that are lists."""
+    series = as_series(column)
+    if series.dtype == np.dtype(object):
+        return objects_are_lists(series.to_numpy())
+    return is_arrow_list(series.dtype)
+
+
+def read_ragged(column: Any) -> RaggedColumn:
+    """Return a column of lists as rows of labels; a missing list is missing."""
+    series = as_series(column)
+    if is_arrow_list(series.dtype):
+        read: RaggedColumn = integration("arrow").read_ragged(pa_array(series))
+        return read
+    return of_lists(series.tolist())
+
+
 def read_lists(rows: Any) -> Rows:
     """Return a column of lists as offsets and concatenated elements; a missing list is empty."""
-    if _is_arrow_list(rows):
+    if is_arrow_list(getattr(rows, "dtype", None)):
         read: Rows = integration("arrow").read_lists(pa_array(rows))
         return read
     return Rows.read(list(rows))
@@ -151,14 +186,13 @@ def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
     """Return the labels of each row: the items of a list, or a string split at `sep`."""
     if sep is not None:
         return Rows.read(series, sep=sep)
-    if _is_arrow_list(series):
+    if is_arrow_list(series.dtype):
         rows = Rows(*integration("arrow").flattened(pa_array(series)))
     else:
         rows = Rows.read(list(series))
     return Rows(rows.offsets, read_any_column(rows.elements).encode())
 
 
-def _is_arrow_list(rows: Any) -> bool:
-    """Tell whether the rows are stored as Arrow lists."""
-    dtype = getattr(rows, "dtype", None)
+def is_arrow_list(dtype: Any) -> bool:
+    """Tell whether a dtype stores Arrow lists."""
     return isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "value_field")

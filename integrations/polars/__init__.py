@@ -17,9 +17,11 @@ from onehot_fast.adapter import require
 
 require("polars")
 
+from ._read import are_lists as are_lists
 from ._read import exportable as exportable
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
+from ._read import read_ragged as read_ragged
 from ._read import read_table as read_table
 from ._read import selected_names as selected_names
 from ._write import wrap as wrap

@@ -18,7 +18,7 @@ import polars as pl
 from polars import selectors
 
 from onehot_fast import Column
-from onehot_fast.adapter import Rows, Table, Values, cached_property, read_arrow
+from onehot_fast.adapter import RaggedColumn, Rows, Table, Values, cached_property, read_arrow
 from onehot_fast.adapter import read_column as read_any_column
 
 from ._dtypes import EXTENSION, dtype_name
@@ -29,6 +29,8 @@ Offsets: TypeAlias = npt.NDArray[np.int64]
 
 # The dtypes of columns that are encoded by default.
 ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
+# The dtypes of lists of labels.
+LISTS = (pl.List, pl.Array)
 # Integer dtypes that NumPy does not have; UInt128 is new in polars 1.34.
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
 # The smallest int64 is NaT in NumPy, but a valid time in polars.
@@ -86,6 +88,12 @@ class PolarsTable(Table):
     def read_column(self, position: int) -> Column | Values:
         """Return a column as codes or values."""
         return read_column(self.source.to_series(position))
+
+    def read_lists(self, position: int) -> RaggedColumn | None:
+        """Return a column of lists as rows of labels, or None if its rows are single values."""
+        if self._dtypes[position].base_type() not in LISTS:
+            return None
+        return read_ragged(self.source.to_series(position))
 
     def to_numpy(self, position: int) -> AnyArray:
         """Return a column as a NumPy array; times with a zone become Python objects."""
@@ -174,6 +182,18 @@ def exportable(data: Any, keep_categories: bool = True) -> tuple[Any, dict[int, 
         for i, column in changed.items():
             data.replace_column(i, column.alias(data.columns[i]))
     return data, lists
+
+
+def are_lists(series: pl.Series) -> bool:
+    """Tell whether the rows of a Series are lists or arrays."""
+    return series.dtype.base_type() in LISTS
+
+
+def read_ragged(series: pl.Series) -> RaggedColumn:
+    """Return lists as rows of labels; a null list is missing."""
+    offsets, elements = _flatten(series)
+    is_missing = series.is_null().to_numpy() if series.null_count() else None
+    return RaggedColumn(offsets, read_column(elements.alias(series.name)), is_missing)
 
 
 def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:

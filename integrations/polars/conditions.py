@@ -42,15 +42,41 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     features = []
     for column, position in zip(schema.columns, positions, strict=True):
         dtype = kinds[position]
+        # Not pl.col, which treats "*" and "^x$" as patterns.
+        value = by_name(str(column.name)).as_expr()
+        writer: type[_Writer] = _Writer
+        if column.is_ragged:
+            writer = _LabelWriter
+            value, dtype = _labels(column, value, dtype)
         if dtype.is_nested() or dtype == pl.Object or isinstance(dtype, EXTENSION):
             raise TypeError(
                 f"column {column.name!r} has dtype {dtype}, which expressions cannot encode: cast"
                 " the column, or select its fields, its elements or the storage of its extension"
                 " type (.ext.storage())"
             )
-        written = _Writer(column, dtype).features()
+        written = writer(column, value, dtype).features()
         features += [each.alias(name) for each, name in zip(written, column.names, strict=True)]
     return features
+
+
+def _labels(column: ColumnSchema, value: pl.Expr, dtype: Any) -> tuple[pl.Expr, Any]:
+    """Return a column with several labels in a row as lists, and the dtype of a label."""
+    if isinstance(dtype, pl.List):
+        return value, dtype.inner
+    if isinstance(dtype, pl.Array) and not dtype.inner.is_nested():
+        return value.arr.to_list(), dtype.inner
+    if dtype == pl.Null:  # all rows are missing
+        return value.cast(pl.List(pl.String)), pl.String()
+    sep = column.options.sep
+    if isinstance(dtype, TEXTS) and sep is not None:
+        is_label = pl.element() != ""  # as in `transform`, which skips empty labels
+        parts = value.cast(pl.String).str.split(sep).list.eval(pl.element().filter(is_label))
+        return parts, pl.String()
+    expected = "lists" if sep is None else f"lists, or texts with the separator {sep!r}"
+    raise TypeError(
+        f"column {column.name!r} must have {expected}, as in fit, got dtype {dtype}: cast the"
+        " column, or fit the encoder to a column like this"
+    )
 
 
 class _Writer(FeatureWriter[pl.Expr]):
@@ -64,10 +90,9 @@ class _Writer(FeatureWriter[pl.Expr]):
     checks the values once.
     """
 
-    def __init__(self, column: ColumnSchema, dtype: Any) -> None:
-        self.dtype, self.element = dtype, element_of(column.options.dtype).dtype
-        # Not pl.col, which treats "*" and "^x$" as patterns.
-        self.value: pl.Expr = by_name(str(column.name)).as_expr()
+    def __init__(self, column: ColumnSchema, value: pl.Expr, dtype: Any) -> None:
+        self.value, self.dtype = value, dtype
+        self.element = element_of(column.options.dtype).dtype
         self.series = _literals(column.known.tolist(), dtype)
         is_null = self.series.is_null()
         super().__init__(column, [None if null else i for i, null in enumerate(is_null)])
@@ -98,7 +123,7 @@ class _Writer(FeatureWriter[pl.Expr]):
         if casts:
             self.dtype = pl.Enum(known)
             self.series = self.series.cast(self.dtype)
-            self.value = self._named(self.value, "unknown").cast(self.dtype)
+            self.value = self._named(self.value, "unknown").cast(self._row_dtype())
 
     def _named(self, value: pl.Expr, rejected: str) -> pl.Expr:
         """Return an expression whose name is the message for rejected values.
@@ -110,20 +135,33 @@ class _Writer(FeatureWriter[pl.Expr]):
         message += " encoder.check(frame) lists such values"
         return pl.struct(value.alias(message)).struct.field(message)
 
+    def _row_dtype(self) -> Any:
+        """Return the dtype of a row whose value has the dtype `dtype`."""
+        return self.dtype
+
     def is_missing(self) -> pl.Expr:
-        is_null = self.value.is_null()
-        return is_null | self.value.is_nan().fill_null(False) if self.dtype.is_float() else is_null
+        return self._is_missing(self.value)
 
     def is_among(self, literals: list[int]) -> pl.Expr:
-        if len(literals) == 1:
-            return self.value.eq_missing(self._literal(literals[0]))
-        starts = range(0, max(1, len(literals)), MAX_SHARED_KEYS)
-        parts = [self.series.gather(literals[i : i + MAX_SHARED_KEYS]) for i in starts]
-        is_equal = [self.value.is_in(pl.lit(part).implode()).fill_null(False) for part in parts]
-        return reduce(or_, is_equal)
+        return self._is_among(self.value, literals)
 
     def is_other(self, literals: list[int]) -> pl.Expr:
-        return ~(self.is_among(literals) | self.is_missing())
+        return self._is_other(self.value, literals)
+
+    def _is_missing(self, value: pl.Expr) -> pl.Expr:
+        is_null = value.is_null()
+        return is_null | value.is_nan().fill_null(False) if self.dtype.is_float() else is_null
+
+    def _is_among(self, value: pl.Expr, literals: list[int]) -> pl.Expr:
+        if len(literals) == 1:
+            return value.eq_missing(self._literal(literals[0]))
+        starts = range(0, max(1, len(literals)), MAX_SHARED_KEYS)
+        parts = [self.series.gather(literals[i : i + MAX_SHARED_KEYS]) for i in starts]
+        is_equal = [value.is_in(pl.lit(part).implode()).fill_null(False) for part in parts]
+        return reduce(or_, is_equal)
+
+    def _is_other(self, value: pl.Expr, literals: list[int]) -> pl.Expr:
+        return ~(self._is_among(value, literals) | self._is_missing(value))
 
     def feature(self, condition: pl.Expr, errors: dict[str, pl.Expr]) -> pl.Expr:
         feature = condition if self.element == pl.Boolean else condition.cast(self.element)
@@ -137,6 +175,34 @@ class _Writer(FeatureWriter[pl.Expr]):
             return pl.lit(self.series.to_physical()[position]).cast(self.dtype)
         value = self.series[position]
         return pl.lit(value) if isinstance(self.dtype, TEXTS) else pl.lit(value, dtype=self.dtype)
+
+
+class _LabelWriter(_Writer):
+    """Creates the expressions of a column whose rows are lists of labels.
+
+    A condition is true in a row if it is true for one of its labels. `dtype` is that of a label.
+    """
+
+    takes_labels = True
+
+    def _row_dtype(self) -> Any:
+        return pl.List(self.dtype)
+
+    def _has_label(self, condition: pl.Expr) -> pl.Expr:
+        """Return the condition that a label of the row satisfies a condition."""
+        return self.value.list.eval(condition).list.any().fill_null(False)
+
+    def is_missing(self) -> pl.Expr:
+        return self.value.is_null() | self._has_label(self._is_missing(pl.element()))
+
+    def is_among(self, literals: list[int]) -> pl.Expr:
+        if len(literals) == 1:
+            found = self.value.list.contains(self._literal(literals[0]), nulls_equal=False)
+            return found.fill_null(False)
+        return self._has_label(self._is_among(pl.element(), literals))
+
+    def is_other(self, literals: list[int]) -> pl.Expr:
+        return self._has_label(self._is_other(pl.element(), literals))
 
 
 def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:

@@ -94,6 +94,7 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
 
 def to_sklearn(encoder: Encoder) -> Any:
     """Return the OneHotEncoder of a fitted Encoder; see `onehot_fast.Encoder.to_sklearn`."""
+    encoder.schema.check_plain("scikit-learn's OneHotEncoder")
     columns = encoder.schema.columns
     rules = {_rule(column, encoder.schema.n_rows) for column in columns}
     if len(rules) != 1:

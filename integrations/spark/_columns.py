@@ -238,6 +238,7 @@ def new_fields(
     columns. In this case, it contains this field, and the other lists are empty.
     """
     schema, columns = encoder.schema, encoder.schema.columns
+    schema.check_plain("Spark")
     if output == "columns":
         if names is not None:
             raise ValueError(

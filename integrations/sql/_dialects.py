@@ -81,6 +81,7 @@ class Dialect:
     max_columns, max_bytes = 0, 0
     casts_booleans = True  # whether CAST makes a number of every numeric type of a Boolean
     mixes_kinds = False  # whether one column may hold values of several kinds
+    has_arrays = True  # whether a column may hold arrays, whose elements a condition can name
     folds_case = True  # whether names that differ only in case mean the same column
     # The kinds of values, apart from numbers, text and bytes, that a column may hold.
     kinds: ClassVar[set[str]] = {"date", "instant", "zoned", "time", "duration", "uuid"}
@@ -121,6 +122,22 @@ class Dialect:
         if kind is None:
             return self.typed_nan.format(column=column, text=self._as_text(column))
         return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
+
+    def split(self, column: str, sep: str, literal: str) -> str:
+        """Return a text as an array of labels; `literal` is the separator in SQL."""
+        return f"string_split({self._as_text(column)}, {literal})"
+
+    def has_label(self, labels: str, label: str, condition: str) -> str:
+        """Return the condition that an element of an array, named `label`, satisfies a condition.
+
+        The result is false for an array that is NULL.
+        """
+        # A list comprehension, because the syntax of lambda functions depends on the version.
+        return f"COALESCE(len([{label} FOR {label} IN {labels} IF {condition}]) > 0, FALSE)"
+
+    def shown_labels(self, column: str) -> str:
+        """Return a column with several labels in a row as a text for messages."""
+        return column
 
     def error(self, message: str, column: str) -> str:
         """Return the SQL that raises an error with a message and the value of a column."""
@@ -214,6 +231,12 @@ class Postgres(Dialect):
         # Without OFFSET, PostgreSQL would copy the expression into each item that uses it.
         return f"({statement} OFFSET 0)"
 
+    def split(self, column: str, sep: str, literal: str) -> str:
+        return f"string_to_array({self._as_text(column)}, {literal})"
+
+    def has_label(self, labels: str, label: str, condition: str) -> str:
+        return f"EXISTS (SELECT FROM unnest({labels}) AS labels({label}) WHERE {condition})"
+
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
         # A cast of char(n) removes trailing blanks, but `concat` keeps them.
         if any(text.endswith(" ") for text in texts):
@@ -276,6 +299,15 @@ class Spark(Dialect):
         doubles = [f"CAST('{literal}' AS DOUBLE)" for literal in literals]
         return f"({is_same} AND {super()._is_listed(f'CAST({column} AS DOUBLE)', doubles, kind)})"
 
+    def split(self, column: str, sep: str, literal: str) -> str:
+        # The separator is a regular expression of Java, in which a backslash makes every character
+        # but a letter or a digit stand for itself.
+        pattern = re.sub(r"([^\w]|_)", r"\\\1", sep)
+        return f"split({self._as_text(column)}, {self.text(pattern)})"
+
+    def has_label(self, labels: str, label: str, condition: str) -> str:
+        return f"COALESCE(exists({labels}, {label} -> COALESCE({condition}, FALSE)), FALSE)"
+
     def text(self, value: str) -> str | None:
         if SPARK_PLAIN.fullmatch(value):
             return f"'{value}'"
@@ -330,6 +362,15 @@ class BigQuery(Dialect):
         # In BigQuery, NaN is the only value that differs from itself.
         return f"{column} <> {column}" if kind is None or kind in NUMBERS else None
 
+    def split(self, column: str, sep: str, literal: str) -> str:
+        return f"SPLIT({column}, {literal})"
+
+    def has_label(self, labels: str, label: str, condition: str) -> str:
+        return f"EXISTS (SELECT 1 FROM UNNEST({labels}) AS {label} WHERE {condition})"
+
+    def shown_labels(self, column: str) -> str:
+        return f"TO_JSON_STRING({column})"  # an array has no cast to STRING
+
     def text(self, value: str) -> str | None:
         return escaped(value, "'")
 
@@ -354,6 +395,7 @@ class SQLite(Dialect):
     max_columns = 2000
     kinds: ClassVar[set[str]] = {"date", "instant"}
     mixes_kinds = True
+    has_arrays = False
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
         # `+` drops the affinity of the column, so that '1' does not equal 1. COLLATE drops its

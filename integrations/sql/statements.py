@@ -20,6 +20,11 @@ NUMBERS = ("float", "decimal", "integer", "boolean")
 STORED = {*NUMBERS, "text", "bytes"}
 # The codes of values without a feature; others are the numbers of their features.
 NO_FEATURE, NAN_FEATURES = -1, -2
+# The code of a row without rejected labels.
+ACCEPTED = 0
+# The name of a label in the condition on a label of a row.
+LABEL = "onehot_fast_label"
+TRANSFORM = "encode such columns with transform()"
 
 
 def to_sql(
@@ -98,7 +103,7 @@ def column_features(column: ColumnSchema, dialect: str, name: str) -> list[str]:
 
     The first expression alone fails for rejected values.
     """
-    return _Writer(column, DIALECTS[dialect], name).features()
+    return _writer_of(column)(column, DIALECTS[dialect], name).features()
 
 
 def coded_features(
@@ -110,15 +115,19 @@ def coded_features(
     query must compute the code under this name in a subquery. Otherwise, the code is None, and the
     features refer to `name`, the name of the column in the query.
 
-    `kind` is the kind of the values in the query's table, e.g. "text": a result of
+    `kind` is the kind of the values or labels in the query's table, e.g. "text": a result of
     `FeatureWriter.kind_of`. By default, it is the kind of the categories.
     """
     written = DIALECTS[dialect]
-    writer = _Writer(column, written, name, kind)
+    writer = _writer_of(column)(column, written, name, kind)
     errors = writer.errors()
     if not errors:
         return None, writer.features()
     return writer.code(errors), writer.features_of(_name(code_name, written))
+
+
+def _writer_of(column: ColumnSchema) -> type[_Writer]:
+    return _LabelWriter if column.is_ragged else _Writer
 
 
 class _Writer(FeatureWriter[str]):
@@ -153,20 +162,34 @@ class _Writer(FeatureWriter[str]):
             return None
         return getattr(dialect, str(kind))(value)  # type: ignore[no-any-return]
 
+    @property
+    def shown(self) -> str:
+        """The value of a row, which error messages show."""
+        return self.name
+
     def is_missing(self) -> str:
+        return self._is_missing()
+
+    def is_among(self, literals: list[str]) -> str:
+        return self._is_among(literals)
+
+    def is_other(self, literals: list[str]) -> str:
+        return self._is_other(literals)
+
+    def _is_missing(self) -> str:
         is_null = f"{self.name} IS NULL"
         return f"({is_null} OR {self.nan})" if self.nan else is_null
 
-    def is_among(self, literals: list[str]) -> str:
+    def _is_among(self, literals: list[str]) -> str:
         if not literals:
             return self.dialect.false
         return self.dialect.is_among(self.value, literals, self.kind)
 
-    def is_other(self, literals: list[str]) -> str:
+    def _is_other(self, literals: list[str]) -> str:
         # With literals, NULL is excluded anyway: NOT (NULL = literal) is NULL, which is not true.
         is_other = f"{self.name} IS NOT NULL"
         if literals:
-            is_other = f"NOT ({self.is_among(literals)})"
+            is_other = f"NOT ({self._is_among(literals)})"
         return f"{is_other} AND NOT ({self.nan})" if self.nan else is_other
 
     def code(self, errors: dict[str, str]) -> str:
@@ -201,7 +224,7 @@ class _Writer(FeatureWriter[str]):
                     f"column {column.name!r} has handle_{what}='error', but {dialect.title}"
                     f" cannot raise errors: use encoder.set_params(handle_{what}='ignore').to_sql()"
                 )
-            error = dialect.error(f"column {column.name!r}: the value is {what}: ", self.name)
+            error = dialect.error(f"column {column.name!r}: the value is {what}: ", self.shown)
             branches.append(f"WHEN {rejected} THEN CAST({error} AS {error_type})")
         return branches
 
@@ -223,6 +246,60 @@ class _Writer(FeatureWriter[str]):
             branches = [*branches, f"WHEN {are_nan} THEN {self.dialect.nan}"]
         value = f"CASE {' '.join([*branches, f'WHEN {condition} THEN 1'])} ELSE 0 END"
         return f"CAST({value} AS {self.element})"
+
+
+class _LabelWriter(_Writer):
+    """A writer of the features of a column whose rows have several labels.
+
+    The rows are an array, or a text that is split at the separator. A condition is true in a row if
+    it is true for one of its labels, which the expressions of the class above call `LABEL`.
+    """
+
+    takes_labels = True
+
+    def __init__(
+        self, column: ColumnSchema, dialect: Dialect, name: str, kind: str | None = None
+    ) -> None:
+        super().__init__(column, dialect, LABEL, kind)
+        self.rows, sep = _name(name, dialect), column.options.sep
+        literal = None if sep is None else dialect.text(sep)
+        if not dialect.has_arrays or (sep is not None and literal is None):
+            raise _unsupported(
+                column.name, dialect, f"cannot read several labels in a row ({sep=}): {TRANSFORM}"
+            )
+        self.labels = self.rows if literal is None else dialect.split(self.rows, str(sep), literal)
+        self.is_label = None if sep is None else f"{self.name} <> ''"
+
+    @property
+    def shown(self) -> str:
+        return self.dialect.shown_labels(self.rows)
+
+    def _has_label(self, condition: str) -> str:
+        """Return the condition that a label satisfies a condition; it is never NULL."""
+        if self.is_label is not None:  # as in `transform`, which skips empty labels
+            condition = f"{self.is_label} AND {condition}"
+        return self.dialect.has_label(self.labels, self.name, condition)
+
+    def is_missing(self) -> str:
+        return f"({self.rows} IS NULL OR {self._has_label(self._is_missing())})"
+
+    def is_among(self, literals: list[str]) -> str:
+        return self._has_label(self._is_among(literals)) if literals else self.dialect.false
+
+    def is_other(self, literals: list[str]) -> str:
+        return self._has_label(self._is_other(literals))
+
+    def code(self, errors: dict[str, str]) -> str:
+        """Return an expression that fails for rejected labels, and is ACCEPTED otherwise.
+
+        A row has no single feature whose number could be its code.
+        """
+        branches = self._error_branches(errors, self.dialect.types["int32"])
+        return f"CASE {' '.join(branches)} ELSE {ACCEPTED} END"
+
+    def features_of(self, code: str) -> list[str]:
+        """Return an expression for each feature; each compares the code, so that it fails."""
+        return [self.feature(f"{code} = {ACCEPTED} AND {each}", {}) for each in self.conditions()]
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:

@@ -1,9 +1,9 @@
 """Triton kernels. `_launch` imports this module when the first CUDA tensor arrives.
 
-Elements are integers of the width of the dtype, and labels are signed integers of the width of
-theirs: `label_mask` clears the upper bits of unsigned labels. Five numbers state the rules for
-labels (`_launch.rules`). A kernel stores 0 in `flag` if the rules reject a label or a row. Numbers
-have fixed types and are never compiled into a kernel, so that few variants exist.
+Elements are integers of the width of the dtype. Labels are read as they are stored, as signed
+integers of their width: `label_mask` clears the upper bits of unsigned ones. Five numbers state the
+rules for labels (`_launch.rules`). A kernel stores 0 in `flag` if the rules reject a label or a
+row. Numbers have fixed types and are never compiled into a kernel, so that few variants exist.
 """
 
 import triton
@@ -11,8 +11,8 @@ import triton.language as tl
 
 NUMBERS = [
     "n_rows", "n_classes", "inner", "n_tiles", "rows_of_tile", "reciprocal", "words", "on", "off",
-    "label_mask", "shift", "dropped", "low", "span", "ignored", "default", "is_strict",
-    "magnitude", "largest",
+    "label_bytes", "label_mask", "shift", "dropped", "low", "span", "ignored", "can_reject",
+    "can_change", "default", "is_strict", "magnitude", "largest",
 ]  # fmt: skip
 # ceil(2**18 / n_classes) * offset >> 18 equals offset // n_classes, because the product of
 # n_classes and the largest offset in a tile is at most 2**18 (`_launch.EXPANDED_BYTES`).
@@ -23,6 +23,24 @@ NO_CLASS = tl.constexpr(2**31 - 1)
 @triton.jit
 def _read_labels(labels, index, mask, label_mask):
     return tl.load(labels + index, mask=mask, other=0).to(tl.int64) & label_mask
+
+
+@triton.jit
+def _read_bytes(labels, index, mask, label_bytes, label_mask):
+    """Read labels of `label_bytes` bytes, which one variant of a kernel reads in all widths.
+
+    `labels` points to bytes. The branches hide the layout of the labels from the compiler, so
+    kernels that repeat a vector of labels for each class would rearrange it in each round.
+    """
+    if label_bytes == 8:
+        label = _read_labels(labels.to(tl.pointer_type(tl.int64)), index, mask, label_mask)
+    elif label_bytes == 4:
+        label = _read_labels(labels.to(tl.pointer_type(tl.int32)), index, mask, label_mask)
+    elif label_bytes == 2:
+        label = _read_labels(labels.to(tl.pointer_type(tl.int16)), index, mask, label_mask)
+    else:
+        label = _read_labels(labels, index, mask, label_mask)
+    return label
 
 
 @triton.jit
@@ -42,8 +60,8 @@ def _class_of(label, shift, dropped):
 def expand(
     labels, out, flag, n_rows: tl.int64, n_classes: tl.int32, rows_of_tile: tl.int32,
     reciprocal: tl.int32, on: tl.int64, off: tl.int64, label_mask: tl.int64, shift: tl.int64,
-    dropped: tl.int64, low: tl.int64, span: tl.int64, ignored: tl.int64,
-    HAS_RULES: tl.constexpr, TILE: tl.constexpr,
+    dropped: tl.int64, low: tl.int64, span: tl.int64, ignored: tl.int64, can_reject: tl.int32,
+    can_change: tl.int32, ROWS: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Write narrow rows of adjacent elements, each element by a comparison with its label.
 
@@ -58,9 +76,14 @@ def expand(
     row_of_element = (offset * reciprocal) >> RECIPROCAL_BITS
     column = offset - row_of_element * n_classes
     label = _read_labels(labels, row + row_of_element, mask, label_mask)
-    if HAS_RULES:
-        _check(label, mask, flag, low, span, ignored)
+    if can_change != 0:
         label = _class_of(label, shift, dropped)
+    if can_reject != 0:  # once for each row instead of for each element
+        for first in range(0, n_rows_of_tile, ROWS):
+            index = first + tl.arange(0, ROWS)
+            is_row = (index < n_rows_of_tile) & (row + index < n_rows)
+            checked = _read_labels(labels, row + index, is_row, label_mask)
+            _check(checked, is_row, flag, low, span, ignored)
     ons = tl.full((TILE,), on, out.dtype.element_ty)
     offs = tl.full((TILE,), off, out.dtype.element_ty)
     elements = tl.where(label == column, ons, offs)
@@ -83,19 +106,20 @@ def _fill(start, n_elements, off, TILE: tl.constexpr):
 @triton.jit(do_not_specialize=NUMBERS)
 def fill_and_scatter(
     labels, out, flag, n_rows: tl.int64, n_classes: tl.int64, on: tl.int64, off: tl.int64,
-    label_mask: tl.int64, shift: tl.int64, dropped: tl.int64, low: tl.int64, span: tl.int64,
-    ignored: tl.int64, ROWS: tl.constexpr, TILE: tl.constexpr,
+    label_bytes: tl.int32, label_mask: tl.int64, shift: tl.int64, dropped: tl.int64, low: tl.int64,
+    span: tl.int64, ignored: tl.int64, ROWS: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Fill rows of adjacent elements, wait for the block of threads, and store the hot elements."""
     row = tl.program_id(0).to(tl.int64) * ROWS
+    rows = tl.arange(0, ROWS)
+    mask = row + rows < n_rows
+    # The labels arrive while the rows are filled.
+    label = _read_bytes(labels, row + rows, mask, label_bytes, label_mask)
     start = out + row * n_classes
     if n_rows - row >= ROWS:
         _fill(start, n_classes * ROWS, off, TILE)
     else:
         _fill(start, (n_rows - row) * n_classes, off, TILE)
-    rows = tl.arange(0, ROWS)
-    mask = row + rows < n_rows
-    label = _read_labels(labels, row + rows, mask, label_mask)
     _check(label, mask, flag, low, span, ignored)
     label = _class_of(label, shift, dropped)
     is_hot = (label >= 0) & (label < n_classes) & mask
@@ -107,13 +131,13 @@ def fill_and_scatter(
 @triton.jit(do_not_specialize=NUMBERS)
 def scatter(
     labels, out, flag, n_rows: tl.int64, n_classes: tl.int64, inner: tl.int64, words: tl.int64,
-    on: tl.int64, label_mask: tl.int64, shift: tl.int64, dropped: tl.int64, low: tl.int64,
-    span: tl.int64, ignored: tl.int64, TILE: tl.constexpr,
+    on: tl.int64, label_bytes: tl.int32, label_mask: tl.int64, shift: tl.int64, dropped: tl.int64,
+    low: tl.int64, span: tl.int64, ignored: tl.int64, TILE: tl.constexpr,
 ):  # fmt: skip
     """Store the hot elements into a filled output; an element has `words` words."""
     row = tl.program_id(0).to(tl.int64) * TILE + tl.arange(0, TILE)
     mask = row < n_rows
-    label = _read_labels(labels, row, mask, label_mask)
+    label = _read_bytes(labels, row, mask, label_bytes, label_mask)
     _check(label, mask, flag, low, span, ignored)
     label = _class_of(label, shift, dropped)
     is_hot = (label >= 0) & (label < n_classes) & mask
@@ -136,16 +160,21 @@ def _tile_of_plane(inner, n_tiles, IS_ALIGNED: tl.constexpr, TILE: tl.constexpr)
 @triton.jit(do_not_specialize=NUMBERS)
 def planes(
     labels, out, flag, n_classes: tl.int32, inner: tl.int64, n_tiles: tl.int64, on: tl.int64,
-    off: tl.int64, label_mask: tl.int64, shift: tl.int64, dropped: tl.int64, low: tl.int64,
-    span: tl.int64, ignored: tl.int64, IS_ALIGNED: tl.constexpr, TILE: tl.constexpr,
+    off: tl.int64, label_bytes: tl.int32, label_mask: tl.int64, shift: tl.int64, dropped: tl.int64,
+    low: tl.int64, span: tl.int64, ignored: tl.int64, IS_ALIGNED: tl.constexpr, TILE: tl.constexpr,
 ):  # fmt: skip
     """Write one run of adjacent elements for each class, from labels that are read once."""
     inner, outer, offset = _tile_of_plane(inner, n_tiles, IS_ALIGNED, TILE)
     mask = offset < inner
-    label = _read_labels(labels, outer * inner + offset, mask, label_mask)
+    index = outer * inner + offset
+    if IS_ALIGNED:
+        label = _read_labels(labels, index, mask, label_mask)
+    else:
+        label = _read_bytes(labels, index, mask, label_bytes, label_mask)
     _check(label, mask, flag, low, span, ignored)
     label = _class_of(label, shift, dropped)
-    label = tl.where(label < n_classes, label, -1).to(tl.int32)
+    # Negative labels are the largest unsigned ones. All labels without a class become `n_classes`.
+    label = tl.minimum(label.to(tl.uint64), n_classes.to(tl.uint64)).to(tl.int32)
     ons = tl.full((TILE,), on, out.dtype.element_ty)
     offs = tl.full((TILE,), off, out.dtype.element_ty)
     start = outer * n_classes * inner

@@ -40,10 +40,11 @@ HAS_TRITON = (
 TILE_BYTES = 8192  # of `expand`
 EXPANDED_BYTES = 128  # the widest rows that `expand` writes, see `RECIPROCAL_BITS`
 PLANE_TILE_BYTES = 4096  # of `planes`
-WIDE_ROWS = 8  # of at least 1 KB, in a block of `fill_and_scatter`
+WIDE_ROWS = 8  # of at least 1 KB, in a block of `fill_and_scatter`; 16 of bytes
 FILLED_BYTES = 32768  # wider rows are filled by torch
 MIN_PROGRAMS = 128  # with fewer programs, most of a GPU would be idle
 SCATTERED_LABELS = 256
+CHECKED_LABELS = 256  # at a time by `expand`: one for each thread
 DECODED_ELEMENTS = 4096  # of `decode_rows`
 DECODED_PLANE = 512  # elements of a tile of `decode_planes`
 MIN_DECODED_PLANE = 128  # smaller planes would leave most of a tile empty
@@ -99,9 +100,9 @@ class Rules(NamedTuple):
         return self.span < 2**63 - 1
 
     @property
-    def is_trivial(self) -> bool:
-        """Whether a label is its class or stands for a row of zeros, and is never rejected."""
-        return not self.can_reject and self.shift == 0 and self.dropped == INT64.min
+    def can_change(self) -> bool:
+        """Whether the class of a label can differ from the label."""
+        return self.shift != 0 or self.dropped != INT64.min
 
 
 ACCEPT_ALL = Rules(0, INT64.min, 0, INT64.max, 0)
@@ -206,17 +207,18 @@ def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) 
         label_rules = rules(tensor.dtype, num_classes, *policies)
     place = order.index(axis)
     inner = math.prod(out.shape[i] for i in order[place + 1 :])
-    labels = tensor.permute([i - (i > axis) for i in order if i != axis]).contiguous()
+    labels = _in_order(tensor, [i - (i > axis) for i in order if i != axis]).contiguous()
     if label_smoothing:
         on, off = smoothed_values(label_smoothing, num_classes)
         bits = bits_of(on, out.dtype), bits_of(off, out.dtype)
     else:
         dtype = COMPONENT.get(out.dtype, out.dtype)
         bits = ONE_BITS.get(dtype, 1), 0
+    words = _in_order(out, order)
     if out.dtype == torch.complex128:
-        words = torch.view_as_real(out.permute(order)).view(torch.int64)
+        words = torch.view_as_real(words).view(torch.int64)
     else:
-        words = out.permute(order).view(SIGNED_OF_SIZE[out.dtype.itemsize])
+        words = words.view(SIGNED_OF_SIZE[out.dtype.itemsize])
     with _current(tensor.device):
         _launch_encode(kernels, labels, num_classes, inner, bits, label_rules, words)
         if label_rules.can_reject:
@@ -238,17 +240,23 @@ def _launch_encode(
     n_rows = labels.numel()
     words = out.numel() // (n_rows * num_classes)
     flag = _flags_of(labels.device).invalid_label
-    label_mask = -1 if labels.dtype.is_signed else 256**labels.dtype.itemsize - 1
-    if labels.dtype == torch.uint64:
-        label_mask = -1
-    labels = labels.view(SIGNED_OF_SIZE[labels.dtype.itemsize])
+    label_bytes = labels.dtype.itemsize
+    is_whole = labels.dtype.is_signed or label_bytes == 8
     way = choose_way(n_rows, num_classes, inner, size, words)
-    if not reads_any_width(way, num_classes, inner, size):
-        labels = labels.to(torch.int64)
+    is_aligned = inner % 16 == 0
+    # The other kernels read bytes: one variant serves labels of all widths.
+    is_compiled_for_width = way == "expand" or (way == "planes" and is_aligned)
+    stored = SIGNED_OF_SIZE[label_bytes if is_compiled_for_width else 1]
+    if labels.dtype != stored:
+        labels = labels.flatten().view(stored)  # scalars have no view of other sizes
     arguments: dict[str, Any] = {
         "labels": labels, "out": out, "flag": flag, "on": on, "n_classes": num_classes,
-        "label_mask": label_mask, **label_rules._asdict(),
+        "label_mask": -1 if is_whole else 256**label_bytes - 1,
+        "shift": label_rules.shift, "dropped": label_rules.dropped, "low": label_rules.low,
+        "span": label_rules.span, "ignored": label_rules.ignored,
     }  # fmt: skip
+    if way != "expand":
+        arguments["label_bytes"] = label_bytes
     if way == "expand":
         tile = TILE_BYTES // size
         groups = tile // num_classes // 16
@@ -256,8 +264,9 @@ def _launch_encode(
         kernels.expand[(-(-n_rows // (groups * 16)),)](
             **arguments,
             reciprocal=-(-(2**18) // num_classes),
-            # Fewer variants: for elements of 8 bytes there is none without rules.
-            HAS_RULES=size == 8 or not label_rules.is_trivial,
+            can_reject=int(label_rules.can_reject),
+            can_change=int(label_rules.can_change),
+            ROWS=CHECKED_LABELS,
             TILE=tile,
             num_warps=8,
         )
@@ -279,7 +288,7 @@ def _launch_encode(
             inner=inner,
             n_tiles=n_tiles,
             off=off,
-            IS_ALIGNED=inner % 16 == 0,
+            IS_ALIGNED=is_aligned,
             TILE=tile,
             num_warps=4,
         )
@@ -309,23 +318,13 @@ def choose_way(n_rows: int, num_classes: int, inner: int, size: int, words: int)
     return "scatter" if is_wide else "fill_and_scatter"
 
 
-def reads_any_width(way: str, num_classes: int, inner: int, size: int) -> bool:
-    """Tell whether a kernel is compiled for labels of all widths, or only for int64.
-
-    Labels of other widths are converted where they are few bytes beside the elements, or the shape
-    is rare: each width would be a variant of the kernel to compile.
-    """
-    if way == "fill_and_scatter":
-        return rows_of_block(num_classes, size) > WIDE_ROWS
-    return way == "expand" or (way == "planes" and inner % 16 == 0)
-
-
 def rows_of_block(num_classes: int, size: int) -> int:
     """Return the number of rows that a block of `fill_and_scatter` writes."""
     row_bytes = num_classes * size
     if size == 1 and row_bytes < 32:
         return 1024
-    return 128 if row_bytes < 1024 else WIDE_ROWS
+    # Rows of this number end at a multiple of 16 bytes, so that all stores can be that wide.
+    return 128 if row_bytes < 1024 else max(WIDE_ROWS, 16 // size)
 
 
 def decode(
@@ -340,7 +339,7 @@ def decode(
     if order is None:
         tensor = tensor.contiguous()
         order = list(range(tensor.ndim))
-    dense = tensor.permute(order)
+    dense = _in_order(tensor, order)
     place = order.index(axis)
     inner = math.prod(dense.shape[place + 1 :])
     if 1 < inner < MIN_DECODED_PLANE:
@@ -373,7 +372,7 @@ def decode(
         torch._assert_async(flags.no_class, NO_CLASS)
     kept = [i - (i > axis) for i in order if i != axis]
     inverse = sorted(range(len(kept)), key=kept.__getitem__)
-    return labels.permute(inverse).contiguous()
+    return _in_order(labels, inverse).contiguous()
 
 
 def _launch_decode(kernels: Any, inner: int, n_rows: int, arguments: dict[str, Any]) -> None:
@@ -423,3 +422,8 @@ def _memory_order(tensor: torch.Tensor) -> list[int] | None:
         return list(range(tensor.ndim))
     order = sorted(range(tensor.ndim), key=lambda i: -tensor.stride(i))
     return order if tensor.permute(order).is_contiguous() else None
+
+
+def _in_order(tensor: torch.Tensor, order: list[int]) -> torch.Tensor:
+    """Return a tensor with its dimensions in an order; the common order takes no time."""
+    return tensor if order == [*range(len(order))] else tensor.permute(order)

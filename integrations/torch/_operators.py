@@ -25,21 +25,19 @@ POLICIES = (
 )
 # The dtypes that NumPy lacks. `_widened` returns their values in another dtype.
 NOT_IN_NUMPY = frozenset([torch.bfloat16, *FLOAT8, torch.complex32])
-UNSIGNED_OF_SIZE = {1: np.dtype("u1"), 2: np.dtype("u2"), 4: np.dtype("u4"), 8: np.dtype("u8")}
-MAX_SMALL = 4096  # labels that are read twice, because the core is faster for the policy "ignore"
 QUIET_NAN = 0x7FC00000  # of float32; its lowest 22 bits are free
 
 
 @cache
-def _one_and_zero(dtype: torch.dtype) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return 1 and 0 of `dtype` as 0-D arrays; see `_as_numpy` for their NumPy dtype.
+def one_and_zero(dtype: torch.dtype) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return 1 and 0 of `dtype` as 0-D arrays; see `as_numpy` for their NumPy dtype.
 
     Other values are not cached: their number has no bound, and 0.0 and -0.0 are equal keys.
     """
-    return _as_numpy(scalar(1, dtype)), _as_numpy(scalar(0, dtype))
+    return as_numpy(scalar(1, dtype)), as_numpy(scalar(0, dtype))
 
 
-def _as_numpy(tensor: torch.Tensor) -> npt.NDArray[Any]:
+def as_numpy(tensor: torch.Tensor) -> npt.NDArray[Any]:
     """Return a tensor as an array without a copy; if NumPy lacks its dtype, view it as integers."""
     if tensor.dtype in NOT_IN_NUMPY:
         tensor = tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
@@ -68,10 +66,10 @@ def _widened_floats(tensor: torch.Tensor) -> torch.Tensor:
 
 def _elements(dtype: torch.dtype, label_smoothing: float, num_classes: int) -> dict[str, Any]:
     """Return the arguments of the core's function for the elements of a result."""
-    hot, cold = _one_and_zero(dtype)
+    hot, cold = one_and_zero(dtype)
     if label_smoothing:
         values = smoothed_values(label_smoothing, num_classes)
-        hot, cold = (_as_numpy(scalar(value, dtype)) for value in values)
+        hot, cold = (as_numpy(scalar(value, dtype)) for value in values)
         return {"on_value": hot, "off_value": cold}
     if dtype in NOT_IN_NUMPY:
         return {"on_value": hot, "off_value": cold}
@@ -96,7 +94,7 @@ def encode_elements(
     """Encode elements of the CPU, whose classes are listed, with the kernels of the package."""
     tensor = in_numpy(_plain(tensor))
     elements = _elements(dtype, label_smoothing, num_classes)
-    target = None if out is None else _as_numpy(_plain(out))
+    target = None if out is None else as_numpy(_plain(out))
     array = onehot_fast.one_hot(tensor.numpy(), axis=axis, **elements, out=target, **options)
     if out is not None:
         if not out.is_inference():
@@ -106,12 +104,14 @@ def encode_elements(
     return encoded if encoded.dtype == dtype else encoded.view(dtype)
 
 
-def _whole(tensor: torch.Tensor) -> torch.Tensor:
-    """Return float labels truncated to whole numbers; warn if one of them has a fraction."""
+def _whole(tensor: torch.Tensor, ignore_index: list[int]) -> torch.Tensor:
+    """Return float labels truncated to whole numbers; warn if a counted one has a fraction."""
     whole = tensor.trunc()
     is_fraction = (whole != tensor) & tensor.isfinite()
+    for ignored in ignore_index:
+        is_fraction &= whole != ignored
     if not bool(is_fraction.any()):
-        return tensor
+        return whole
     value = tensor[is_fraction][0].item()
     warnings.warn(
         f"a label of {value} is truncated to {int(value)}; from onehot_fast 0.3 on, labels that are"
@@ -129,7 +129,7 @@ def _encode(
     axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
     elements = _elements(dtype, label_smoothing, num_classes)
     if out_of_range == "error" and tensor.dtype.is_floating_point:
-        tensor = _whole(tensor)
+        tensor = _whole(tensor, ignore_index)
     if tensor.dtype == torch.uint64:
         ignore_index = [index % 2**64 for index in ignore_index]
     return onehot_fast.one_hot(
@@ -144,40 +144,15 @@ def _encode(
     )
 
 
-def _encode_small(
-    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any, out: Any = None
-) -> npt.NDArray[Any] | None:
-    """Encode a few valid integers by the fast path of the core, or return None."""
-    axis, ignore_index, negative_indices, out_of_range, label_smoothing = policies
-    if (
-        (negative_indices, out_of_range) != ("error", "error")
-        or ignore_index
-        or label_smoothing
-        or dtype in NOT_IN_NUMPY
-        or not 0 < tensor.numel() <= MAX_SMALL
-        or tensor.dtype.is_floating_point
-    ):
-        return None
-    labels = tensor.numpy()
-    codes = labels.view(UNSIGNED_OF_SIZE[labels.itemsize])  # negative labels become large
-    if np.maximum.reduce(codes, axis=None) >= num_classes:
-        return None  # the slow path finds the label that is negative or too large
-    element = _one_and_zero(dtype)[0].dtype
-    return onehot_fast.one_hot(labels, num_classes, axis=axis, dtype=element, out=out)
-
-
 def _allocate_by_kernel(tensor: Any, num_classes: int, dtype: Any, *policies: Any) -> torch.Tensor:
-    small = _encode_small(tensor, num_classes, dtype, *policies)
-    array = _encode(tensor, num_classes, dtype, *policies) if small is None else small
+    array = _encode(tensor, num_classes, dtype, *policies)
     encoded = torch.from_numpy(array)
     return encoded if encoded.dtype == dtype else encoded.view(dtype)
 
 
 def _fill_by_kernel(tensor: Any, num_classes: int, *policies_and_out: Any) -> None:
     *policies, out = policies_and_out
-    array = _as_numpy(out)
-    if _encode_small(tensor, num_classes, out.dtype, *policies, out=array) is None:
-        _encode(tensor, num_classes, out.dtype, *policies, out=array)
+    _encode(tensor, num_classes, out.dtype, *policies, out=as_numpy(out))
 
 
 def _empty(
@@ -260,7 +235,7 @@ def is_direct(tensor: torch.Tensor, out: torch.Tensor | None) -> bool:
     that implement operators. The machinery of operators takes longer than a small call.
     """
     return (
-        not _has_observers()
+        not has_observers()
         and (type(tensor) in PLAIN or _is_stored(tensor))
         and (out is None or type(out) in PLAIN or _is_stored(out))
     )
@@ -271,7 +246,7 @@ def _is_stored(tensor: torch.Tensor) -> bool:
     return type(tensor).__torch_dispatch__ is torch.Tensor.__torch_dispatch__
 
 
-def _has_observers() -> bool:
+def has_observers() -> bool:
     """Tell whether a mode, a transform or a tracer is active."""
     return N_DISPATCH_MODES() > 0 or CURRENT_TRANSFORM() is not None or CURRENT_TRACE() is not None
 
@@ -322,7 +297,7 @@ def multi_hot_by_kernel(
         num_classes,
         offsets=_plain(offsets).numpy(),
         mode=mode,
-        dtype=_one_and_zero(dtype if is_known else torch.float32)[0].dtype,
+        dtype=one_and_zero(dtype if is_known else torch.float32)[0].dtype,
         out_of_range=out_of_range,
     )
     return torch.from_numpy(matrix).to(dtype)

@@ -44,6 +44,8 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
     except (TypeError, ValueError) as error:
         raise _not_an_array(source, name, error) from error
     except Exception as error:
+        if _is_tensor(source) and isinstance(error, RuntimeError):
+            raise _not_an_array(source, name, error) from error
         # Libraries raise errors of their own for types that NumPy lacks, such as 128-bit integers.
         # An error of any other object, and a lack of memory, reaches the caller unchanged.
         if reader_of(source) is None or isinstance(error, MemoryError):
@@ -58,7 +60,12 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
     return array
 
 
-def _not_an_array(source: Any, name: str, error: TypeError | ValueError) -> Exception:
+def _is_tensor(source: object) -> bool:
+    """Tell whether an object is a tensor of torch, without importing torch."""
+    return hasattr(type(source), "is_nested") and hasattr(type(source), "requires_grad")
+
+
+def _not_an_array(source: Any, name: str, error: Exception) -> Exception:
     """Return the error for an object that `numpy.asarray` rejects."""
     if isinstance(error, ValueError):  # nested sequences of different lengths
         return ValueError(
@@ -66,10 +73,24 @@ def _not_an_array(source: Any, name: str, error: TypeError | ValueError) -> Exce
             " length)"
         )
     kind = f" of dtype {source.dtype}" if hasattr(source, "dtype") else ""  # bfloat16 of torch
-    return TypeError(
-        f"{name}{kind} cannot become a NumPy array: {error}; convert it to a dtype that NumPy"
-        " has, e.g. tensor.float()"
-    )
+    if _is_tensor(source) and source.is_nested:
+        return TypeError(
+            f"{name} must not be a nested tensor: pass the list tensor.unbind(), or"
+            " torch.nested.to_padded_tensor(tensor, -1)"
+        )
+    return TypeError(f"{name}{kind} cannot become a NumPy array: {error}; {_remedy(source)}")
+
+
+def _remedy(source: Any) -> str:
+    """Return what to do with an object, often a tensor, that `numpy.asarray` rejects."""
+    if _is_tensor(source):
+        if str(source.layout) != "torch.strided":
+            return "pass tensor.to_dense()"
+        if source.requires_grad:
+            return "pass tensor.detach()"
+        if source.is_neg() or source.is_conj():
+            return "pass tensor.resolve_neg().resolve_conj()"
+    return "convert it to a dtype that NumPy has, e.g. tensor.float()"
 
 
 def _check_device(source: Any, name: str) -> None:
@@ -81,6 +102,8 @@ def _check_device(source: Any, name: str) -> None:
         if hasattr(source, "__array__"):
             return
         raise
+    except ValueError:  # a device of torch that DLPack lacks, such as "meta"
+        kind, number = 0, 0
     if kind not in _HOST_DEVICES:
         device = getattr(source, "device", f"DLPack device {int(kind), int(number)}")
         raise ValueError(
@@ -88,6 +111,14 @@ def _check_device(source: Any, name: str) -> None:
             " it with tensor.cpu(), cupy.asnumpy(array) or jax.device_get(array), or use"
             " onehot_fast.integrations.torch, which encodes tensors on their device"
         )
+
+
+def shape_of(source: Any) -> tuple[Any, ...]:
+    """Return the shape of an array-like, or () for an object that has none."""
+    try:
+        return tuple(getattr(source, "shape", ()))
+    except RuntimeError:  # of a nested tensor of torch, which cannot become an array
+        return ()
 
 
 def is_array_like(source: object) -> bool:
@@ -130,8 +161,8 @@ def is_foreign_scalar(kind: type) -> bool:
 def as_scalar(value: Any, where: str = "a value") -> Any:
     """Return a scalar of Arrow or of an array library as a Python object or NumPy scalar.
 
-    Raise TypeError for an array with dimensions: its hash, if any, is that of the object. Return
-    all other values unchanged.
+    A masked scalar is the missing value None. Raise TypeError for an array with dimensions: its
+    hash, if any, is that of the object. Return all other values unchanged.
     """
     kind: Any = type(value)
     if not is_foreign_scalar(kind):
@@ -144,6 +175,8 @@ def as_scalar(value: Any, where: str = "a value") -> Any:
             f"{where} must be a scalar, got {with_article(value)} of shape {shape}: pass the items"
             " of the array, or multi_hot for several labels in a row"
         )
+    if np.ma.is_masked(value):
+        return None
     return value[()] if isinstance(value, np.ndarray) else value.item()
 
 
@@ -157,14 +190,15 @@ def as_scalars(items: list[Any], where: str = "a value") -> list[Any]:
 def items_of(source: Any, name: str) -> list[Any]:
     """Return the items of a one-dimensional array-like or another ordered container.
 
-    A missing value of a library becomes None. Raise TypeError for text, sets and mappings.
+    A missing value of a library, and a masked one, becomes None. Raise TypeError for text, sets and
+    mappings.
     """
     source = unwrapped(source)
     if isinstance(source, list | tuple):
         return as_scalars(list(source), name)
     if isinstance(source, (str, bytes, *_NO_SEQUENCES)) or not is_container(source):
         raise TypeError(f"{name} must be a sequence, got {with_article(source)}: {source!r}")
-    shape = tuple(getattr(source, "shape", ()))
+    shape = shape_of(source)
     if len(shape) > 1:
         raise ValueError(f"{name} must have one dimension, got shape {shape}")
     library = reader_of(source)

@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from onehot_fast._kernels.code_columns cimport Output
+from onehot_fast._kernels.operands cimport Output
 from onehot_fast._kernels.rows cimport encode_indices
 from onehot_fast._kernels.simd cimport ohf_policy, policy_of
 from onehot_fast._runtime.memory cimport new_array

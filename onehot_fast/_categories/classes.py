@@ -24,7 +24,7 @@ from onehot_fast._arguments.arraylikes import (
     unwrapped,
 )
 from onehot_fast._arguments.indices import as_contiguous
-from onehot_fast._arguments.messages import number_of, shown, with_article
+from onehot_fast._arguments.messages import shown, with_article
 from onehot_fast._arguments.values import as_element, native
 from onehot_fast._categories.categories import Categories, Kind, exactly_as, kind_of_dtype
 from onehot_fast._categories.distinct import check_distinct
@@ -35,11 +35,11 @@ from onehot_fast._categories.keys import as_objects, is_missing, key, keys, plai
 from onehot_fast._categories.kinds import kinds_of, listed_kinds, other_kinds
 from onehot_fast._categories.palettes import (
     Palette,
-    colors_of,
     distinct_colors,
+    ignored_colors,
     is_numeric,
+    numbers_of,
     palette_of,
-    without_mask,
 )
 from onehot_fast._categories.values import Values, read_column
 from onehot_fast._kernels import dispatch
@@ -51,6 +51,10 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 
 # Integers are their own codes if the largest class is at most so much larger than the smallest.
 MAX_SPAN = 1 << 16
+DISTINCT_HINT = (
+    "list each class once: pass onehot_fast.distinct_classes(categories), which sorts them, or"
+    " list(dict.fromkeys(categories)), which does not"
+)
 MAX_SHOWN = 3  # unknown elements in a message
 DTYPE_OF_KIND = {"int64": np.int64, "uint64": np.uint64, "float64": np.float64}
 
@@ -70,15 +74,16 @@ class Scalars:
 
     def __init__(self, items: Sequence[Any], values: AnyArray, ignored: Sequence[Any] = ()) -> None:
         self.values = values
-        missing = check_distinct(items, "categories")
+        self.ignored = [None if is_missing(item) else item for item in ignored]
+        missing = check_distinct(items, "categories", hint=DISTINCT_HINT)
         present = [item for i, item in enumerate(items) if i != missing]
         places = [i for i in range(len(items)) if i != missing]
         self._missing = UNKNOWN if missing < 0 else missing  # the class of a missing element
         position_of: dict[Hashable, int] = {}
         if ignored:
             position_of = {its_key: i for i, its_key in enumerate(keys(present))}
-        for item in ignored:
-            if is_missing(item):
+        for item in self.ignored:
+            if item is None:
                 self._missing = LEFT_OUT
                 continue
             position = position_of.setdefault(key(plain(item)), len(present))
@@ -204,7 +209,7 @@ class Scalars:
                     f" indices=numpy.asarray(indices, '{known.dtype}')"
                 )
         if is_missing(value):
-            return ""
+            return ", which is missing: list None in categories to make it a class"
         is_other, kinds = other_kinds(Categories.of([value]), known)
         if is_other.any():
             return f", which is {kinds}; categories are {listed_kinds(kinds_of(known))}"
@@ -238,6 +243,30 @@ def _number_in(its_key: Any, dtype: np.dtype[Any]) -> Any:
 
 def read_classes(categories: Any, ignore_index: Any = None) -> Scalars | Palette:
     """Return the classes in `categories`; `ignore_index` has elements to leave out."""
+    value = sequence_of_classes(categories)
+    colors = palette_of(value)
+    if colors is not None:
+        if ignore_index is None:
+            return Palette(colors)
+        return Palette(colors, ignored_colors(ignore_index, colors.shape[1]))
+    items = [*map(plain, items_of(value, "categories"))]
+    for i, item in enumerate(items):
+        if isinstance(item, tuple | list | np.ndarray):
+            raise TypeError(
+                f"categories[{i}] must be a scalar, or all categories colors, got {shown(item)}"
+            )
+    ignored = ignored_elements(ignore_index)
+    for item in ignored:
+        if isinstance(item, tuple | list | np.ndarray):
+            raise TypeError(
+                f"ignore_index must be one or several scalars like categories, got {shown(item)};"
+                " for a color, pass categories as colors"
+            )
+    return Scalars(items, _values_of(value, items), ignored)
+
+
+def sequence_of_classes(categories: Any) -> Any:
+    """Return an ordered container of classes; raise TypeError for other values, such as text."""
     # A dtype or a Column declares its categories.
     value = unwrapped(categories)
     if not isinstance(value, Iterable) and not is_array_like(value):
@@ -248,20 +277,16 @@ def read_classes(categories: Any, ignore_index: Any = None) -> Scalars | Palette
             f"categories must be a sequence of the classes in order, got {with_article(value)}:"
             f" {shown(value)}{_remedy(value)}"
         )
-    colors = palette_of(value)
-    if colors is not None:
-        n_channels = colors.shape[1]
-        ignored = (
-            [] if ignore_index is None else colors_of(ignore_index, n_channels, "ignore_index")
-        )
-        return Palette(colors, ignored)
-    items = [*map(plain, items_of(value, "categories"))]
-    for i, item in enumerate(items):
-        if isinstance(item, tuple | list | np.ndarray):
-            raise TypeError(
-                f"categories[{i}] must be a scalar, or all categories colors, got {shown(item)}"
-            )
-    return Scalars(items, _values_of(value, items), ignored_elements(ignore_index))
+    return value
+
+
+def distinct_scalars(categories: Any) -> list[Any]:
+    """Return distinct classes that are scalars and not missing, for functions that skip these."""
+    items = [*map(plain, items_of(sequence_of_classes(categories), "categories"))]
+    check_distinct(
+        items, "categories", "missing elements have no class: leave it out", DISTINCT_HINT
+    )
+    return items
 
 
 def unknown_message(
@@ -284,10 +309,19 @@ def unknown_message(
     if not found:
         return ""
     (text, place), *others = found.items()
+    if not len(classes):
+        return (
+            f"{place} must be a category, but categories is empty, got {text}; pass"
+            f" categories=onehot_fast.distinct_classes({name})"
+        )
+    expected = f"one of the {len(classes):,} categories"
+    if len(classes) == 1:
+        only = classes.values[0]
+        only = tuple(only.tolist()) if isinstance(classes, Palette) else plain(only)
+        expected = f"{shown(only)}, the only category"
     more = "".join(f", {other} at {where}" for other, where in others)
     return (
-        f"{place} must be one of the {number_of(len(classes), 'category', 'categories')}, got"
-        f" {text}{classes.reason(elements, first)}"
+        f"{place} must be {expected}, got {text}{classes.reason(elements, first)}"
         + (f"; also unknown: {more[2:]}" if more else "")
         + "; pass handle_unknown='ignore' for rows of off_value, or list the elements to leave out"
         " in ignore_index"
@@ -313,10 +347,20 @@ def _remedy(value: Any) -> str:
 
 def _values_of(source: Any, items: list[Any]) -> AnyArray:
     """Return the classes as an array, in the dtype of the source if NumPy has it."""
-    dtype = getattr(source, "dtype", None)
-    if isinstance(dtype, np.dtype) or (is_array_like(source) and reader_of(source) is None):
+    if isinstance(source, np.ma.MaskedArray) and not np.ma.is_masked(source):
+        source = np.asarray(source)
+    if isinstance(source, np.ma.MaskedArray):  # no dtype of NumPy has a masked element
+        return as_objects(items)
+    is_column = reader_of(source) is not None
+    if isinstance(getattr(source, "dtype", None), np.dtype) or (
+        is_array_like(source) and not is_column
+    ):
         array = as_array(source, "categories")
         return array.astype(native(array.dtype))
+    if is_column:
+        numbers = Elements.read(source, "categories").flat
+        if isinstance(numbers, np.ndarray):
+            return numbers.astype(native(numbers.dtype))
     return array_of_scalars(items)
 
 
@@ -367,25 +411,19 @@ def distinct_classes(array: Any, *, palette: bool = False) -> AnyArray:
            [255,   0,   0]])
     """
     elements = Elements.read(array, "array")
-    flat = elements.flat
-    plain_array: AnyArray | None = None
+    flat, shape = elements.flat, elements.shape
     if palette:
-        flat = without_mask(flat, "array")
-    if isinstance(flat, np.ndarray) and not isinstance(flat, np.ma.MaskedArray):
-        plain_array = flat
-    dtype = None if plain_array is None else plain_array.dtype
-    if palette:
-        shape = elements.shape
-        if plain_array is None or not is_numeric(plain_array.dtype) or not (shape and shape[-1]):
-            raise TypeError(
-                "array must contain numbers and have the channels in its last axis if palette=True,"
-                f" got dtype {dtype} and shape {shape}"
+        numbers = numbers_of(flat, "array")
+        if not shape or not shape[-1]:
+            raise ValueError(
+                "array must have the channels of a color in its last axis if palette=True, got"
+                f" shape {shape}"
             )
-        return distinct_colors(plain_array.reshape(shape))
+        return distinct_colors(numbers.reshape(shape))
     column = read_column(flat).encode()
     occurring = np.flatnonzero(dispatch.count(column.codes, column.n_categories))
     found = Categories.of(column.stored).take(occurring)
     values = found.take(found.argsort()).to_array()
-    if dtype is not None and dtype.kind != "O":
-        return values.astype(native(dtype))
+    if isinstance(flat, np.ndarray) and flat.dtype.kind != "O":
+        return values.astype(native(flat.dtype))
     return values

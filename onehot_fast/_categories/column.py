@@ -134,10 +134,15 @@ class Column:
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Column:
         """Return the rows at `positions`, with all categories."""
-        codes, is_distinct = self.codes.take(positions), self.is_distinct
-        return Column.unchecked(
-            codes, self.stored, self.ordered, self.source, is_distinct=is_distinct
+        return self.with_codes(self.codes.take(positions))
+
+    def with_codes(self, codes: AnyArray) -> Column:
+        """Return rows with other codes of the same categories."""
+        column = Column.unchecked(
+            codes, self.stored, self.ordered, self.source, is_distinct=self.is_distinct
         )
+        column.is_conflicting = self.is_conflicting
+        return column
 
     def tolist(self) -> list[Any]:
         """Return the value of each row as a Python object or NumPy scalar; None if missing."""

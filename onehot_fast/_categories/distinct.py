@@ -10,11 +10,13 @@ from onehot_fast._categories.keys import NEVER_MISSING, is_missing, keys
 UNIQUE_HINT = "pass distinct values, e.g. column.dropna().unique() (polars: .drop_nulls().unique())"
 
 
-def check_distinct(items: Sequence[Any], where: str, no_missing: str | None = None) -> int:
+def check_distinct(
+    items: Sequence[Any], where: str, no_missing: str | None = None, hint: str = UNIQUE_HINT
+) -> int:
     """Raise an error if two items are equal; return the position of the missing item, or -1.
 
     All missing values are one item. If `no_missing` is passed, a missing item raises an error that
-    ends with this remedy.
+    ends with this remedy. `hint` is the remedy for equal items.
     """
     if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
         return -1
@@ -24,15 +26,14 @@ def check_distinct(items: Sequence[Any], where: str, no_missing: str | None = No
         is_absent = is_missing(item)
         if is_absent and no_missing is not None:
             raise ValueError(
-                f"{where}[{i}] must not be a missing value, got {item!r}; {UNIQUE_HINT};"
-                f" {no_missing}"
+                f"{where}[{i}] must not be a missing value, got {item!r}; {no_missing}"
             )
         its_key = None if is_absent else _hashable(item, f"{where}[{i}]")
         first = seen.setdefault(its_key, i)
         if first != i:
             raise ValueError(
                 f"{where}[{i}] must differ from {where}[{first}] = {items[first]!r}, got {item!r};"
-                f" {UNIQUE_HINT}"
+                f" {hint}"
             )
         missing = i if is_absent else missing
     return missing

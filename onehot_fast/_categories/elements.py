@@ -43,10 +43,13 @@ class Elements(NamedTuple):
 
     @classmethod
     def read(cls, source: Any, name: str) -> Elements:
-        """Read a scalar, nested sequences, an array-like of any rank, or a column of a library."""
+        """Read a scalar, nested sequences, an array-like of any rank, or a column of a library.
+
+        A masked array stays one if an element is masked.
+        """
         source = unwrapped(source)
         if isinstance(source, np.ma.MaskedArray):
-            return cls.of_array(source)
+            return cls.of_array(source if np.ma.is_masked(source) else np.asarray(source.data))
         if isinstance(source, np.ndarray):
             return cls.of_array(as_array(source, name))
         if isinstance(source, Column | Values):
@@ -57,7 +60,7 @@ class Elements(NamedTuple):
             return cls(_as_numbers(column), (len(column),))
         if library is not None or is_array_like(source):
             return cls.of_array(as_array(source, name))
-        if isinstance(source, list | tuple) and source and all(map(is_array_like, source)):
+        if isinstance(source, list | tuple) and source and all(map(_is_array, source)):
             arrays = [as_array(part, f"{name}[{i}]") for i, part in enumerate(source)]
             if len({(array.dtype, array.shape) for array in arrays}) == 1:
                 return cls.of_array(np.stack(arrays))
@@ -75,7 +78,12 @@ class Elements(NamedTuple):
         flat = self.flat
         if isinstance(flat, Column | Values):
             return flat.encode().take(np.array([position])).tolist()[0]
-        return flat[position]
+        return as_scalar(flat[position])
+
+
+def _is_array(source: Any) -> bool:
+    """Tell whether a value is an array without a mask."""
+    return is_array_like(source) and not isinstance(source, np.ma.MaskedArray)
 
 
 def _as_numbers(column: Column | Values) -> AnyArray | Column | Values:
@@ -96,8 +104,9 @@ def _flatten(source: Any, items: list[Any], name: str) -> tuple[int, ...]:
         items.append(as_scalar(source, name))
         return ()
     if is_array_like(source):
-        array = as_array(source, name)
-        items.extend(array.reshape(-1))
+        is_masked = isinstance(source, np.ma.MaskedArray)
+        array: AnyArray = source if is_masked else as_array(source, name)
+        items.extend(as_scalars(list(array.reshape(-1)), name) if is_masked else array.reshape(-1))
         return array.shape
     if reader_of(source) is not None:
         values = read_column(source).encode().tolist()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from onehot_fast._categories.factorize import concatenated, factorize
 from onehot_fast._categories.hashtable.dictionary import Dictionary, number_labels
 from onehot_fast._categories.keys import as_objects, is_missing
 from onehot_fast._categories.strings import Strings
+from onehot_fast._categories.values import Values, read_column
 from onehot_fast._runtime.registry import integration, reader_of
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -87,7 +88,7 @@ class Rows(NamedTuple):
         lengths = concatenated([np.diff(offsets) for offsets, _ in parts])
         codes = concatenated([codes for _, codes in parts])
         labels = Column.unchecked(codes, table.values, is_distinct=True)
-        return cls(_offsets(lengths), labels, codes_are_classes=False)
+        return cls(starts_of(lengths), labels, codes_are_classes=False)
 
     @classmethod
     def numbered(cls, rows: Iterable[Iterable[Any]], numbers: dict[Any, int]) -> Rows:
@@ -98,7 +99,7 @@ class Rows(NamedTuple):
         """Return the rows at some positions; position -1 gives an empty row."""
         lengths = np.append(np.diff(self.offsets), 0).take(positions)
         starts = np.append(self.offsets[:-1], 0).take(positions)
-        offsets = _offsets(lengths)
+        offsets = starts_of(lengths)
         elements = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         return self._replace(offsets=offsets, elements=self.elements.take(elements))
 
@@ -110,10 +111,10 @@ class Rows(NamedTuple):
 
 def _matrix(rows: Any) -> Rows:
     """Return the rows of an array: of a matrix of labels, or of a 1-D array of sequences."""
-    array = as_array(rows, "rows")
+    array: AnyArray = rows if isinstance(rows, np.ma.MaskedArray) else as_array(rows, "rows")
     if array.ndim == 2:
         n_rows, width = array.shape
-        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, array.reshape(-1))
+        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, flat_elements(array.reshape(-1)))
     if array.ndim == 1:
         return _lists(list(array))
     raise ValueError(f"rows must have two dimensions, got shape {array.shape}")
@@ -137,17 +138,18 @@ def _elements(elements: Any) -> tuple[AnyArray | Column, bool]:
     library = reader_of(elements)
     if library is not None:
         return _classes_or_labels(integration(library).read_column(elements))
-    if hasattr(elements, "codes") or isinstance(elements, np.ma.MaskedArray):
+    if hasattr(elements, "codes"):
         return elements, True
     if is_array_like(elements):
-        elements = as_array(elements, "rows")
+        is_masked = isinstance(elements, np.ma.MaskedArray)
+        elements = elements if is_masked else as_array(elements, "rows")
         if elements.ndim != 1:
             raise ValueError(
                 f"rows must have one dimension if offsets= is passed, got shape {elements.shape}"
             )
     elif isinstance(elements, str | bytes) or not is_container(elements):
         raise TypeError(f"rows must be flat elements, got {with_article(elements)}")
-    return _array(elements), True
+    return flat_elements(elements), True
 
 
 def _classes_or_labels(column: Any) -> tuple[AnyArray | Column, bool]:
@@ -199,8 +201,42 @@ def _lists(rows: list[Any]) -> Rows:
     """Return rows from a list of sequences; a missing row has no elements."""
     if not set(map(type, rows)) <= {list, tuple}:
         rows = [_sequence(i, row) for i, row in enumerate(rows)]
-    offsets = _offsets(np.fromiter(map(len, rows), np.int64, len(rows)))
-    return Rows(offsets, _array(list(chain.from_iterable(rows))))
+    offsets, labels = labels_of(rows)
+    return Rows(offsets, labels, codes_are_classes=not isinstance(labels, Column))
+
+
+def labels_of(rows: Sequence[Collection[Any]]) -> tuple[Offsets, AnyArray | Column]:
+    """Return the offsets of rows of objects, and all labels: a Column if they are texts."""
+    coded = _coded_texts(rows)
+    if coded is not None:
+        return coded
+    offsets = starts_of(np.fromiter(map(len, rows), np.int64, len(rows)))
+    return offsets, flat_elements(list(chain.from_iterable(rows)))
+
+
+def _coded_texts(rows: Sequence[Collection[Any]]) -> tuple[Offsets, Column] | None:
+    """Return rows whose labels are str or None, or None if there is another label.
+
+    Python's own hashes of strings are known, so that this takes a third of the time of an array.
+    """
+    first = next((label for row in rows for label in row if label is not None), None)
+    if type(first) is not str:
+        return None
+    numbers: dict[Any, int] = {}
+    try:
+        offsets, codes = number_labels(tuple(rows), numbers)
+    except TypeError:  # a label has no hash: the caller says which one
+        return None
+    missing = numbers.pop(None, None)
+    if set(map(type, numbers)) != {str}:  # equal labels of several types have a preferred type
+        return None
+    if missing is not None:
+        lut = np.arange(len(numbers) + 1, dtype=codes.dtype)
+        lut[missing:] -= 1
+        lut[missing] = -1
+        codes = lut.take(codes)
+    texts = Strings.from_objects(list(numbers), is_text=True)
+    return offsets, Column.unchecked(codes, texts, is_distinct=True)
 
 
 def _sequence(position: int, row: Any) -> Sequence[Any]:
@@ -218,18 +254,24 @@ def _sequence(position: int, row: Any) -> Sequence[Any]:
     return items_of(row, f"rows[{position}]")
 
 
-def _array(elements: Any) -> AnyArray:
-    """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects."""
+def flat_elements(elements: Any) -> AnyArray:
+    """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects.
+
+    Masked elements become None.
+    """
+    if isinstance(elements, np.ma.MaskedArray):
+        masked = np.ma.is_masked(elements)
+        return as_objects(items_of(elements, "rows")) if masked else np.asarray(elements)
     if isinstance(elements, np.ndarray):
         return elements
-    items = as_scalars(list(elements), "a label")
+    items = as_scalars(elements if isinstance(elements, list) else list(elements), "a label")
     if set(map(type, items)) <= INTEGERS:
         with suppress(ValueError):  # `integers_of` raises it; as labels they need not fit
             return int64_or_uint64(items, "labels")
     return as_objects(items)
 
 
-def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
+def starts_of(lengths: npt.NDArray[np.int64]) -> Offsets:
     """Return the start of each row, followed by the end of the last row."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
@@ -238,21 +280,33 @@ def _separated(rows: Any, sep: str) -> Rows:
     """Return a row of labels for each separated string; empty labels are skipped."""
     if not check_text(sep, "sep"):
         raise ValueError("sep must not be empty")
-    library = reader_of(rows)
+    texts: Column | Values
     try:
-        if library is not None:
-            values = integration(library).read_column(rows)
-            chunks = getattr(values, "chunks", ())
-            if chunks and all(isinstance(c, Array) and c.schema.kind == "string" for c in chunks):
-                return Rows.split(chunks, sep)
-            column = values.encode()
-        else:
-            column = factorize(as_objects(list(rows)))
+        is_read = reader_of(rows) is not None
+        texts = read_column(rows) if is_read else factorize(as_objects(list(rows)))
+        texts = texts if are_arrow_texts(texts) else texts.encode()
     except TypeError as error:
         raise TypeError(
             "with sep= every row must be a str or None; omit sep= if the rows are lists"
         ) from error
-    return Rows.split([_texts(column.stored)], sep).take(column.codes)
+    return split_texts(texts, sep)
+
+
+def split_texts(texts: Column | Values, sep: str, *, keep_empty: bool = False) -> Rows:
+    """Return a row of labels for each text; a missing text is an empty row."""
+    if are_arrow_texts(texts):
+        return Rows.split(texts.chunks, sep, keep_empty=keep_empty)
+    column = texts.encode()
+    distinct = Rows.split([_texts(column.stored)], sep, keep_empty=keep_empty)
+    return distinct.take(column.codes)
+
+
+def are_arrow_texts(column: Column | Values) -> TypeGuard[Values]:
+    """Tell whether a column has chunks of Arrow strings, which are split where they are."""
+    if not isinstance(column, Values) or column.convert is not None:
+        return False
+    kinds = {chunk.schema.kind if isinstance(chunk, Array) else "" for chunk in column.chunks}
+    return kinds == {"string"}
 
 
 def _texts(distinct: Any) -> Strings:

@@ -10,18 +10,20 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import (
     as_array,
+    as_scalar,
     is_array_like,
     is_container,
     items_of,
+    shape_of,
     unwrapped,
 )
 from onehot_fast._arguments.indices import as_contiguous, int64_or_uint64
-from onehot_fast._arguments.messages import shown, with_article
+from onehot_fast._arguments.messages import number_of, shown, with_article
 from onehot_fast._categories.categories import Kind, exactly_as
 from onehot_fast._categories.elements import BLOCK, LEFT_OUT, NUMBERS, UNKNOWN, Coded, Elements
 from onehot_fast._categories.factorize import OF_ANOTHER_PACKAGE
 from onehot_fast._categories.hashtable.dictionary import Dictionary
-from onehot_fast._categories.keys import plain
+from onehot_fast._categories.keys import is_missing, plain
 from onehot_fast._kernels import dispatch
 from onehot_fast._runtime import memory
 
@@ -41,22 +43,26 @@ class Palette:
     values : ndarray of numbers, shape (n_classes, n_channels)
         The colours, in the dtype that `take` returns.
     ignored : sequence of colours
-        The colours to leave out.
+        The colours to leave out. None is every missing pixel: one with a masked channel or NaN.
     """
 
-    def __init__(self, values: AnyArray, ignored: Sequence[Color] = ()) -> None:
+    def __init__(self, values: AnyArray, ignored: Sequence[Color | None] = ()) -> None:
         self.values = values
+        self.ignored = ignored
+        self._missing = LEFT_OUT if None in ignored else UNKNOWN  # the class of a missing pixel
         class_of: dict[Color, int] = {}
         for i, color in enumerate(_colors(values)):
             first = class_of.setdefault(color, i)
             if first != i:
                 raise ValueError(
                     f"categories[{i}] must differ from categories[{first}], got the color {color}"
-                    " twice"
+                    " twice; list each color once: pass onehot_fast.distinct_classes(categories,"
+                    " palette=True), which sorts them"
                 )
-        class_of |= dict.fromkeys(ignored, LEFT_OUT)
+        left_out = [color for color in ignored if color is not None]
+        class_of |= dict.fromkeys(left_out, LEFT_OUT)
         self._colors = values
-        if ignored:
+        if left_out:
             self._colors = array_of_rows([*map(list, class_of)], "categories and ignore_index")
         self._classes = np.array([*class_of.values()], np.int32)
 
@@ -74,30 +80,19 @@ class Palette:
 
         Dimensions may be unknown, which are None or a str.
         """
-        channels = self.n_channels
-        if shape and (shape[-1] == channels or not isinstance(shape[-1], int)):
+        if shape and (shape[-1] == self.n_channels or not isinstance(shape[-1], int)):
             return shape[:-1]
-        hint = ""
-        if shape and shape[-1] == channels + 1 == 4:
-            hint = f": pass {name}[..., :3] to leave out the alpha channel"
-        elif channels in shape[:-1]:
-            axis = shape.index(channels)
-            hint = f": move the channels to the end, e.g. numpy.moveaxis({name}, {axis}, -1)"
-        raise ValueError(
-            f"the last axis of {name} must have the {channels} channels of the colors in"
-            f" categories, got shape {shape}{hint}"
-        )
+        raise wrong_channels(shape, self.n_channels, name)
 
     def code(self, elements: Elements, name: str) -> Coded:
         """Return the pixels of an image as integers, and the class of each integer."""
-        image = without_mask(elements.flat, name)
-        if not isinstance(image, np.ndarray) or not is_numeric(image.dtype):
-            kind = f"dtype {image.dtype}" if isinstance(image, np.ndarray) else with_article(image)
-            raise TypeError(f"{name} must contain numbers if categories are colors, got {kind}")
+        numbers = numbers_of(elements.flat, name)
+        missing = self._missing_pixels(numbers)
+        image = np.asarray(numbers)
         image = as_contiguous(image.astype(image.dtype.newbyteorder("="), copy=False))
         pixels = image.reshape(-1, self.n_channels)
         colors, classes = self._in_dtype(image.dtype)
-        if pixels.shape[1] * pixels.itemsize <= WORD:
+        if missing is None and pixels.shape[1] * pixels.itemsize <= WORD:
             few = Coded.of_few(_as_integers(pixels), _as_keys(colors), classes)
             if few is not None:
                 return few
@@ -105,7 +100,17 @@ class Palette:
         codes = memory.allocate((len(pixels),), np.dtype(np.int32))[0]
         for begin in range(0, len(pixels), BLOCK):
             codes[begin : begin + BLOCK] = table.lookup(_as_keys(pixels[begin : begin + BLOCK]))
-        return Coded.of_codes(codes, classes, UNKNOWN)
+        if missing is not None:
+            codes[missing] = -1
+        return Coded.of_codes(codes, classes, self._missing)
+
+    def _missing_pixels(self, image: AnyArray) -> npt.NDArray[np.bool_] | None:
+        """Return a mask of the missing pixels, or None if no pixel differs from its numbers."""
+        missing: Any = np.ma.getmaskarray(image) if np.ma.is_masked(image) else None
+        if self._missing == LEFT_OUT and image.dtype.kind == "f":
+            is_nan = np.isnan(np.asarray(image))
+            missing = is_nan if missing is None else missing | is_nan
+        return None if missing is None else missing.reshape(-1, self.n_channels).any(axis=1)
 
     def _in_dtype(self, dtype: np.dtype[Any]) -> tuple[AnyArray, AnyArray]:
         """Return the colours that a dtype can represent exactly, and the class of each."""
@@ -137,7 +142,9 @@ class Palette:
 
     def reason(self, elements: Elements, value: Any) -> str:
         """Return why a colour is unknown, if the dtypes explain it, else ""."""
-        dtype: Any = getattr(elements.flat, "dtype", None)
+        if any(is_missing(number) for number in value):
+            return ", which is missing: pass ignore_index=[None] to leave out all such pixels"
+        dtype = numbers_of(elements.flat, "indices").dtype
         lost = len(self._classes) - len(self._in_dtype(dtype)[1])
         return (
             f"; {lost} of the colors cannot be represented in {dtype}: pass categories in the dtype"
@@ -147,32 +154,94 @@ class Palette:
         )
 
 
-def without_mask(image: Any, name: str) -> Any:
-    """Return the data of a masked array; raise an error if a channel of a pixel is masked."""
-    if isinstance(image, np.ma.MaskedArray):
-        if np.ma.getmaskarray(image).any():
-            raise ValueError(
-                f"{name} has masked elements, and a pixel without a channel has no color: pass"
-                f" {name}.filled(...) with the channel of a color, which may be in ignore_index"
-            )
-        return image.data
-    return image
+def wrong_channels(shape: tuple[Any, ...], n_channels: int, name: str) -> ValueError:
+    """Return the error for an image or a tensor whose last axis has not one channel per number."""
+    hints = []
+    if n_channels == 1:
+        hints.append("numpy.ravel(categories) if they are no colors")
+    elif n_channels in shape[:-1]:
+        axis = shape.index(n_channels)
+        moved = f"{name}.movedim(" if name == "tensor" else f"numpy.moveaxis({name}, "
+        hints.append(f"{moved}{axis}, -1), which moves the channels to the end")
+    if shape and shape[-1] == n_channels + 1 == 4:
+        hints.append(f"{name}[..., :3], which leaves out the alpha channel")
+    remedy = f"; pass {', or '.join(hints)}" if hints else ""
+    return ValueError(
+        f"the last axis of {name} must have {number_of(n_channels, 'channel')}, as the colors in"
+        f" categories, got shape {shape}{remedy}"
+    )
+
+
+def numbers_of(flat: Any, name: str) -> AnyArray:
+    """Return the numbers of an image, or of the items of nested lists; they may be masked."""
+    if isinstance(flat, np.ndarray) and is_numeric(flat.dtype):
+        return flat
+    if type(flat) is np.ndarray and flat.dtype.kind == "O":  # lists of integers and floats
+        items = flat.tolist()
+        if all(isinstance(item, NUMBER_TYPES) for item in items):
+            return array_of_rows([items], name).reshape(-1)
+    kind = f"dtype {flat.dtype}" if isinstance(flat, np.ndarray) else with_article(flat)
+    raise TypeError(
+        f"{name} must contain numbers, the channels of colors, got {kind}; for text, dates and"
+        " other elements, pass one scalar for each category"
+    )
 
 
 def palette_of(value: Any) -> AnyArray | None:
     """Return the colours of a two-dimensional container of numbers, or None for other values."""
-    if is_array_like(value) and len(getattr(value, "shape", ())) == 2:
-        array = as_array(value, "categories")
-        if not is_numeric(array.dtype):
-            raise TypeError(
-                "categories with two dimensions are colors and must be numbers, got dtype"
-                f" {array.dtype}; pass one dimension for other classes"
-            )
-        return _checked(array.astype(array.dtype.newbyteorder("=")))
+    if is_array_like(value) and len(shape_of(value)) > 1:
+        return _checked(_palette_array(value))
     if not isinstance(value, list | tuple) or not any(map(_is_row, value)):
         return None
+    for i, part in enumerate(value):
+        if not _is_row(part):
+            raise TypeError(
+                f"categories[{i}] must be a color like the others, got {shown(part)}; pass only"
+                " scalars, e.g. [7, 8], or only colors, e.g. [(7, 7, 7), (8, 8, 8)]"
+            )
     rows = [_row(row, f"categories[{i}]") for i, row in enumerate(value)]
     return _checked(array_of_rows(rows, "categories"))
+
+
+def _palette_array(value: Any) -> AnyArray:
+    """Return an array-like of colours as an array in native byte order."""
+    if np.ma.is_masked(value):
+        raise ValueError(
+            "colors in categories must not be masked: a masked pixel is missing, and never a"
+            " class; pass numpy.ma.compress_rows(categories)"
+        )
+    array = np.asarray(value) if np.ma.isMaskedArray(value) else as_array(value, "categories")
+    if array.ndim > 2:
+        raise ValueError(
+            f"categories must have one dimension, or two for colors, got shape {array.shape}; for"
+            f" colors, pass categories.reshape(-1, {array.shape[-1]})"
+        )
+    numbers = numbers_of(array.reshape(-1), "categories with two dimensions")
+    return numbers.reshape(array.shape).astype(numbers.dtype.newbyteorder("="))
+
+
+def ignored_colors(value: Any, n_channels: int) -> list[Color | None]:
+    """Return the colours in `ignore_index` as tuples of numbers, and None for missing pixels."""
+    parts = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+    present = [part for part in parts if not _is_absent(part)]
+    if not present:
+        return [None] * (len(parts) > 0)
+    if len(present) == len(parts):
+        colors: list[Color | None] = [*colors_of(value, n_channels, "ignore_index")]
+    else:
+        colors = [None, *colors_of(present, n_channels, "ignore_index")]
+    for color in colors:
+        if color is not None and any(number != number for number in color):
+            raise ValueError(
+                f"ignore_index must not have a color with NaN, got {color}; pass None to leave out"
+                " all pixels with NaN or a masked channel"
+            )
+    return colors
+
+
+def _is_absent(value: Any) -> bool:
+    """Tell whether a value is a missing scalar."""
+    return not is_container(value) and is_missing(as_scalar(value))
 
 
 def colors_of(value: Any, n_channels: int, name: str) -> list[Color]:
@@ -203,22 +272,30 @@ def array_of_rows(rows: list[list[Any]], name: str) -> AnyArray:
         raise ValueError(
             f"{name} must have rows of one length, got rows of {lengths[0]} and {lengths[-1]}"
         )
-    numbers = [number for row in rows for number in row]
+    numbers = [plain(number) for row in rows for number in row]
     kinds = set(map(type, numbers))
     if any(issubclass(kind, float | np.floating) for kind in kinds):
-        array = np.array(numbers, np.float64)
-        if any(
-            exact != number and number == number
-            for exact, number in zip(array, numbers, strict=True)
-        ):
+        lost = next((number for number in numbers if not _fits_double(number)), None)
+        if lost is not None:
             raise ValueError(
-                f"{name} with a float must fit float64 exactly, got a number that does not"
+                f"{name} must fit float64 exactly if one of the numbers is a float, got {lost}:"
+                " leave out the colors that the dtype of the image cannot represent"
             )
-    elif kinds and kinds <= {bool, np.bool_}:
+        array = np.array(numbers, np.float64)
+    elif kinds == {bool}:
         array = np.array(numbers, np.bool_)
     else:
         array = int64_or_uint64(numbers, f"numbers of {name}")
     return array.reshape(len(rows), *lengths)
+
+
+def _fits_double(number: Any) -> bool:
+    """Tell whether float64 holds a Python number or a long double exactly; NaN counts as held."""
+    try:
+        double = float(number)
+    except OverflowError:
+        return False
+    return bool(double == number or number != number)
 
 
 def exact_in(values: AnyArray, dtype: np.dtype[Any]) -> tuple[AnyArray, npt.NDArray[np.bool_]]:
@@ -236,9 +313,12 @@ def exact_in(values: AnyArray, dtype: np.dtype[Any]) -> tuple[AnyArray, npt.NDAr
 
 
 def distinct_colors(image: AnyArray) -> AnyArray:
-    """Return the distinct colours of an image in lexicographic order."""
-    image = as_contiguous(image.astype(image.dtype.newbyteorder("="), copy=False))
+    """Return the distinct colours of an image in lexicographic order, without missing ones."""
     pixels = image.reshape(-1, image.shape[-1])
+    if np.ma.is_masked(pixels):
+        pixels = pixels[~np.ma.getmaskarray(pixels).any(axis=1)]
+    pixels = np.asarray(pixels)
+    pixels = as_contiguous(pixels.astype(pixels.dtype.newbyteorder("="), copy=False))
     table = Dictionary(_kind(pixels))
     first: list[int] = []  # the pixel in which each colour appears first
     for begin in range(0, len(pixels), BLOCK):
@@ -309,10 +389,15 @@ def _is_row(value: Any) -> bool:
 def _row(value: Any, where: str) -> list[Any]:
     """Return the numbers of a colour; raise an error for another value."""
     items = items_of(value, where) if _is_row(value) else []
+    if any(map(is_container, items)) and all(map(_is_row, items)):
+        raise ValueError(
+            f"{where} must be a color, which has one or more numbers, got {shown(value)}; to join"
+            f" the colors of several lists, pass numpy.concatenate({where.partition('[')[0]})"
+        )
     if not items or not all(isinstance(item, NUMBER_TYPES) for item in items):
         raise TypeError(
-            f"{where} must be a color, a sequence of numbers, got {shown(value)}: categories are"
-            " scalars, or all of them colors"
+            f"{where} must be a color, a sequence of integers, floats or Booleans, got"
+            f" {shown(value)}; pass one scalar for each category if they are no colors"
         )
     return items
 

@@ -1,1 +1,1 @@
-"""The compiled kernels; nothing here is public."""
+"""The loops over rows, in Cython and C, and the dispatch from dtypes to them."""

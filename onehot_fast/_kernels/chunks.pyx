@@ -6,18 +6,17 @@ Ctrl-C. A slab takes tens of milliseconds, so the check costs almost nothing and
 
 A team of threads ends with a barrier. On a busy machine the barrier waits until the system has run every
 thread once: we measured 8 - 40 ms for work of 0.03 ms. If the first thread of a team waited for more than
-4 ms, the following calls use one thread for a second.
+4 ms, the following calls use one thread for a second. `_runtime/team.pyx` remembers this.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
 from libc.stdint cimport uintptr_t
 
-from onehot_fast._runtime.team cimport (
-    OHF_OPENMP, ohf_can_start, ohf_child_alone, ohf_last_team_end, ohf_last_team_workers, ohf_note_stall,
-    ohf_note_team_end, ohf_note_team_start, ohf_stalled_until, ohf_watch_forks, omp_get_max_threads,
-    omp_get_thread_num, omp_in_parallel,
-)
+from onehot_fast._runtime.team cimport can_start, note_end, note_stall, note_start
+
+cdef extern from "_kernels/isa.h":
+    void ohf_store_fence() noexcept nogil
 
 cdef extern from "_runtime/clock.h":
     double ohf_seconds() noexcept nogil
@@ -29,14 +28,10 @@ cdef extern from "_runtime/workspace.h":
 cdef Py_ssize_t SLAB_BYTES = 256 << 20
 cdef Py_ssize_t CHUNK_BYTES = 1 << 20
 
-# When a team ends, its threads continue to spin. In GNU OpenMP they spin for 300,000 pauses, which take
-# 5 - 15 ms, depending on the processor.
-cdef double SPIN_SECONDS = 0.015
 # If the first thread waits this long for the others, the machine is busy: chunks of up to 4 MiB take 0.01 - 0.2 ms
 # in memory that was used before, and 2 ms in fresh memory.
 cdef double STALL_SECONDS = 0.004
 cdef Py_ssize_t STALL_CHUNK_BYTES = 4 << 20
-cdef double SERIAL_SECONDS = 1.0
 
 cdef enum:
     FEW_BYTES = 2048        # workspaces that together need no more than this lie on the stack of the caller
@@ -65,6 +60,8 @@ cdef int for_each_chunk(
     ``chunk_items`` is 0, a chunk has about a megabyte. Each thread has a workspace of ``workspace_bytes``, because
     its stack may be small. They are allocated before the work begins, because a thread of a team cannot raise
     MemoryError.
+
+    The stores of a chunk are complete when its work returns, also those past the caches.
     """
     cdef Py_ssize_t n_chunks, slab
     cdef size_t stride = (workspace_bytes + 127) // 128 * 128      # no two threads write to adjacent cache lines
@@ -99,59 +96,37 @@ cdef int run_chunks(
     The workspace of a thread is ``stride`` bytes after that of the thread before it.
     """
     cdef Py_ssize_t n_chunks = (n_items + chunk_items - 1) // chunk_items, begin = 0, end, alone, chunk
-    cdef int team
+    cdef int n_threads
     cdef double first_done, now
     while begin < n_chunks:
         end = min(begin + slab, n_chunks)
-        team = <int> min(<Py_ssize_t> num_threads, end - begin)
+        n_threads = <int> min(<Py_ssize_t> num_threads, end - begin)
         # The parallel loop is inside `with nogil`, where Cython knows that the GIL is released. In a nogil
         # function, Cython would ask Python whether this thread holds the GIL; Python always answers yes once a
         # second interpreter has existed.
         with nogil:
-            if team <= 1 or ohf_child_alone or not ohf_can_start(team - 1):
+            if n_threads <= 1 or not can_start(n_threads - 1):
                 # A team of one thread takes 2 microseconds longer than this loop.
                 for alone in range(begin, end):
                     work(job, alone * chunk_items, min((alone + 1) * chunk_items, n_items), workspaces)
+                    ohf_store_fence()
             else:
                 first_done = ohf_seconds()
-                ohf_note_team_start()
-                for chunk in prange(begin, end, schedule="dynamic", chunksize=1, num_threads=team):
+                note_start()
+                for chunk in prange(begin, end, schedule="dynamic", chunksize=1, num_threads=n_threads):
                     work(
                         job, chunk * chunk_items, min((chunk + 1) * chunk_items, n_items),
-                        workspaces + omp_get_thread_num() * stride,
+                        workspaces + threadid() * stride,
                     )
-                    if omp_get_thread_num() == 0:
+                    ohf_store_fence()
+                    if threadid() == 0:
                         (&first_done)[0] = ohf_seconds()
                 now = ohf_seconds()
-                ohf_note_team_end(now, team - 1)
+                note_end(now, n_threads - 1)
                 # The chunks are small and of equal size, but the first thread had to wait for the others.
                 if chunk_bytes <= STALL_CHUNK_BYTES and now - first_done > STALL_SECONDS:
-                    ohf_note_stall(now + SERIAL_SECONDS)
+                    note_stall(now)
         begin = end
         if begin < n_chunks:
             PyErr_CheckSignals()
     return 0
-
-
-def openmp_version():
-    """Return the date of the OpenMP standard of the compiler (yyyymm), or 0 without OpenMP."""
-    return OHF_OPENMP
-
-
-def max_threads():
-    """Return how many threads OpenMP would use now (1 inside a parallel region)."""
-    return 1 if omp_in_parallel() or ohf_child_alone else omp_get_max_threads()
-
-
-def spinning_workers():
-    """Return how many threads of the last team may still be spinning (waiting without sleep)."""
-    return ohf_last_team_workers() if ohf_seconds() - ohf_last_team_end() < SPIN_SECONDS else 0
-
-
-def was_stalled():
-    """Tell whether the first thread of a team waited too long for the others in the last second."""
-    return ohf_seconds() < ohf_stalled_until()
-
-
-if ohf_watch_forks() != 0:
-    raise ImportError("onehot_fast: pthread_atfork failed")

@@ -17,6 +17,7 @@ import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.index_types cimport index_type_bytes, integer_t
+from onehot_fast._kernels.operands cimport CodeSource, Output, read
 from onehot_fast._kernels.simd cimport (
     OHF_F32, OHF_FEW, OHF_FEW_CODES, OHF_I8, OHF_I16, OHF_SPAN8, OHF_U8, OHF_U16,
     microkernels, ohf_few_class, ohf_lut, ohf_raw_init, ohf_slots_init, policy_of,

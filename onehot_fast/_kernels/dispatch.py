@@ -14,7 +14,7 @@ NumPy do so without a lock, so kernels get new views of arrays that other thread
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
@@ -27,13 +27,15 @@ from onehot_fast._kernels.decode import decode_bits
 from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 
 __all__ = [
-    "INDEX_DTYPES", "count", "csc", "csr", "decode", "decode_bits", "encode", "encode_bits",
-    "encode_block", "encode_integers", "encode_matrix", "first_invalid", "get_stream_bytes",
-    "multi_hot", "multi_hot_count", "multi_hot_csr", "pack", "recode", "stream_fill",
+    "INDEX_DTYPES", "count", "count_rows", "csc", "csr", "csr_ragged", "decode", "decode_bits",
+    "encode", "encode_bits", "encode_block", "encode_integers", "encode_matrix", "encode_ragged",
+    "first_invalid", "get_stream_bytes", "multi_hot_count", "multi_hot_csr", "pack", "recode",
+    "stream_fill", "transpose",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
+Offsets: TypeAlias = npt.NDArray[np.int64]
 CNames: TypeAlias = dict[np.dtype[Any], str]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -70,6 +72,7 @@ class _Specialisations(dict[np.dtype[Any], Kernel]):
 
 _count = _Specialisations(scan.count, _CODES)
 _csc = _Specialisations(sparse.csc, _POSITIONS)
+_count_rows = _Specialisations(ragged.count_rows, _CODES)
 _csr = _Specialisations(sparse.csr, _POSITIONS)
 _decode = _Specialisations(decode_words, _WORDS)
 _encode = _Specialisations(rows.encode, _INDICES)
@@ -77,10 +80,10 @@ _encode_integers = _Specialisations(rows.encode_integers, _CODES)
 _encode_bits = _Specialisations(planes.encode_bits, _CODES)
 _encode_block = _Specialisations(planes.encode_block, _CODES)
 _first_invalid = _Specialisations(scan.first_invalid, _INDICES)
-_multi_hot = _Specialisations(ragged.multi_hot, _CODES)
 _multi_hot_count = _Specialisations(ragged.multi_hot_count, _INDICES)  # the dtype of the result
 _multi_hot_csr = _Specialisations(ragged.csr, _CODES)
 _recode = _Specialisations(code_columns.recode, _CODES)
+_transpose = _Specialisations(ragged.transpose, _CODES)
 
 _pack = _Specialisations(code_columns.pack, _WIDE_WORDS)
 
@@ -219,18 +222,43 @@ def recode(codes: AnyArray, lut: Lut, out: AnyArray, num_threads: int) -> None:
     _recode[codes.dtype](codes.view(), lut.view(), bytes_of(out), out.itemsize, num_threads)
 
 
-def multi_hot(
-    offsets: npt.NDArray[np.int64],
-    codes: AnyArray,
-    lut: Lut | None,
+def encode_ragged(
+    offsets: Sequence[Offsets | None],
+    codes: Sequence[AnyArray],
+    luts: Sequence[Lut | None],
     out: AnyArray,
     on: AnyArray,
     off: AnyArray,
     num_threads: int = 1,
 ) -> None:
-    """Write `on` to ``out[row, feature]`` for each code of each row, and `off` elsewhere."""
-    kernel, cells = _multi_hot[codes.dtype], bytes_of(out)
-    kernel(offsets, codes.view(), _view_of(lut), cells, out.shape[1], on, off, num_threads)
+    """Write the encoding of columns to `out`, of shape (rows, features).
+
+    A row of a column with offsets has any number of codes; see `ragged.Sources`.
+    """
+    columns = [*offsets], [*codes], [*luts]
+    ragged.encode_matrix(*columns, len(out), bytes_of(out), out.shape[1], on, off, num_threads)
+
+
+def csr_ragged(
+    offsets: Sequence[Offsets | None],
+    codes: Sequence[AnyArray],
+    luts: Sequence[Lut | None],
+    indices: npt.NDArray[np.int32],
+    indptr: npt.NDArray[np.int64],
+    n_features: int,
+) -> int:
+    """Fill the arrays of the CSR matrix of `encode_ragged`; see `ragged.csr_rows`."""
+    return ragged.csr_rows([*offsets], [*codes], [*luts], indices, indptr, n_features)
+
+
+def transpose(
+    indices: npt.NDArray[np.int32],
+    indptr: npt.NDArray[np.int64],
+    rows: AnyArray,
+    starts: npt.NDArray[np.int64],
+) -> None:
+    """Write the row of each element of a CSR matrix column by column; see `ragged.transpose`."""
+    _transpose[rows.dtype](indices, indptr, rows, starts)
 
 
 def multi_hot_count(
@@ -238,6 +266,15 @@ def multi_hot_count(
 ) -> None:
     """Add 1 to ``out[row, feature]`` for every code of each row."""
     _multi_hot_count[out.dtype](offsets, codes, lut, out)
+
+
+def count_rows(
+    offsets: npt.NDArray[np.int64], codes: AnyArray, lut: Lut | None, n_features: int
+) -> npt.NDArray[np.int64]:
+    """Return for each feature how many rows have one or more codes with this feature."""
+    counts = np.zeros(n_features, np.int64)
+    _count_rows[codes.dtype](offsets, codes.view(), _view_of(lut), counts)
+    return counts
 
 
 def multi_hot_csr(

@@ -1,6 +1,6 @@
 """The kernel of planes, which `rows` calls if it is faster."""
 
-from onehot_fast._kernels.code_columns cimport CodeSource, Output
+from onehot_fast._kernels.operands cimport CodeSource, Output
 
 cdef int encode_planes(
     const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, const Output *to,

@@ -17,8 +17,9 @@ from libc.stdint cimport int32_t, uint8_t, uintptr_t
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumn, CodeSource, Output, describe_codes, output_of, read
+from onehot_fast._kernels.code_columns cimport CodeColumn, describe_codes, output_of
 from onehot_fast._kernels.index_types cimport integer_t
+from onehot_fast._kernels.operands cimport CodeSource, Output, read
 from onehot_fast._kernels.simd cimport (
     OHF_BIT_ROWS, OHF_BIT_SCRATCH, OHF_PAD, OHF_SPAN8, microkernels, ohf_fill, ohf_fill_init, ohf_microkernels,
     stream_bytes,

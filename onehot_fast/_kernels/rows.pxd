@@ -1,6 +1,6 @@
 """The encoding of indices, for the fast path of small calls."""
 
-from onehot_fast._kernels.code_columns cimport Output
+from onehot_fast._kernels.operands cimport Output
 from onehot_fast._kernels.simd cimport ohf_policy
 
 cdef int encode_indices(

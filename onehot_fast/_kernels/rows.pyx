@@ -45,10 +45,10 @@ cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
 from onehot_fast._kernels.code_columns cimport (
-    CodeColumn, CodeColumns, CodeSource, Output, bytes_size, describe_codes, describe_one, find_few, output_of,
-    read, set_bytes, set_code_bytes, set_few,
+    CodeColumn, CodeColumns, bytes_size, describe_codes, describe_one, find_few, output_of, set_bytes, set_few,
 )
 from onehot_fast._kernels.index_types cimport index_t, index_type_bytes, index_type_of, integer_t
+from onehot_fast._kernels.operands cimport CodeSource, Output, read, set_code_bytes
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
     OHF_P4, OHF_P8, OHF_PAD, OHF_SCRATCH, OHF_SPAN32, microkernels, ohf_can_expand, ohf_fill, ohf_fill_init,
@@ -358,7 +358,6 @@ cdef void stream_chunk(
         if block != scratch:   # only the first window begins within a cache line
             job.microkernels.fill(scratch, 64, job.fill)
         begin = there
-    job.microkernels.fence()
 
 
 cdef void write_matrix_chunk(

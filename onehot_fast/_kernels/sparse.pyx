@@ -14,7 +14,8 @@ from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk, give_workspace, take_workspace
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
+from onehot_fast._kernels.code_columns cimport CodeColumns
+from onehot_fast._kernels.operands cimport CodeSource, read
 from onehot_fast._kernels.simd cimport OHF_I32, OHF_U32, microkernels, ohf_lut, ohf_microkernels, ohf_shifted
 
 cdef extern from *:

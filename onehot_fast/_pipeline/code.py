@@ -17,13 +17,14 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import error_at
 from onehot_fast._categories.column import Column
+from onehot_fast._categories.ragged import RaggedColumn
 from onehot_fast._categories.values import Values
 from onehot_fast._runtime import parallel
 from onehot_fast._runtime.cache import Cache
-from onehot_fast._schema.coded_column import CodedColumn, Lut, new_luts
+from onehot_fast._schema.coded_column import CodedColumn, Lut, lowest_code, new_luts
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, Flags
 from onehot_fast._schema.schema import Schema
-from onehot_fast.table import Table
+from onehot_fast.table import ReadColumn, Table
 
 Features: TypeAlias = npt.NDArray[np.int64]
 
@@ -67,10 +68,11 @@ def look_up_table(table: Table, schema: Schema, positions: Sequence[int]) -> Cod
         position, column = place
         try:
             # Looking up a few Python objects is faster than reading the column.
-            cells = table.cells(position) if table.n_rows <= FEW_ROWS else None
+            is_few = table.n_rows <= FEW_ROWS and not column.is_ragged
+            cells = table.cells(position) if is_few else None
             found = column.known.lookup_few(cells) if cells else None
             return (
-                look_up(column, table.column(position))
+                look_up(column, column.read_from(table, position))
                 if found is None
                 else _of_lookup(column, found)
             )
@@ -86,12 +88,20 @@ def look_up_table(table: Table, schema: Schema, positions: Sequence[int]) -> Cod
 
 
 def look_up(
-    schema: ColumnSchema, read: Column | Values, features: Features | None = None
+    schema: ColumnSchema, read: ReadColumn, features: Features | None = None
 ) -> ColumnCodes:
     """Return the codes of a column, and which of them are unknown.
 
     `features` is the result of `ColumnSchema.features_of` for the column's categories, if known.
     """
+    if isinstance(read, RaggedColumn):
+        try:
+            labels = look_up(schema, read.elements, features)
+        except TypeError:
+            read.check_labels()
+            raise
+        labels.column.offsets, labels.column.codes = read.with_missing(labels.column.codes)
+        return labels
     if isinstance(read, Values):
         found = read.lookup(schema.known)
         if found is not None:
@@ -105,7 +115,7 @@ def look_up(
 
 def _of_lookup(schema: ColumnSchema, found: npt.NDArray[np.int32]) -> ColumnCodes:
     """Return the codes from `Values.lookup`, which are changed in place."""
-    has_unknown = int(found.min(initial=0)) == UNKNOWN
+    has_unknown = lowest_code(found) == UNKNOWN
     if has_unknown:
         found[found == UNKNOWN] = len(schema.known)
     missing = schema.propagates_missing

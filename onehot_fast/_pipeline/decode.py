@@ -59,6 +59,7 @@ def decoded_matrix(
     The matrix is dense or sparse. It has all columns of `transform`, or only the features.
     `substitutes` contains the values to return for missing, unknown and infrequent values.
     """
+    schema.check_plain("inverse_transform")
     others = _others(schema)
     accepted = [schema.n_features, *([schema.n_features + len(others)] if others else [])]
     if encoded.ndim != 2 or encoded.shape[1] not in accepted:
@@ -321,6 +322,7 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Decode a table that was encoded with ``output="category"``, and return its columns."""
+    schema.check_plain("inverse_transform")
     parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
     triples = zip(
         schema.columns,
@@ -357,6 +359,7 @@ class DecodedLayout:
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         # What an integration makes for the next table with these names, by a key that names it.
+        schema.check_plain("inverse_transform")
         self.of_library: Cache[Any] = Cache(MAX_OF_LIBRARIES)
         # The position of each feature of the schema in the encoded table.
         self.features: list[int] = column_positions(names, schema.names)

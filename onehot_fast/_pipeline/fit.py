@@ -9,34 +9,33 @@ import numpy as np
 
 from onehot_fast._arguments.messages import did_you_mean, with_column_context
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys
+from onehot_fast._categories.ragged import RaggedColumn, have_separator
 from onehot_fast._pipeline.code import VALUE_BYTES
 from onehot_fast._reports.unknown import check_known, check_no_missing
 from onehot_fast._runtime import parallel
+from onehot_fast._runtime.utils import warn
 from onehot_fast._schema import statistics
 from onehot_fast._schema.options import ColumnOptions, Options
-from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
+from onehot_fast._schema.statistics import (
+    CodedRows,
+    ColumnStatistics,
+    InputTable,
+    TableStatistics,
+)
 from onehot_fast.table import Table
 
 
 def learn_table(
-    table: Table, chosen: tuple[Hashable, ...] | None, options: Options
+    table: Table, chosen: tuple[Hashable, ...] | None, options: Options, *, is_part: bool = False
 ) -> TableStatistics:
-    """Return the statistics of the encoded columns, in the order of the table."""
+    """Return the statistics of the encoded columns, in the order of the table.
+
+    Warn of a text column without its separator unless the table is only a part of the data.
+    """
     if chosen is None:
-        # A column with declared categories is encoded too.
-        categories = options.values["categories"]
-        is_per_column = isinstance(categories, dict)
-        declared = (
-            {
-                key
-                for key, values in zip(name_keys(categories), categories.values(), strict=True)
-                if values
-            }
-            if is_per_column
-            else set()
-        )
+        # A column with declared categories, or with a separator of its own, is encoded too.
+        declared = {*options.keys_with("categories"), *options.keys_with("sep")}
         names_of_table = zip(table.encodable, name_keys(table.names), strict=True)
         positions = [
             i for i, (encodable, key) in enumerate(names_of_table) if encodable or key in declared
@@ -48,8 +47,9 @@ def learn_table(
 
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
-        column = with_column_context(name, lambda: table.column(position).encode())
-        learned = _learn_column(name, column, options.of(name))
+        rows = with_column_context(name, _read, table, position, options, is_part)
+        is_ragged = isinstance(rows, RaggedColumn)
+        learned = _learn_column(name, rows, (options.of_labels if is_ragged else options.of)(name))
         kind = table.type_of(position)
         return replace(learned, types=frozenset([kind])) if kind else learned
 
@@ -73,15 +73,44 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
                 )
 
 
-def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> ColumnStatistics:
+def _read(table: Table, position: int, options: Options, is_part: bool) -> CodedRows:
+    """Return a column as codes, or as rows of labels if it has lists or texts with a separator.
+
+    Raise an error if a mapping names a separator for a column that has no texts.
+    """
+    name = table.names[position]
+    sep, is_named = options.of(name).sep, options.names_column("sep", name)
+    lists = table.read_lists(position) is not None if is_named else False
+    if lists:
+        raise ValueError("the rows are lists, which need no separator; remove the column from sep")
+    rows = table.labels(position, sep) if is_named else table.labels_or_values(position, sep)
+    if sep is not None and isinstance(rows, RaggedColumn) and not is_part:
+        _warn_if_never_split(table, position, rows, sep)
+    return rows.encode()
+
+
+def _warn_if_never_split(table: Table, position: int, rows: RaggedColumn, sep: str) -> None:
+    """Warn if no text of a column contains the separator of its labels."""
+    lengths = np.diff(rows.offsets)
+    if not lengths.any() or (lengths > 1).any() or table.read_lists(position) is not None:
+        return
+    if not have_separator(table.read_column(position), sep):
+        warn(
+            f"no text of column {table.names[position]!r} contains the separator {sep!r}; pass"
+            " sep={'column': ...} with the separator of each column"
+        )
+
+
+def _learn_column(name: Hashable, rows: CodedRows, options: ColumnOptions) -> ColumnStatistics:
     """Return the statistics of one column; raise an error if its options reject a value."""
     if options.handle_missing == "error":
-        check_no_missing(name, column.codes)
+        check_no_missing(name, rows)
     if options.categories is None:
-        return with_column_context(name, statistics.learn, column)
+        return with_column_context(name, statistics.learn, rows)
     known = Categories.of(options.categories)
-    learned, positions = with_column_context(name, statistics.learn_known, column, known)
+    learned, positions = with_column_context(name, statistics.learn_known, rows, known)
     if options.handle_unknown == "error" and (positions < 0).any():
-        is_unknown = np.append(known.find(Categories.of(column.stored)) < 0, False)
-        check_known(name, known, column, is_unknown)
+        stored = statistics.elements_of(rows).stored
+        is_unknown = np.append(known.find(Categories.of(stored)) < 0, False)
+        check_known(name, known, rows, is_unknown)
     return learned

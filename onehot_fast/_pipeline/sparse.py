@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,9 @@ from onehot_fast._kernels.sparse import GROUP_PARTS
 from onehot_fast._runtime import memory
 
 AnyArray: TypeAlias = npt.NDArray[Any]
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+INT32_MAX = int(np.iinfo(np.int32).max)
+
 Luts: TypeAlias = list[npt.NDArray[np.int32] | None]
 
 
@@ -72,18 +76,14 @@ def _csc(
     return indices, indptr
 
 
-def multi_hot_csr(
+def multi_hot_counts(
     offsets: npt.NDArray[np.int64],
     codes: AnyArray,
     lut: npt.NDArray[np.int32] | None,
     n_columns: int,
     data_dtype: npt.DTypeLike,
-    count: bool,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return ``(data, indices, indptr)`` of the multi-hot matrix in CSR format.
-
-    The data are ones. If `count` is true, they are how often each column occurs in its row.
-    """
+    """Return ``(data, indices, indptr)`` in CSR format; the data are how often a row has a code."""
     # Clip the size only to allocate memory: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
@@ -91,8 +91,37 @@ def multi_hot_csr(
     indptr = np.empty(len(offsets), np.int64)
     counts = np.empty(room, np.int64)
     total = dispatch.multi_hot_csr(offsets, codes, lut, indices, indptr, counts, n_columns)
-    data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
+    data = counts[:total].astype(data_dtype)
     return data, indices[:total].astype(position, copy=False), indptr.astype(position, copy=False)
+
+
+def ragged(
+    offsets: Sequence[npt.NDArray[np.int64] | None],
+    codes: Sequence[AnyArray],
+    luts: Luts,
+    n_rows: int,
+    room: int,
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    is_csc: bool,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of a matrix of columns of which some are ragged.
+
+    `room` is the number of codes of all rows.
+    """
+    indices, indptr = np.empty(room, np.int32), np.empty(n_rows + 1, np.int64)
+    total = dispatch.csr_ragged(offsets, codes, luts, indices, indptr, n_columns)
+    indices = indices[:total]
+    if is_csc:
+        position = _position_dtype(total, n_rows)
+        ends = np.cumsum(dispatch.count(indices, n_columns))
+        by_column = np.concatenate([np.zeros(1, np.int64), ends])
+        rows, starts = np.empty(total, position), by_column[:-1].copy()
+        dispatch.transpose(indices, indptr, rows, starts)
+        return _ones(total, data_dtype, 0), rows, by_column.astype(position, copy=False)
+    position = _position_dtype(total, n_columns)
+    data = _ones(total, data_dtype, 0)
+    return data, indices.astype(position, copy=False), indptr.astype(position, copy=False)
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
@@ -106,14 +135,15 @@ def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
 
 def _position_dtype(*largest: int) -> np.dtype[Any]:
     """Return int32 if it can represent all the given numbers, else int64, as SciPy does."""
-    return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
+    return INT32 if max(largest) <= INT32_MAX else INT64
 
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
     """Return an array of ``n`` ones; if `result_bytes` is large, stores bypass the CPU caches."""
     ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
-    one = np.ones(1, dtype)
-    is_large = result_bytes > dispatch.get_stream_bytes() and not is_fresh
-    if not (is_large and dispatch.stream_fill(ones.view(np.uint8), one.view(np.uint8))):
-        ones.fill(1)
+    if result_bytes > dispatch.get_stream_bytes() and not is_fresh:
+        one = np.ones(1, dtype)
+        if dispatch.stream_fill(ones.view(np.uint8), one.view(np.uint8)):
+            return ones
+    ones.fill(1)
     return ones

@@ -7,7 +7,6 @@ calls a kernel.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -25,6 +24,7 @@ from onehot_fast._pipeline.code import Coded
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn, Lut
+from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.formats import SPARSE_CLASSES
 from onehot_fast._schema.schema import Schema
 
@@ -41,6 +41,8 @@ LINE, LONG_BITS = 64, 4096
 SCIPY_DTYPES = "?" + np.typecodes["AllInteger"] + "fdgFDG"
 # Up to this many rows of CSR or columns of CSC, an empty matrix is copied: SciPy takes longer.
 MAX_COPIED_GROUPS = 16
+# A sparse result of a few rows, for which the free memory is not compared.
+ALWAYS_FREE_BYTES = 1 << 16
 # The dtypes of codes (supported by torch), and of indices (accepted by torch's embeddings).
 CODE_DTYPES = np.uint8, np.int16, np.int32
 INDEX_DTYPES = np.int32, np.int64
@@ -66,15 +68,18 @@ def rows(
         return small
     starts = _starts(columns, others)
     shape = _n_rows(columns, n_rows), starts[-1]
-    _check_room(len(columns) + len(others), shape, np.dtype(dtype))
+    _check_room(columns, shape, np.dtype(dtype), len(others))
     _, on_value, off_value = resolve_values(on, off, dtype)
     out, is_zero = memory.allocate(shape, on_value.dtype)
     threads = parallel.resolve(num_threads, out.nbytes)
-    values: Any = {"on": on_value, "off": off_value, "num_threads": threads, "zeroed": is_zero}
-    if len(columns) == 1 and columns[0].lut is None and not others:
-        dispatch.encode(columns[0].codes, out, shape[1], 1, **values)
+    values: Any = {"on": on_value, "off": off_value, "num_threads": threads}
+    if _has_ragged(columns):
+        offsets = [column.offsets for column in columns]
+        dispatch.encode_ragged(offsets, *_codes_and_luts(columns, starts), out, **values)
+    elif len(columns) == 1 and columns[0].lut is None and not others:
+        dispatch.encode(columns[0].codes, out, shape[1], 1, zeroed=is_zero, **values)
     elif columns:
-        dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, **values)
+        dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, zeroed=is_zero, **values)
     for column, start in zip(columns, starts, strict=False):
         if column.nan_where_missing:
             out[column.rows_of_nan(), start : start + column.n_features] = np.nan
@@ -104,7 +109,7 @@ def block(
         return small
     starts = _starts(columns)
     shape = starts[-1], _n_rows(columns, n_rows)
-    _check_room(len(columns), shape[::-1], np.dtype(dtype))
+    _check_room(columns, shape[::-1], np.dtype(dtype))
     _, on_value, off_value = resolve_values(on, off, dtype)
     out, _ = memory.allocate(shape, on_value.dtype)
     for column, start in zip(columns, starts, strict=False):
@@ -157,14 +162,32 @@ def sparse_parts(
     The matrix has the columns of `others`, but no entries in them.
     """
     starts, n_rows = _starts(columns, others), _n_rows(columns, n_rows)
-    n_codes = n_rows * len(columns)
+    return _sparse_parts(form, columns, starts, dtype, n_rows, num_threads)
+
+
+def _sparse_parts(
+    form: str,
+    columns: Sequence[CodedColumn],
+    starts: Sequence[int],
+    dtype: npt.DTypeLike,
+    n_rows: int,
+    num_threads: int | None,
+) -> SparseParts:
+    """Return `sparse_parts` for the result of `_starts`."""
+    is_ragged = _has_ragged(columns)
+    # A property of each column would take longer than encoding a row.
+    n_codes = sum(c.n_codes for c in columns) if is_ragged else n_rows * len(columns)
     is_csc = SPARSE_CLASSES[form].startswith("csc")
     n_groups, n_positions = (starts[-1], n_rows) if is_csc else (n_rows, starts[-1])
-    _check_sparse_size(n_codes, n_groups, n_positions, dtype)
+    # The kernel for ragged columns fills int64 positions, also if the result has int32.
+    _check_sparse_size(n_codes, n_groups, n_positions, dtype, n_counts=n_rows * is_ragged)
     if not columns:
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
     threads = parallel.resolve(num_threads, 4 * n_codes)
     codes, luts = _codes_and_luts(columns, starts)
+    if is_ragged:
+        offsets = [column.offsets for column in columns]
+        return sparse.ragged(offsets, codes, luts, n_rows, n_codes, starts[-1], dtype, is_csc)
     return sparse.compressed(codes, luts, starts[-1], dtype, is_csc, threads)
 
 
@@ -183,9 +206,7 @@ def sparse_array(
     """
     starts = _starts(columns, others)
     shape = _n_rows(columns, n_rows), starts[-1]
-    parts = sparse_parts(
-        form, columns, dtype, n_rows=n_rows, others=others, num_threads=num_threads
-    )
+    parts = _sparse_parts(form, columns, starts, dtype, shape[0], num_threads)
     matrix = wrap_sparse(form, parts, shape)
     # Further elements: the rows, a column, and the value of all rows or of each row.
     nan = np.array(np.nan)
@@ -221,8 +242,10 @@ def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
     name = SPARSE_CLASSES[form]
     container = getattr(library("scipy.sparse", f"a {name}"), name)
     if len(parts[2]) - 1 <= MAX_COPIED_GROUPS and parts[1].dtype == np.int32:
-        # SciPy would check the arrays again, which takes as long as encoding a row.
-        matrix = copy(_empty_matrix(container, shape))
+        # SciPy would check the arrays again, which takes as long as encoding a row. `copy.copy`
+        # calls methods for pickles, which take longer than copying the attributes.
+        matrix: Any = object.__new__(container)
+        matrix.__dict__.update(_empty_matrix(container, shape).__dict__)
         data, indices, matrix.indptr = parts
         matrix.data, matrix.indices = _trimmed(data), _trimmed(indices)
     else:
@@ -269,43 +292,29 @@ def code_matrix(form: str, coded: Coded, num_threads: int | None = None) -> npt.
     return out
 
 
-def multi_hot(
-    offsets: npt.NDArray[np.int64],
-    column: CodedColumn,
-    dtype: npt.DTypeLike,
-    *,
-    counts: bool = False,
-    num_threads: int | None = None,
-) -> AnyArray:
-    """Return the C-contiguous (n_rows, n_features) matrix of rows with several codes each.
-
-    The codes of row ``i`` are ``column.codes[offsets[i]:offsets[i + 1]]``. An element is 1 if the
-    row has the code, or, with `counts`, the number of times that the row has the code.
-    """
-    shape = len(offsets) - 1, column.n_features
-    _, on, off = resolve_values(1, 0, dtype)
-    threads = parallel.resolve(num_threads, check_size(shape, on.dtype))
-    out, is_zero = memory.allocate(shape, on.dtype)
-    if not counts:
-        dispatch.multi_hot(offsets, column.codes, column.lut, out, on, off, threads)
-        return out
+def counts(column: CodedColumn, dtype: npt.DTypeLike) -> AnyArray:
+    """Return the matrix of a ragged column: how often each row has each code."""
+    assert column.offsets is not None
+    shape = column.n_rows, column.n_features
+    check_size(shape, dtype)
+    out, is_zero = memory.allocate(shape, np.dtype(dtype))
     if not is_zero:
         out.fill(0)
-    dispatch.multi_hot_count(offsets, column.codes, column.lut, out)
+    dispatch.multi_hot_count(column.offsets, column.codes, column.lut, out)
     return out
 
 
-def multi_hot_csr(
-    offsets: npt.NDArray[np.int64],
-    column: CodedColumn,
-    dtype: npt.DTypeLike,
-    *,
-    counts: bool = False,
-) -> SparseParts:
-    """Return ``(data, indices, indptr)`` of the matrix of `multi_hot`."""
-    n_codes, width = max(int(offsets[-1]) - int(offsets[0]), 0), column.n_features
-    _check_sparse_size(n_codes, len(offsets) - 1, width, dtype, n_counts=n_codes)
-    return sparse.multi_hot_csr(offsets, column.codes, column.lut, width, dtype, counts)
+def counts_csr(column: CodedColumn, dtype: npt.DTypeLike) -> SparseParts:
+    """Return ``(data, indices, indptr)`` of the matrix of `counts`."""
+    assert column.offsets is not None
+    n_codes, width = column.n_codes, column.n_features
+    _check_sparse_size(n_codes, column.n_rows, width, dtype, n_counts=n_codes)
+    return sparse.multi_hot_counts(column.offsets, column.codes, column.lut, width, dtype)
+
+
+def _has_ragged(columns: Sequence[CodedColumn]) -> bool:
+    """Tell whether the rows of a column have any number of codes."""
+    return any(column.offsets is not None for column in columns)
 
 
 def _small(
@@ -319,6 +328,8 @@ def _small(
     """Return the result if the fast path applies (a small column without a `lut`), or None."""
     parallel.resolve(num_threads, 0)  # raises an error if num_threads is invalid
     if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
+        return None
+    if columns[0].offsets is not None:
         return None
     codes, n_features = columns[0].codes, columns[0].n_features
     return fastpath.one_hot_small(codes, n_features, on, off, 0.0, axis, np.dtype(dtype), None)
@@ -337,7 +348,7 @@ def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
 
 
 def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
-    return len(columns[0].codes) if columns else n_rows or 0
+    return columns[0].n_rows if columns else n_rows or 0
 
 
 def _codes_and_luts(
@@ -378,17 +389,22 @@ def _check_sparse_size(
 ) -> None:
     """Raise an error if a sparse result and `n_counts` int64 exceed the free memory."""
     arrays = _sparse_arrays(n_ones, n_groups, n_positions, dtype)
+    if sum(arrays) + 8 * n_counts <= ALWAYS_FREE_BYTES:
+        return
     # Skip the check if all buffers are recycled: querying the free memory takes 0.3 ms.
     if max(arrays) > MAX_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
         check_size((sum(arrays) + 8 * n_counts,), np.uint8)
 
 
-def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+def _check_room(
+    columns: Sequence[CodedColumn], shape: tuple[int, int], dtype: np.dtype[Any], n_others: int = 0
+) -> None:
     """Raise an error that suggests smaller outputs if a dense result exceeds the free memory."""
     try:
         check_size(shape, dtype)
     except MemoryError as error:
-        elements, n_codes = shape[0] * shape[1], shape[0] * n_columns
+        elements = shape[0] * shape[1]
+        n_codes = sum(column.n_codes for column in columns) + shape[0] * n_others
         smaller = {
             "output='csr' or .onehot.to_csr()": sum(_sparse_arrays(n_codes, *shape, dtype)),
             "output='csc' or .onehot.to_csc()": sum(_sparse_arrays(n_codes, *shape[::-1], dtype)),
@@ -413,7 +429,8 @@ class Estimate:
         The shape of the encoded table.
     bytes : dict of str to int
         The sizes of the formats "numpy", "pandas", "arrow", "csr" and "csc". The sparse sizes are
-        upper bounds, because zeros are not stored. "arrow" stores a Boolean as one bit.
+        upper bounds, because zeros are not stored; columns with several labels are assumed to have
+        as many in each row as in `fit`. "arrow" stores a Boolean as one bit.
     """
 
     rows: int
@@ -426,6 +443,18 @@ class Estimate:
         return f"<Estimate of {self.rows:,} rows, {self.columns:,} features: {sizes}>"
 
 
+def _most_ones(column: ColumnSchema, n_rows: int, n_fitted: int) -> int:
+    """Return how many elements of a column are not zero, at most.
+
+    A ragged column is assumed to have as many labels in each row as in `fit`.
+    """
+    if column.propagates_missing:
+        return n_rows * column.n_features
+    if column.is_ragged:
+        return -(-int(column.learned.counts.sum()) * n_rows // max(n_fitted, 1))
+    return n_rows * min(1, column.n_features)
+
+
 def estimate(schema: Schema, n_rows: int) -> Estimate:
     """Return the sizes of `n_rows` encoded rows in five output formats."""
     widths = [(c.n_features, c.options.dtype) for c in schema.columns]
@@ -434,9 +463,7 @@ def estimate(schema: Schema, n_rows: int) -> Estimate:
         for n, dtype in widths
     )
     shape, dtype = (n_rows, schema.n_features), schema.dtype
-    n_ones = n_rows * sum(
-        c.n_features if c.propagates_missing else min(1, c.n_features) for c in schema.columns
-    )
+    n_ones = sum(_most_ones(column, n_rows, schema.n_rows) for column in schema.columns)
     sizes = {
         "numpy": n_rows * schema.n_features * dtype.itemsize,
         "pandas": sum(n * n_rows * kind.itemsize for n, kind in widths),

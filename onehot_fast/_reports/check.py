@@ -58,7 +58,7 @@ def check_report(table: Table, schema: Schema) -> Check:
     table.check_complete(positions)
 
     def reported_at(position: int, column: ColumnSchema) -> ReportedValues:
-        return reported_values(column, table.column(position))
+        return reported_values(column, column.read_from(table, position))
 
     reported = [
         with_column_context(column.name, reported_at, position, column)

@@ -237,10 +237,12 @@ def _counts(column: ColumnSchema, n_rows: int) -> Counts:
     counts = column.learned.counts
     # With declared categories, unknown and missing values are not counted separately.
     only_missing = column.options.categories is None or column.options.handle_unknown == "error"
+    # A row may have several labels, so the numbers of rows with each label do not add up.
+    adds_up = not column.is_ragged
     of_special = {
-        Special.INFREQUENT: int(counts[column.is_infrequent].sum()),
+        Special.INFREQUENT: int(counts[column.is_infrequent].sum()) if adds_up else -1,
         Special.UNKNOWN: 0 if only_missing else -1,
-        Special.MISSING: n_rows - int(counts.sum()) if only_missing else -1,
+        Special.MISSING: n_rows - int(counts.sum()) if only_missing and adds_up else -1,
     }
     of_specials = np.array([of_special[special] for special in column.specials], np.int64)
     return np.append(counts[column.category_of_feature], of_specials)

@@ -14,18 +14,23 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import number_of, shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import as_objects, name_key, plain
 from onehot_fast._categories.kinds import kinds_of, listed_kinds, lookalikes, other_kinds
-from onehot_fast._categories.values import Values
+from onehot_fast._categories.ragged import row_of
 from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema, Flags, Special, shortened
 from onehot_fast._schema.options import OPTIONS
 from onehot_fast._schema.schema import Schema
-from onehot_fast._schema.statistics import ColumnStatistics, counted
-from onehot_fast.table import Table
+from onehot_fast._schema.statistics import (
+    CodedRows,
+    ColumnStatistics,
+    count_missing,
+    counted,
+    elements_of,
+)
+from onehot_fast.table import ReadColumn, Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -170,7 +175,7 @@ class UnknownValueWarning(UserWarning):
         return UnknownValueWarning.of(both.values())
 
 
-def reported_values(column: ColumnSchema, read: Column | Values) -> ReportedValues:
+def reported_values(column: ColumnSchema, read: ReadColumn) -> ReportedValues:
     """Return the unknown, missing and infrequent values of a column."""
     rows = read.encode()
     found = counted(rows)
@@ -180,19 +185,20 @@ def reported_values(column: ColumnSchema, read: Column | Values) -> ReportedValu
         found.take(np.flatnonzero(flags & (found.counts > 0))).most_frequent()
         for flags in (positions < 0, is_infrequent)
     )
-    n_missing = len(rows) - int(found.counts.sum())
+    n_missing = count_missing(rows, found)
     missing = ColumnStatistics(Categories(as_objects([None])), np.array([n_missing]))
     first = None
     if len(unknown.counts):
-        if not rows.is_distinct:
-            positions = column.known.find(Categories.of(rows.stored))
+        elements = elements_of(rows)
+        if not elements.is_distinct:
+            positions = column.known.find(Categories.of(elements.stored))
         first = _first_row(rows, np.append(positions < 0, False))
     return ReportedValues(
         column.name,
         unknown,
         missing.take(np.flatnonzero(missing.counts)),
         infrequent,
-        Reasons.of(column.known, unknown, len(rows) - n_missing),
+        Reasons.of(column.known, unknown, int(found.counts.sum())),
         _dropped(column) if column.hides_unknown else "",
         first,
     )
@@ -276,12 +282,11 @@ def _reported_at(
     indices: Sequence[int],
 ) -> list[ReportedValues]:
     """Return the reported values of some of the columns."""
-    reads = map(table.column, (positions[i] for i in indices))
-    return [*map(reported_values, (schemas[i] for i in indices), reads)]
+    return [reported_values(schemas[i], schemas[i].read_from(table, positions[i])) for i in indices]
 
 
 def check_column(
-    schema: ColumnSchema, read: Column | Values, column: CodedColumn, is_unknown: Flags | None
+    schema: ColumnSchema, read: ReadColumn, column: CodedColumn, is_unknown: Flags | None
 ) -> None:
     """Do the same as `check_values` for a column without a table."""
     reaction = _reaction(schema, column, is_unknown)
@@ -297,7 +302,7 @@ def _reaction(
     """Return what unknown values cause, if there are any; raise an error for a missing value."""
     options = schema.options
     if options.handle_missing == "error":
-        check_no_missing(schema.name, column.codes)
+        check_no_missing(schema.name, column)
     if is_unknown is None:
         return None
     if options.handle_unknown != "error":
@@ -315,22 +320,23 @@ def _rejection(column: ColumnSchema, values: ReportedValues) -> str:
     return _text_of_row(column.name, *values.first, values.reasons, column.known)
 
 
-def check_no_missing(name: Any, codes: AnyArray) -> None:
+def check_no_missing(name: Any, rows: CodedRows | CodedColumn) -> None:
     """Raise an error for the first missing value, which has a negative code."""
+    codes = rows.codes if isinstance(rows, CodedColumn) else elements_of(rows).codes
     if codes.dtype.kind == "i" and codes.size and codes.min() < 0:
-        row = int(np.argmax(codes < 0))
+        row = row_of(getattr(rows, "offsets", None), int(np.argmax(codes < 0)))
         raise ValueError(f"{_place(name, row)}: the value is missing; use {ACCEPTING_MISSING}")
 
 
-def check_known(name: Any, known: Categories, column: Column, is_unknown: Flags) -> None:
+def check_known(name: Any, known: Categories, rows: CodedRows, is_unknown: Flags) -> None:
     """Raise an error for the first row with a value that is not one of the declared categories."""
-    if not _selected(is_unknown, column.codes).any():
+    if not _selected(is_unknown, elements_of(rows).codes).any():
         return
-    found = counted(column)
+    found = counted(rows)
     is_new = (known.find(found.categories) < 0) & (found.counts > 0)
     unknown = found.take(np.flatnonzero(is_new)).most_frequent()
     reasons = Reasons.of(known, unknown, int(found.counts.sum()), "the categories are")
-    row, value = _first_row(column, is_unknown)
+    row, value = _first_row(rows, is_unknown)
     raise UnknownValueError(_text_of_row(name, row, value, reasons, known))
 
 
@@ -340,10 +346,12 @@ def _selected(is_unknown: Flags, codes: AnyArray) -> Flags:
     return is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
 
 
-def _first_row(column: Column, is_unknown: Flags) -> tuple[int, Any]:
-    """Return the first row whose value is unknown, and the value."""
-    row = int(np.argmax(_selected(is_unknown, column.codes)))
-    return row, plain(column.stored[column.codes[row]])
+def _first_row(rows: CodedRows, is_unknown: Flags) -> tuple[int, Any]:
+    """Return the first row that has an unknown value, and the value."""
+    column = elements_of(rows)
+    position = int(np.argmax(_selected(is_unknown, column.codes)))
+    row = row_of(getattr(rows, "offsets", None), position)
+    return row, plain(column.stored[column.codes[position]])
 
 
 def _text_of_row(name: Any, row: int, value: Any, reasons: Reasons, known: Categories) -> str:

@@ -1,1 +1,1 @@
-"""Calls of kernels, memory, threads, optional libraries and properties of the machine."""
+"""Memory, threads, caches, optional libraries and properties of the machine."""

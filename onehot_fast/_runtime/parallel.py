@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from onehot_fast._kernels import chunks
-from onehot_fast._runtime import system
+from onehot_fast._runtime import system, team
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -61,7 +60,7 @@ def available() -> int:
     """Return the number of threads that a large call uses on an idle machine."""
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, min(chunks.max_threads(), processors, _quota() or processors))
+    return max(1, min(team.max_threads(), processors, _quota() or processors))
 
 
 def _idle_threads(requested: int) -> int:
@@ -70,12 +69,12 @@ def _idle_threads(requested: int) -> int:
     All threads wait for the slowest one at the end. A thread that shares its processor with another
     process costs more time than the other threads save.
     """
-    if chunks.was_stalled():
+    if team.was_stalled():
         return 1
     running = system.running_threads()
     if running is None:
         return requested
-    others = max(0, running - 1 - chunks.spinning_workers())
+    others = max(0, running - 1 - team.spinning_workers())
     return max(1, min(requested, (os.cpu_count() or requested) - others))
 
 

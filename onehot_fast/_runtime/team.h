@@ -1,6 +1,6 @@
 /* Teams of threads: OpenMP, or stubs of its functions if the compiler does not support it.
  *
- * Each extension that includes this file has variables of its own. */
+ * Only `team.pyx` includes this file: each extension that did so would have variables of its own. */
 #ifndef OHF_TEAM_H
 #define OHF_TEAM_H
 
@@ -10,7 +10,6 @@
 #else
 #  define OHF_OPENMP 0
 #  define omp_get_max_threads() 1
-#  define omp_get_thread_num() 0
 #  define omp_in_parallel() 0
 #endif
 
@@ -82,7 +81,7 @@ static __thread int ohf_team_paused = 0;   /* 1 if this thread has ended its tea
 /* If the system refuses a thread, GNU OpenMP ends the process. Therefore, before the first team of a size, try to start
  * and end as many threads. The C library keeps their stacks for the team. */
 enum { OHF_MAX_PROBED = 1023 };
-static __thread int ohf_probed = 0;        /* this thread has already started so many others */
+static __thread int ohf_probed = 0;        /* the number of other threads that this thread has already started */
 
 /* The work of a thread that is only started as a test: wait until the lock is free, and end. */
 static void *ohf_wait(void *lock)

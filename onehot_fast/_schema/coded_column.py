@@ -15,10 +15,13 @@ from onehot_fast._runtime.cache import Cache
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
+Offsets: TypeAlias = npt.NDArray[np.int64]
 AnyIntegers: TypeAlias = npt.NDArray[np.integer[Any]]
 
 # A schema keeps at most this number of look-up tables that are made from each of its own.
 MAX_CACHED_LUTS = 64
+# Up to this many codes, a list of them is faster than a call of NumPy.
+FEW_CODES = 16
 
 
 def new_luts() -> Cache[Lut]:
@@ -28,7 +31,11 @@ def new_luts() -> Cache[Lut]:
 
 @dataclass(eq=False, slots=True)  # creating a frozen instance takes four times as long
 class CodedColumn:
-    """The codes of a column, and the feature of each code."""
+    """The codes of a column, and the feature of each code.
+
+    The rows of a ragged column have any number of codes: those of row ``i`` are
+    ``codes[offsets[i]:offsets[i + 1]]``. Two of them may have the same feature.
+    """
 
     codes: AnyArray  # C-contiguous integers, negative where the value is missing
     # Entry `k` is the feature of code `k`, or -1 if it has none; the last entry is for
@@ -38,6 +45,20 @@ class CodedColumn:
     nan_where_missing: bool = False  # whether all features of a row with a missing value are NaN
     # The results of `lut_from` and `digit_lut`, which columns with the same `lut` share.
     luts: Cache[Lut] = field(default_factory=new_luts)
+    offsets: Offsets | None = None  # None: each row has one code
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.codes) if self.offsets is None else len(self.offsets) - 1
+
+    @property
+    def n_codes(self) -> int:
+        """The number of codes of all rows; there may be others before and after them."""
+        if self.offsets is None:
+            return len(self.codes)
+        # Clip it, because only the kernels check the offsets.
+        return min(max(int(self.offsets[-1] - self.offsets[0]), 0), len(self.codes))
 
     @classmethod
     def of_positions(
@@ -80,11 +101,18 @@ class CodedColumn:
     def counts(self) -> npt.NDArray[np.int64]:
         """Return the number of rows with each code."""
         n_codes = self.n_features if self.lut is None else len(self.lut) - 1
+        if self.offsets is not None:
+            return dispatch.count_rows(self.offsets, self.codes, None, n_codes)
         return dispatch.count(self.codes, n_codes)
 
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
         """Return the indices of the rows whose features are NaN."""
-        return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)
+        if not self.nan_where_missing:
+            return np.empty(0, np.intp)
+        places = np.flatnonzero(self.codes < 0)
+        if self.offsets is None:
+            return places
+        return np.unique(np.searchsorted(self.offsets, places, side="right") - 1)
 
 
 def lut_of(positions: AnyIntegers, missing: int = -1) -> Lut:
@@ -106,6 +134,14 @@ def lut_of_order(order: AnyIntegers, n_codes: int) -> Lut:
     lut = np.full(n_codes + 1, -1, np.int32)
     lut[order] = np.arange(len(order), dtype=np.int32)
     return lut
+
+
+def lowest_code(codes: AnyArray) -> int:
+    """Return the lowest code, or 0 if there are none."""
+    if len(codes) > FEW_CODES:
+        return int(codes.min())
+    lowest: int = min(codes.tolist(), default=0)
+    return lowest
 
 
 def recode(

@@ -16,12 +16,14 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.classes import distinct_scalars
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import Lut, lut_of, new_luts
-from onehot_fast._schema.option_checks import DropValue, declared_categories
+from onehot_fast._schema.option_checks import DropValue
 from onehot_fast._schema.options import ColumnOptions
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
+from onehot_fast.table import ReadColumn, Table
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -79,9 +81,9 @@ class ColumnSchema:
 
         A value that is not one of the categories becomes a row of zeros.
         """
-        declared = declared_categories(categories, "categories")
-        if declared is None:
+        if isinstance(categories, str) and categories == "auto":
             raise ValueError("categories must be a sequence of categories, got 'auto'")
+        declared = tuple(distinct_scalars(categories))
         options = ColumnOptions.with_defaults(
             categories=declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
         )
@@ -103,6 +105,21 @@ class ColumnSchema:
     def known(self) -> Categories:
         """All categories in their order."""
         return self.learned.categories
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether a row has any number of labels, each of which sets its feature."""
+        return self.learned.is_ragged
+
+    def check_plain(self, consumer: str) -> None:
+        """Raise an error if a row has several labels, which `consumer` cannot take."""
+        self.learned.check_plain(self.name, consumer)
+
+    def read_from(self, table: Table, position: int) -> ReadColumn:
+        """Return a column of a table in the form in which `fit` read it."""
+        return (
+            table.labels(position, self.options.sep) if self.is_ragged else table.column(position)
+        )
 
     @property
     def types(self) -> frozenset[str]:

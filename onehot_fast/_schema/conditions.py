@@ -26,7 +26,12 @@ class FeatureWriter(ABC, Generic[Expression]):
     engine's column cannot contain the category.
     """
 
+    # Whether a condition may be about the labels of a row; it is true if one of them satisfies it.
+    takes_labels: ClassVar[bool] = False
+
     def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:
+        if not self.takes_labels:
+            column.check_plain("an expression of the engine")
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
 

@@ -23,6 +23,7 @@ class Format:
     scipy_class: str = ""  # the class of a sparse matrix in ``scipy.sparse``
     is_local: bool = True  # whether a table in memory can be converted to it
     engines: tuple[str, ...] = ()  # the engines whose tables can be converted to it
+    one_code_per_row: bool = False  # whether a row of several labels has no place in it
 
 
 FORMATS: dict[str, Format] = {
@@ -32,10 +33,10 @@ FORMATS: dict[str, Format] = {
         Format("csr", "matrix", scipy_class="csr_array", engines=("dask",)),
         Format("csc", "matrix", scipy_class="csc_array", engines=("dask",)),
         Format("csr_matrix", "matrix", scipy_class="csr_matrix", engines=("dask",)),
-        Format("implicit", "matrix"),
-        Format("codes", "codes", engines=("dask", "spark")),
-        Format("indices", "codes", engines=("dask", "spark")),
-        Format("category", "category", engines=("dask",)),
+        Format("implicit", "matrix", one_code_per_row=True),
+        Format("codes", "codes", engines=("dask", "spark"), one_code_per_row=True),
+        Format("indices", "codes", engines=("dask", "spark"), one_code_per_row=True),
+        Format("category", "category", engines=("dask",), one_code_per_row=True),
         Format("arrow", "table", is_dense=True),
         Format("pandas", "table", is_dense=True, engines=("dask",)),
         Format("polars", "table", is_dense=True),

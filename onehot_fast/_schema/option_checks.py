@@ -11,7 +11,7 @@ import numpy as np
 from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.checks import check_choice, check_text
 from onehot_fast._arguments.messages import did_you_mean, listed, shown, with_article
-from onehot_fast._categories.distinct import check_distinct
+from onehot_fast._categories.distinct import UNIQUE_HINT, check_distinct
 from onehot_fast._categories.keys import plain
 
 
@@ -42,7 +42,7 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     check_distinct(
         items,
         where,
-        "to get a feature for missing values, use handle_missing='indicator'",
+        f"{UNIQUE_HINT}; to get a feature for missing values, use handle_missing='indicator'",
     )
     return items
 
@@ -65,6 +65,15 @@ def check_drop(value: Any, where: str, rules: tuple[str, ...]) -> str | DropValu
         f"drop must be one of {listed(rules)}, got {shown(value)};{hint} use"
         f" drop={{'column': {shown(value[0] if is_list else value)}}} to drop one category"
     )
+
+
+def check_sep(value: Any, where: str) -> str | None:
+    """Return the separator of the labels in a text, or None if a text is one category."""
+    if value is None:
+        return None
+    if not check_text(value, where):
+        raise ValueError(f"{where} must not be empty; pass None if a text is one category")
+    return str(value)
 
 
 def check_min_frequency(value: Any, where: str) -> int | float | None:

@@ -8,7 +8,7 @@ fields of `ColumnOptions`, the keywords of the accessors, and the signature of `
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
@@ -24,6 +24,7 @@ from onehot_fast._schema.option_checks import (
     check_max_categories,
     check_min_frequency,
     check_prefix,
+    check_sep,
     declared_categories,
 )
 
@@ -90,6 +91,13 @@ OPTIONS: dict[str, OptionSpec] = {
             "auto",
             "The categories in order; by default those of the type, or those that occur",
             check=declared_categories,
+        ),
+        OptionSpec(
+            "sep",
+            "categories",
+            None,
+            "The separator of the labels in a text, each of which sets a feature of its own",
+            check=check_sep,
         ),
         OptionSpec(
             "drop",
@@ -204,6 +212,7 @@ class TableKeywords(TypedDict, total=False):
     """The options of an `Encoder` for a table; most can be a mapping from columns to values."""
 
     categories: Any
+    sep: str | Mapping[Any, str | None] | None
     drop: Drop | Mapping[Any, Any] | None
     handle_missing: HandleMissing | Mapping[Any, HandleMissing]
     handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown]
@@ -220,6 +229,7 @@ class ColumnOptions:
     """The checked options of one column."""
 
     categories: tuple[Any, ...] | None  # None: the categories seen in fit
+    sep: str | None  # the separator of the labels in a text; None: a text is one category
     drop: str | DropValue | None
     handle_missing: str
     handle_unknown: str
@@ -274,6 +284,26 @@ class Options:
                 f" {options.dtype}; pass dtype='float32'"
             )
         return options
+
+    def names_column(self, option: str, name: Hashable) -> bool:
+        """Tell whether a mapping gives the option a value for this column alone."""
+        value = self._by_key[option]
+        return isinstance(value, dict) and value.get(name_key(name)) is not None
+
+    def keys_with(self, option: str) -> set[Hashable]:
+        """Return the keys of the columns that a mapping gives a value of the option."""
+        value = self._by_key[option]
+        return {key for key, one in value.items() if one} if isinstance(value, dict) else set()
+
+    def of_labels(self, name: Hashable) -> ColumnOptions:
+        """Return the options of a column with several labels in a row; one `drop` skips it."""
+        if self.names_column("drop", name):
+            raise ValueError(
+                f"drop must not name the column {name!r}, whose rows have several labels: a row of"
+                " zeros has no label, so no category can be the reference; remove"
+                f" {name!r} from drop"
+            )
+        return replace(self.of(name), drop=None)
 
     def chosen(self) -> Iterator[tuple[str, Any]]:
         """Yield the name and the value of each option that differs from its default."""

@@ -185,6 +185,11 @@ class Schema:
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
 
+    def check_plain(self, consumer: str) -> None:
+        """Raise an error if a column has several labels in a row, which `consumer` cannot take."""
+        for column in self.columns:
+            column.check_plain(consumer)
+
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
         """Raise an error if two output columns have the same name.
 
@@ -223,7 +228,15 @@ def _add_name(sources: dict[Hashable, str], name: Hashable, source: str) -> None
 def schema_of(state: TableStatistics, options: Options) -> Schema:
     """Return the schema that follows from the statistics of a table and the options."""
     pairs = zip(state.names, state.columns, strict=True)
-    columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
+    columns = (
+        column_schema(
+            name,
+            options.of_labels(name) if learned.is_ragged else options.of(name),
+            learned,
+            state.n_rows,
+        )
+        for name, learned in pairs
+    )
     names = None if state.input is None else state.input.names
     is_default = state.input is not None and state.input.uses_default_columns
     remainder = options.values["remainder"]

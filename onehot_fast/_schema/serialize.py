@@ -76,6 +76,10 @@ def dumps(
     encoded: tuple[Hashable, ...] | None, options: Options, state: TableStatistics | None
 ) -> str:
     """Return an encoder of the columns `encoded` as JSON; `state` is None if it is not fitted."""
+    if state is not None:
+        state.check_plain("JSON")
+    if options.values["sep"] is not None:
+        raise ValueError("an encoder with the option sep cannot be saved as JSON; use pickle")
     document = {
         "format": FORMAT,
         "version": VERSION,

@@ -14,12 +14,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.messages import shown, with_article
+from onehot_fast._arguments.messages import shown, with_article, with_column_context
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import NEVER_MISSING, is_missing, name_keys
+from onehot_fast._categories.ragged import RaggedColumn
 from onehot_fast._categories.strings import Strings
 from onehot_fast._kernels import dispatch
+from onehot_fast._schema.coded_column import lut_of
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 INT64_MAX = np.iinfo(np.int64).max
@@ -43,6 +45,8 @@ class ColumnStatistics:
     conflict: bool = False  # whether parts of the data declare different categories or orders
     is_in_schema_order: bool = False
     types: frozenset[str] = frozenset()  # the results of `Table.type_of` for all parts
+    # Whether a row has any number of labels. `counts` are then numbers of rows with each label.
+    is_ragged: bool = False
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> ColumnStatistics:
@@ -59,13 +63,25 @@ class ColumnStatistics:
             raise ValueError("'counts' must have a number of rows for each of the categories")
         if n_declared is not None and checked_count(n_declared) > len(categories):
             raise ValueError(f"'n_declared' is {n_declared}, but {len(categories)} exist")
-        _check_types(bool, conflict=made.conflict, is_in_schema_order=made.is_in_schema_order)
+        _check_types(
+            bool,
+            conflict=made.conflict,
+            is_in_schema_order=made.is_in_schema_order,
+            is_ragged=made.is_ragged,
+        )
         _check_types(str, **{f"types {i}": kind for i, kind in enumerate(types)})
         return made
 
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
         """Merge the statistics of the parts of a column; `parts` must not be empty."""
+        # A part without any value fits both kinds of columns.
+        if len({part.is_ragged for part in parts if len(part.categories)}) > 1:
+            raise ValueError(
+                "some parts of the data have several labels in a row, and others one value: pass"
+                " sep= or lists for all parts, or for none"
+            )
+        is_ragged = any(part.is_ragged for part in parts)
         # Sort parts with declared categories first, as their categories must precede the others.
         parts = sorted(parts, key=lambda part: part.n_declared is None)
         categories, positions = Categories.union([part.categories for part in parts])
@@ -80,15 +96,27 @@ class ColumnStatistics:
         )
         types = frozenset().union(*(part.types for part in parts))
         n_declared = None if conflict else n_declared
-        return ColumnStatistics(categories, counts, n_declared, conflict, types=types)
+        return ColumnStatistics(
+            categories, counts, n_declared, conflict, types=types, is_ragged=is_ragged
+        )
 
     def is_same(self, other: ColumnStatistics) -> bool:
         """Tell whether `other` has the same categories, of the same types, and the same counts."""
-        if (self.n_declared, self.conflict) != (other.n_declared, other.conflict):
+        kind, others = ((each.n_declared, each.conflict, each.is_ragged) for each in (self, other))
+        if kind != others:
             return False
-        mine, others = (each.sorted_after(each.n_declared or 0) for each in (self, other))
-        same_counts = np.array_equal(mine.counts, others.counts)
-        return same_counts and mine.categories.is_same(others.categories)
+        first, second = (each.sorted_after(each.n_declared or 0) for each in (self, other))
+        same_counts = np.array_equal(first.counts, second.counts)
+        return same_counts and first.categories.is_same(second.categories)
+
+    def check_plain(self, name: Hashable, consumer: str) -> None:
+        """Raise an error if a row has several labels, which `consumer` cannot take."""
+        if self.is_ragged:
+            raise ValueError(
+                f"column {name!r} has several labels in a row, which {consumer} does not support:"
+                " use Encoder.transform(table, output='csr') or output='numpy', or leave the column"
+                " out of columns=[...]"
+            )
 
     def take(self, positions: npt.NDArray[np.int64]) -> ColumnStatistics:
         """Return the categories at `positions`, with their counts."""
@@ -196,9 +224,17 @@ class TableStatistics:
                 )
         states = (self, *others)
         columns = zip(*(state.columns for state in states), strict=True)
-        merged = tuple(map(ColumnStatistics.merge, columns))
+        merged = tuple(
+            with_column_context(name, ColumnStatistics.merge, parts)
+            for name, parts in zip(self.names, columns, strict=True)
+        )
         n_rows = sum(state.n_rows for state in states)
         return TableStatistics(self.names, merged, n_rows, _common_input(states))
+
+    def check_plain(self, consumer: str) -> None:
+        """Raise an error if a row of a column has several labels, which `consumer` cannot take."""
+        for name, column in zip(self.names, self.columns, strict=True):
+            column.check_plain(name, consumer)
 
     def in_order_of(self, names: tuple[Hashable, ...]) -> TableStatistics:
         """Return a copy with its columns in the order of `names`, which are its names."""
@@ -266,9 +302,21 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
     return known[0]
 
 
-def learn(column: Column) -> ColumnStatistics:
+# What `Table` has read, as codes: a value in each row, or any number of labels.
+CodedRows: TypeAlias = Column | RaggedColumn
+
+
+def elements_of(rows: CodedRows) -> Column:
+    """Return the values of all rows: the column itself, or the labels of all rows."""
+    if isinstance(rows, Column):
+        return rows
+    assert isinstance(rows.elements, Column)  # `RaggedColumn.encode` made it
+    return rows.elements
+
+
+def learn(rows: CodedRows) -> ColumnStatistics:
     """Return the statistics of one column; skip undeclared categories that do not occur."""
-    found = counted(column)
+    found, column = counted(rows), elements_of(rows)
     if not (column.declared or column.is_conflicting):
         occurring = np.flatnonzero(found.counts)
         if len(occurring) < len(found.categories):
@@ -297,12 +345,18 @@ def _check_present(categories: Categories) -> None:
         )
 
 
-def counted(column: Column) -> ColumnStatistics:
-    """Return the distinct categories of a column, and the number of rows of each category."""
+def counted(rows: CodedRows) -> ColumnStatistics:
+    """Return the distinct categories of a column, and the number of rows that have each."""
+    column = elements_of(rows)
     # Equal values of different types, such as 1 and 1.0, are one category.
     categories, positions = Categories.of(column.stored), None
     if not column.is_distinct:
         categories, positions = Categories.distinct(column.stored)
+    if isinstance(rows, RaggedColumn):
+        # A row that has both 1 and 1.0 has one category.
+        lut = None if positions is None else lut_of(positions)
+        n_rows = dispatch.count_rows(rows.offsets, column.codes, lut, len(categories))
+        return ColumnStatistics(categories, n_rows, is_ragged=True)
     counts = column.counts
     if counts is None:
         counts = dispatch.count(column.codes, column.n_categories)
@@ -312,17 +366,27 @@ def counted(column: Column) -> ColumnStatistics:
     return ColumnStatistics(categories, counts)
 
 
-def learn_known(
-    column: Column, known: Categories
-) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
+def count_missing(rows: CodedRows, found: ColumnStatistics) -> int:
+    """Return the number of rows that have a missing value; `found` is the result of `counted`."""
+    if isinstance(rows, Column):
+        return len(rows) - int(found.counts.sum())
+    codes = elements_of(rows).codes
+    if codes.dtype.kind == "u":
+        return 0
+    # The missing labels have the code 0, and all others have the code -1, which does not count.
+    is_label = codes >= 0
+    return int(dispatch.count_rows(rows.offsets, -is_label.astype(np.int8), None, 1)[0])
+
+
+def learn_known(rows: CodedRows, known: Categories) -> tuple[ColumnStatistics, Counts]:
     """Return the statistics of the values in `known`, and each category's position in `known`.
 
-    A category of `column` that is not in `known` has position -1.
+    A category of `rows` that is not in `known` has position -1.
     """
-    found = counted(column)
+    found = counted(rows)
     positions = known.find(found.categories)
     occurring = np.flatnonzero((positions >= 0) & (found.counts > 0))
     if not len(occurring):  # do not keep the type of unknown values
-        return ColumnStatistics(), positions
+        return ColumnStatistics(is_ragged=found.is_ragged), positions
     learned = found.take(occurring[np.argsort(positions[occurring])])
     return replace(learned, categories=learned.categories.with_positive_zero()), positions

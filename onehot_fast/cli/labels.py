@@ -60,26 +60,25 @@ class LabelColumn:
 
     def encoded(self, column: Any) -> pa.RecordBatch:
         """Return the features of some rows as columns."""
-        offsets, coded, dtype = self._coded(column)
-        matrix = write.multi_hot(offsets, coded, dtype)
+        matrix = write.rows([self._coded(column)], self._dtype)
         schema = encoded_schema(pa.schema([(self.name, pa.string())]), self.encoder)
         columns = [pa.array(column) for column in np.ascontiguousarray(matrix.T)]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def rows(self, column: Any) -> Any:
         """Return the features of some rows as a `scipy.sparse.csr_array`."""
-        from scipy.sparse import csr_array
+        return write.sparse_array("csr", [self._coded(column)], self._dtype)
 
-        offsets, coded, dtype = self._coded(column)
-        parts = write.multi_hot_csr(offsets, coded, dtype)
-        return csr_array(parts, shape=(len(offsets) - 1, coded.n_features))
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return self.encoder.schema.columns[0].options.dtype
 
-    def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
-        """Return the offsets of the rows, the codes of the labels, and the dtype of features."""
+    def _coded(self, column: Any) -> CodedColumn:
+        """Return the codes of the labels of each row."""
         offsets, labels = self._read(column)
-        schema = self.encoder.schema.columns[0]
-        coded = code_column(schema, read_column(labels))
-        return offsets, coded, schema.options.dtype
+        coded = code_column(self.encoder.schema.columns[0], read_column(labels))
+        coded.offsets = offsets
+        return coded
 
     def _read(self, column: Any) -> tuple[Offsets, Any]:
         """Return the offsets of the rows, and all labels; a null row has null as its only label."""

@@ -14,11 +14,13 @@ from onehot_fast.cli.reader import Batches, Names
 
 # A row group with larger bitmaps is read by pyarrow, which reads it in parts.
 MAX_BITS_BYTES = 128 << 20
+# Bitmaps begin at a multiple of this many bytes, as Arrow recommends.
+ALIGNMENT = 64
 
 
 @dataclass(frozen=True)
 class BitColumns:
-    """The columns of a file that are read as bitmaps."""
+    """The columns of a file that are read as bitmaps; all of them are read."""
 
     positions: dict[str, int]  # of each column among the chunks of a row group
     groups: Sequence[Sequence[Chunk]]  # the chunks of each row group
@@ -54,29 +56,44 @@ class BitColumns:
     def batches(
         self, raw: pa.NativeFile, file: pq.ParquetFile, rows: int, columns: Names | None
     ) -> Batches:
-        """Yield the rows; `raw` is the file `file`, opened again."""
-        chosen = [name for name in self.schema.names if columns is None or name in columns]
-        for number in range(len(self.groups)):
-            bitmaps = self._bitmaps(raw, file, number)
-            if bitmaps is None:
-                yield from file.iter_batches(rows, row_groups=[number], columns=chosen)
-            else:
-                yield from self._group(file, number, rows, chosen, bitmaps)
+        """Yield the rows; `raw` is the file `file`, opened again.
 
-    def _bitmaps(
-        self, raw: pa.NativeFile, file: pq.ParquetFile, number: int
-    ) -> dict[str, pa.Array] | None:
-        """Return the columns of a row group; None if they are too large or have another form."""
+        The bitmaps of each row group are read into the same memory, and each batch has a copy of
+        its part. Views of the bitmaps would keep up to three row groups in memory.
+        """
+        chosen = [name for name in self.schema.names if columns is None or name in columns]
+        sizes = [self._column_bytes(file, number) for number in range(len(self.groups))]
+        n_bytes = len(self.positions) * max(sizes, default=0)
+        memory = memoryview(pa.allocate_buffer(n_bytes)).cast("B")
+        for number in range(len(self.groups)):
+            if self._read_bitmaps(raw, file, number, memory):
+                yield from self._group(file, number, rows, chosen, memory)
+            else:
+                yield from file.iter_batches(rows, row_groups=[number], columns=chosen)
+
+    def _column_bytes(self, file: pq.ParquetFile, number: int) -> int:
+        """Return the bytes of a column in a row group, or 0 if the row group is too large."""
+        n_bytes = _padded(file.metadata.row_group(number).num_rows)
+        return n_bytes if len(self.positions) * n_bytes <= MAX_BITS_BYTES else 0
+
+    def _read_bitmaps(
+        self, raw: pa.NativeFile, file: pq.ParquetFile, number: int, memory: memoryview
+    ) -> bool:
+        """Read the columns of a row group into memory, one after the other.
+
+        Return false if they are too large or have another form.
+        """
         n_rows = file.metadata.row_group(number).num_rows
-        if len(self.positions) * n_rows // 8 > MAX_BITS_BYTES:
-            return None
-        found: dict[str, pa.Array] = {}
-        for name, i in self.positions.items():
-            array = read_bits(raw, self.groups[number][i], n_rows)
+        column_bytes = self._column_bytes(file, number)
+        if not column_bytes:
+            return False
+        for i, position in enumerate(self.positions.values()):
+            array = read_bits(raw, self.groups[number][position], n_rows)
             if array is None:
-                return None
-            found[name] = array
-        return found
+                return False
+            bits = memoryview(array.buffers()[1]).cast("B")[: (n_rows + 7) // 8]
+            memory[i * column_bytes :][: len(bits)] = bits
+        return True
 
     def _group(
         self,
@@ -84,22 +101,45 @@ class BitColumns:
         number: int,
         rows: int,
         chosen: Sequence[str],
-        bitmaps: dict[str, pa.Array],
+        memory: memoryview,
     ) -> Batches:
         """Yield the rows of a row group, whose other columns pyarrow reads."""
         n_rows, start = file.metadata.row_group(number).num_rows, 0
-        others = [name for name in chosen if name not in bitmaps]
+        others = [name for name in chosen if name not in self.positions]
+        column_bytes = self._column_bytes(file, number)
+        columns = [memory[i * column_bytes :] for i in range(len(self.positions))]
         for part in _read_by_pyarrow(file, number, rows, others):
             length = min(rows, n_rows - start) if part is None else part.num_rows
-            arrays = [
-                bitmaps[name].slice(start, length) if name in bitmaps else part.column(name)
-                for name in chosen
-            ]
+            bits = _copied_bits(columns, start, length)
+            bitmaps = dict(zip(self.positions, bits, strict=True))
+            arrays = [bitmaps[name] if name in bitmaps else part.column(name) for name in chosen]
             types = {} if part is None else {field.name: field for field in part.schema}
             fields = [types.get(name, self.schema.field(name)) for name in chosen]
             schema = pa.schema(fields, self.schema.metadata)
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
             start += length
+
+
+def _padded(n_bits: int) -> int:
+    """Return the bytes of a bitmap, so that the next one begins where Arrow recommends it."""
+    return -(-n_bits // (8 * ALIGNMENT)) * ALIGNMENT
+
+
+def _copied_bits(bitmaps: Sequence[memoryview], start: int, length: int) -> list[pa.Array]:
+    """Return copies of some rows of bitmaps, which share one buffer.
+
+    Thousands of small buffers would leave gaps in the memory of the process.
+    """
+    first, end = start // 8, (start + length + 7) // 8
+    column_bytes = _padded(8 * (end - first))
+    memory = pa.allocate_buffer(len(bitmaps) * column_bytes)
+    content = memoryview(memory).cast("B")
+    arrays = []
+    for i, bitmap in enumerate(bitmaps):
+        content[i * column_bytes :][: end - first] = bitmap[first:end]
+        bits = memory.slice(i * column_bytes, end - first)
+        arrays.append(pa.Array.from_buffers(pa.bool_(), length, [None, bits], 0, start % 8))
+    return arrays
 
 
 def _read_by_pyarrow(

@@ -2,135 +2,188 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import sha256
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from onehot_fast.cli.arrow_batches import in_larger_batches
-from onehot_fast.cli.parquet import CODECS, FooterError, footer_in, groups_of
-from onehot_fast.cli.parquet_bits import BitColumns
-from onehot_fast.cli.parquet_sizes import (
-    TEXT_TYPES,
-    estimated_row_bytes,
-    has_no_use_for_dictionary,
-    has_short_texts,
-    texts_of,
+from onehot_fast.cli.parquet import (
+    CODECS,
+    Chunk,
+    DividedFooter,
+    FooterError,
+    Part,
+    as_file,
+    divided,
+    footer_in,
+    groups_of,
+    position_of_footer,
 )
+from onehot_fast.cli.parquet_bits import BitColumns
+from onehot_fast.cli.parquet_sizes import TEXT_TYPES, ChunkSummary, long_text_bytes, texts_of
 from onehot_fast.cli.reader import Batches, Names, Reader
 
 # The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
-# The encodings of strings that pyarrow can read as dictionaries.
-CODED = frozenset(["PLAIN", "PLAIN_DICTIONARY", "RLE", "RLE_DICTIONARY", "BIT_PACKED"])
+# The metadata of a file is read in parts of about this size, which pyarrow makes 20 times larger.
+PART_BYTES = 1 << 18
+
+
+class _Part(NamedTuple):
+    """Neighbouring row groups of a file, which pyarrow sees as a whole file."""
+
+    number: int
+    metadata: pq.FileMetaData
+    groups: list[list[Chunk]]  # the column chunks of each row group; empty if nothing is known
 
 
 class ParquetReader(Reader):
-    """A Parquet file."""
+    """A Parquet file.
+
+    pyarrow needs 1.2 kB for the metadata of each column chunk. So the metadata of a file with many
+    of them is read in parts, and only one part is in memory.
+    """
 
     def _describe(self) -> None:
-        with self._opened(None) as file:
-            self.schema: pa.Schema = _stored(file.schema_arrow)
-            lost = [name for name in file.schema_arrow.names if name not in self.schema.names]
-            self.metadata: pq.FileMetaData = file.metadata
-            paths = [file.schema.column(i).path for i in range(self.metadata.num_columns)]
-            _check_row_groups(self.metadata)
-        with self.place.open() as raw:
-            footer = footer_in(raw)
-        self._digest = sha256(footer).digest()
-        try:
-            self._groups = groups_of(footer, paths)
-        except FooterError:
-            # pyarrow has read this footer, because it ignores some types that are damaged. Then
-            # nothing is known about the chunks, and no column is read as a dictionary.
-            self._groups = []
-        self.notes: Sequence[str] = [
-            f"column {name!r} is a struct without fields, which Parquet does not store"
-            for name in lost
-        ]
-        self.n_rows: int = self.metadata.num_rows
-        chunks = list(itertools.chain.from_iterable(self._groups))
-        # pyarrow cannot read strings of other encodings as dictionaries.
-        self._plain_coded = {chunk.path for chunk in chunks}
-        self._plain_coded -= {c.path for c in chunks if not CODED.issuperset(c.encodings or {""})}
-        if chunks:
+        self._part: _Part | None = None  # that was read last
+        self._footer: DividedFooter | None = None  # None: in one part
+        with self.place.open() as file:
+            _, footer_bytes = position_of_footer(file)
+            if footer_bytes > PART_BYTES:
+                with suppress(FooterError):  # pyarrow reads the footer, or says what is wrong
+                    self._footer = divided(footer_in(file), PART_BYTES)
+            first = self._part_of(file, 0)
+            self._digest = sha256(footer_in(file)).digest()
+            self._set_schema(self._file_of(file, first))
+            self.n_rows: int = first.metadata.num_rows
+            if self._footer is not None:
+                self.n_rows = self._footer.n_rows
+            counter = _RowCounter()
+            self._chunks = ChunkSummary()
+            for part in self._parts_of(file):
+                counter.add(part.metadata)
+                self._chunks.add(part.groups, part.metadata)
+            counter.require(self.n_rows)
+        if self._chunks.is_known:
             codecs = {number: name for name, (number, _) in CODECS.items()}
             # Files of some codecs are read, but not written: Hadoop's LZ4, for example.
-            self.compression: str | None = codecs.get(chunks[0].codec)
-            self.plain: Collection[str] = {
-                c.path for c in self._groups[0] if has_no_use_for_dictionary(c)
-            }
-            # A chunk without a dictionary would store the length of each string. If every chunk is
-            # smaller than these lengths, the strings count as repeated.
-            others = {chunk.path for chunk in chunks if not has_short_texts(chunk)}
-            self.repeated: Collection[str] = set(self._texts(self.schema.names)) - others
+            for chunk in self._chunks.first[:1]:
+                self.compression: str | None = codecs.get(chunk.codec)
+            self.plain: Collection[str] = self._chunks.plain
+            self.repeated: Collection[str] = self._chunks.repeated.intersection(
+                self._texts(self.schema.names)
+            )
+
+    def _set_schema(self, file: pq.ParquetFile) -> None:
+        """Take over the schema of the file, of which pyarrow reads the columns with values."""
+        self.schema: pa.Schema = _stored(file.schema_arrow)
+        self.notes: Sequence[str] = [
+            f"column {name!r} is a struct without fields, which Parquet does not store"
+            for name in file.schema_arrow.names
+            if name not in self.schema.names
+        ]
 
     @cached_property
     def row_bytes(self) -> float:
         """The approximate bytes of a row in memory, without compression and dictionaries."""
-        texts = texts_of(self._groups)
-        with self.open([path for path in texts if path in self._plain_coded]) as file:
-            return estimated_row_bytes(file, self._groups)
+        chunks, largest, before = self._chunks, 0.0, 0
+        paths = [path for path in texts_of(chunks.first) if path in chunks.codable]
+        if samples := chunks.samples:
+            with self._unchanged() as file:
+                for part in self._parts_of(file):
+                    opened = self._file_of(file, part, paths)
+                    for number, group in enumerate(part.groups):
+                        if before + number in samples:
+                            largest = max(largest, long_text_bytes(opened, group, number))
+                    before += len(part.groups)
+        return max(chunks.row_bytes(self.n_rows), largest)
 
     def _texts(self, names: Names) -> list[str]:
         """Return those of the columns `names` that pyarrow can read as dictionaries."""
+        codable = self._chunks.codable
         return [
             field.name
             for field in self.schema
-            if field.name in names and field.type in TEXT_TYPES and field.name in self._plain_coded
+            if field.name in names and field.type in TEXT_TYPES and field.name in codable
         ]
 
     @contextmanager
-    def open(self, dictionaries: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
-        """Open the file; the columns with the paths `dictionaries` are read as dictionaries.
-
-        Raise an error if the file has another footer than before.
-        """
-        with self.place.open() as raw:
-            if sha256(footer_in(raw)).digest() != self._digest:
+    def _unchanged(self) -> Iterator[pa.NativeFile]:
+        """Open the file; raise an error if it has another footer than before."""
+        with self.place.open() as file:
+            if sha256(footer_in(file)).digest() != self._digest:
                 raise OSError("the file changed while it was read; run the command again")
-        # pyarrow needs some kilobytes for the metadata of each column chunk.
-        with self._opened(self.metadata, dictionaries) as file:
             yield file
 
-    @contextmanager
-    def _opened(
-        self, metadata: pq.FileMetaData | None, dictionaries: Sequence[str] = ()
-    ) -> Iterator[pq.ParquetFile]:
-        """Open the file, whose metadata pyarrow reads if it is None."""
-        with self.place.open() as file:
-            yield pq.ParquetFile(
-                file,
-                metadata=metadata,
-                read_dictionary=list(dictionaries),
-                buffer_size=BUFFER_BYTES,
-                pre_buffer=False,
-                page_checksum_verification=True,
-            )
+    def _parts_of(self, file: pa.NativeFile) -> Iterator[_Part]:
+        """Yield the parts of the file one after the other."""
+        n_parts = 1 if self._footer is None else len(self._footer.parts)
+        for number in range(n_parts):
+            yield self._part_of(file, number)
+
+    def _part_of(self, file: pa.NativeFile, number: int) -> _Part:
+        """Return a part of the file, which stays in memory until another one is read."""
+        if self._part is None or self._part.number != number:
+            self._part = None
+            if self._footer is None:
+                metadata = pq.ParquetFile(file).metadata
+                footer = footer_in(file)
+            else:
+                footer = self._footer_of_part(file, self._footer, self._footer.parts[number])
+                metadata = pq.ParquetFile(as_file(footer)).metadata
+            self._part = _Part(number, metadata, _groups_in(footer, metadata))
+        return self._part
+
+    @staticmethod
+    def _footer_of_part(file: pa.NativeFile, divided: DividedFooter, part: Part) -> bytes:
+        """Return the footer of a part of the file."""
+        start, _ = position_of_footer(file)
+        file.seek(start + part.start)
+        return divided.footer(part, file.read(part.end - part.start))
+
+    def _file_of(
+        self, file: pa.NativeFile, part: _Part, dictionaries: Sequence[str] = ()
+    ) -> pq.ParquetFile:
+        """Return a part as a file; the columns with the paths `dictionaries` are dictionaries."""
+        return pq.ParquetFile(
+            file,
+            metadata=part.metadata,
+            read_dictionary=list(dictionaries),
+            buffer_size=BUFFER_BYTES,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
 
     def batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
-        with self.open(self._texts(coded)) as file:
-            n_read = 0
-            wanted = {*coded} if columns is None else {*coded}.intersection(columns)
-            bits = BitColumns.among(wanted, file, self.schema, self._groups)
-            if bits is None:
-                batches = file.iter_batches(rows, columns=columns)
-            else:
-                batches = self._with_bits(file, bits, rows, columns)
-            for batch in in_larger_batches(batches, rows):
-                n_read += batch.num_rows
-                self.share: float = n_read / max(1, self.n_rows)
-                yield batch
-            if n_read != self.metadata.num_rows:
-                raise EOFError(
-                    f"the file contains {n_read:,} rows, but its footer says"
-                    f" {self.metadata.num_rows:,}; write it again"
-                )
+        n_read = 0
+        for batch in in_larger_batches(self._batches(rows, columns, coded), rows):
+            n_read += batch.num_rows
+            self.share: float = n_read / max(1, self.n_rows)
+            yield batch
+        if n_read != self.n_rows:
+            raise EOFError(
+                f"the file contains {n_read:,} rows, but its footer says {self.n_rows:,}; write it"
+                " again"
+            )
+
+    def _batches(self, rows: int, columns: Names | None, coded: Names) -> Batches:
+        """Yield the rows of one part after the other."""
+        dictionaries = self._texts(coded)
+        wanted = {*coded} if columns is None else {*coded}.intersection(columns)
+        with self._unchanged() as file:
+            for part in self._parts_of(file):
+                opened = self._file_of(file, part, dictionaries)
+                bits = BitColumns.among(wanted, opened, self.schema, part.groups)
+                if bits is None:
+                    yield from opened.iter_batches(rows, columns=columns)
+                else:
+                    yield from self._with_bits(opened, bits, rows, columns)
 
     def _with_bits(
         self, file: pq.ParquetFile, bits: BitColumns, rows: int, columns: Names | None
@@ -140,22 +193,46 @@ class ParquetReader(Reader):
             yield from bits.batches(raw, file, rows, columns)
 
 
-def _check_row_groups(metadata: pq.FileMetaData) -> None:
-    """Raise an error for row groups that contradict the file; pyarrow could end the process."""
-    n_rows = 0
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        n_rows += group.num_rows
-        if group.num_rows < 0 or group.num_columns != metadata.num_columns:
-            raise pa.ArrowInvalid(
-                f"row group {i} has {group.num_rows:,} rows and {group.num_columns:,} of the"
-                f" {metadata.num_columns:,} columns; write the file again"
+def _groups_in(footer: bytes, metadata: pq.FileMetaData) -> list[list[Chunk]]:
+    """Return the column chunks of each row group; no row groups if nothing is known about them."""
+    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+    try:
+        return groups_of(footer, paths)
+    except FooterError:
+        # pyarrow has read this footer, because it ignores some types that are damaged. Then no
+        # column is read as a dictionary.
+        return []
+
+
+class _RowCounter:
+    """The rows of the row groups, which must not contradict the file.
+
+    pyarrow could end the process if they do.
+    """
+
+    def __init__(self) -> None:
+        self._n_groups = self._n_rows = 0
+
+    def add(self, metadata: pq.FileMetaData) -> None:
+        """Count the rows of the next row groups, and compare their columns with the schema."""
+        for i in range(metadata.num_row_groups):
+            group = metadata.row_group(i)
+            if group.num_rows < 0 or group.num_columns != metadata.num_columns:
+                raise pa.ArrowInvalid(
+                    f"row group {self._n_groups} has {group.num_rows:,} rows and"
+                    f" {group.num_columns:,} of the {metadata.num_columns:,} columns; write the"
+                    " file again"
+                )
+            self._n_groups += 1
+            self._n_rows += group.num_rows
+
+    def require(self, n_rows: int) -> None:
+        """Raise an error if the footer says another number of rows."""
+        if self._n_rows != n_rows:
+            raise EOFError(
+                f"the row groups have {self._n_rows:,} rows, but the footer says {n_rows:,}; write"
+                " the file again"
             )
-    if n_rows != metadata.num_rows:
-        raise EOFError(
-            f"the row groups have {n_rows:,} rows, but the footer says {metadata.num_rows:,}; write"
-            " the file again"
-        )
 
 
 def _stored(schema: pa.Schema) -> pa.Schema:

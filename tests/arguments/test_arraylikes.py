@@ -130,7 +130,7 @@ def has_items_once(make):
 
 
 @of_any_container
-def test_categories_of_an_encoder(make, values):
+def test_an_encoder_takes_categories_of_any_container(make, values):
     known = distinct(values)
     encoder = Encoder(categories={"c": make(known)}).fit({"c": values})
     expected = Encoder(categories={"c": known}).fit({"c": values})
@@ -143,14 +143,14 @@ def test_categories_of_an_encoder(make, values):
 
 
 @of_any_container
-def test_categories_of_multi_hot(make, values):
+def test_multi_hot_takes_categories_of_any_container(make, values):
     known, rows = distinct(values), [values[:1], values[1:]]
     found = multi_hot(rows, categories=make(known))
     np.testing.assert_array_equal(found, multi_hot(rows, categories=known))
 
 
 @of_any_container
-def test_flat_elements(make, values):
+def test_one_hot_takes_elements_of_any_container(make, values):
     """With categories, and with the labels that occur."""
     offsets, rows = [0, 1, 4], [values[:1], values[1:]]
     known = distinct(values)
@@ -162,7 +162,7 @@ def test_flat_elements(make, values):
 
 
 @of_numbers
-def test_flat_classes(make):
+def test_one_hot_takes_classes_of_any_container(make):
     """Integers without categories are classes."""
     found = multi_hot(make(NUMBERS), 3, offsets=[0, 1, 4])
     np.testing.assert_array_equal(found, [[0, 0, 1], [1, 1, 0]])
@@ -171,13 +171,13 @@ def test_flat_classes(make):
 
 
 @of_numbers
-def test_offsets(make):
+def test_offsets_may_be_any_container(make):
     found = multi_hot([2, 0, 1], 3, offsets=make([0, 1, 3]))
     np.testing.assert_array_equal(found, [[0, 0, 1], [1, 1, 0]])
 
 
 @of_any_container
-def test_rows_of_containers(make, values):
+def test_rows_may_be_any_container(make, values):
     """Each row is a container of its own."""
     parts, known = [values[:1], values[1:]], distinct(values)
     found = multi_hot([make(part) for part in parts], categories=known)
@@ -187,7 +187,7 @@ def test_rows_of_containers(make, values):
 
 
 @of_any_container
-def test_rows_of_pandas_and_polars(make, values):
+def test_series_of_containers_are_rows_of_labels(make, values):
     """Series of containers, read by the accessor; `categories=` may be any container as well."""
     pd = pytest.importorskip("pandas")
     import onehot_fast.integrations.pandas  # noqa: F401  registers the accessor
@@ -202,7 +202,7 @@ def test_rows_of_pandas_and_polars(make, values):
 
 
 @of_any_container
-def test_a_column_of_a_mapping(make, values):
+def test_a_mapping_takes_columns_of_any_container(make, values):
     if has_items_once(make):
         pytest.skip("a column is read several times")
     expected = Encoder(["c"]).fit({"c": values})
@@ -218,7 +218,7 @@ def test_a_column_of_a_mapping(make, values):
 
 
 @of_any_container
-def test_categories_of_arrow_one_hot(make, values):
+def test_arrow_one_hot_takes_categories_of_any_container(make, values):
     pa = pytest.importorskip("pyarrow")
     from onehot_fast.integrations import arrow
 
@@ -228,7 +228,7 @@ def test_categories_of_arrow_one_hot(make, values):
 
 
 @of_numbers
-def test_ignored_labels(make):
+def test_ignore_index_takes_any_container(make):
     """Of NumPy's function and of torch's."""
     found = one_hot([0, 1, 2], 3, ignore_index=make([1, 2]))
     np.testing.assert_array_equal(found, [[1, 0, 0], [0, 0, 0], [0, 0, 0]])
@@ -249,7 +249,7 @@ SCALARS = {
 
 
 @pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in SCALARS.items()])
-def test_scalars(make):
+def test_scalars_of_any_library_are_accepted(make):
     """A scalar of any library is one label, one depth, one ignored label, one dropped category."""
     np.testing.assert_array_equal(one_hot([0, 1], make(2), ignore_index=make(1)), [[1, 0], [0, 0]])
     assert infer_shape((4,), make(3)) == (4, 3)
@@ -301,7 +301,7 @@ def matrices() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in matrices().items()])
-def test_matrices_of_labels(make):
+def test_matrices_of_labels_may_be_any_container(make):
     rows = [[0, 2], [1, 1]]
     for options in ({"depth": 3}, {"categories": [2, 1, 0]}):
         np.testing.assert_array_equal(multi_hot(make(rows), **options), multi_hot(rows, **options))
@@ -356,6 +356,37 @@ def test_other_objects_are_rejected(given):
         lambda: multi_hot([[1]], categories=[1], offsets=wrong),
     ):
         with pytest.raises((TypeError, ValueError), match=r"categories|offsets"):
+            call()
+
+
+# Tensors without a form in NumPy, and the remedy that the error must name.
+NO_ARRAYS = {
+    "nested": (lambda torch: torch.nested.nested_tensor([torch.ones(2)]), "unbind"),
+    "jagged": (
+        lambda torch: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged), "unbind"
+    ),
+    "sparse": (lambda torch: torch.ones(2).to_sparse(), "to_dense"),
+    "with a gradient": (lambda torch: torch.ones(2, requires_grad=True), "detach"),
+    "with a negative bit": (lambda torch: torch._neg_view(torch.ones(2)), "resolve_neg"),
+    "without memory": (lambda torch: torch.ones(2, device="meta"), "CPU"),
+    "bfloat16": (lambda torch: torch.ones(2, dtype=torch.bfloat16), "tensor.float"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*nested tensors:UserWarning")
+@pytest.mark.parametrize(("make", "remedy"), NO_ARRAYS.values(), ids=NO_ARRAYS)
+def test_tensors_without_a_numpy_form_are_rejected(make, remedy):
+    """The error names the argument, and what to call."""
+    tensor = make(pytest.importorskip("torch"))
+    for call, name in (
+        (lambda: one_hot(tensor, 3), "indices"),
+        (lambda: one_hot([1], categories=tensor), "categories"),
+        (lambda: multi_hot(tensor, 3), "rows"),
+        (lambda: onehot_fast.decode(tensor), "tensor"),
+        (lambda: Encoder(["c"]).fit({"c": tensor}), "column 'c'"),
+        (lambda: Encoder().fit(tensor), "table"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=rf"{name}.*{remedy}"):
             call()
 
 

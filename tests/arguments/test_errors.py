@@ -98,7 +98,7 @@ ONE_HOT = [
 @pytest.mark.parametrize(
     ("changed", "error", "message"), [row[1:] for row in ONE_HOT], ids=[row[0] for row in ONE_HOT]
 )
-def test_one_hot_refuses(changed, error, message):
+def test_one_hot_rejects_wrong_arguments(changed, error, message):
     """Every wrong argument raises an error before anything large is allocated."""
     assert np.ma  # which NumPy imports at its first use, in memory that is not the function's
     arguments = {"indices": INDICES, "depth": 4} | changed
@@ -133,7 +133,7 @@ DECODE = [
 @pytest.mark.parametrize(
     ("changed", "error", "message"), [row[1:] for row in DECODE], ids=[row[0] for row in DECODE]
 )
-def test_decode_refuses(changed, error, message):
+def test_decode_rejects_wrong_arguments(changed, error, message):
     arguments = {"tensor": np.eye(2, dtype=np.float32)} | changed
 
     with pytest.raises(error, match=message):
@@ -155,7 +155,7 @@ def test_decode_refuses(changed, error, message):
 )
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["f4", object])
-def test_out_is_untouched_after_an_error(changed, dtype, order):
+def test_out_is_unchanged_after_an_error(changed, dtype, order):
     out = np.full((9000, 4), 7, dtype, order=order)
     arguments = {"indices": np.append(np.zeros(8998, int), [-1, 4]), "depth": 4, "out": out}
 
@@ -169,7 +169,7 @@ def test_out_is_untouched_after_an_error(changed, dtype, order):
 )
 @pytest.mark.parametrize("first", [0, 1, 3, 24, 25])
 @pytest.mark.parametrize("step", [1, -1])
-def test_out_that_shares_memory_with_the_indices(first, step, convert):
+def test_out_must_not_share_memory_with_the_indices(first, step, convert):
     """An overlap is an error, even if a copy of the indices would be read."""
     memory = np.zeros(50, np.int32)
     indices = convert(memory[first : first + 3])
@@ -180,14 +180,14 @@ def test_out_that_shares_memory_with_the_indices(first, step, convert):
     oracle.assert_same(memory, before)
 
 
-def test_out_beside_the_indices_in_one_buffer():
+def test_out_may_be_beside_the_indices_in_one_buffer():
     memory = np.zeros((3, 10), np.int32)
     onehot_fast.one_hot(memory[:, 0], 9, out=memory[:, 1:], dtype="i4")
 
     assert memory.tolist() == [[0, 1] + [0] * 8] * 3
 
 
-def test_out_holding_a_value():
+def test_out_may_contain_the_on_and_off_values():
     out = np.array([[5, 3], [0, 0]], np.int16)
     on, off = out[0, :1].reshape(()), out[0, 1:].reshape(())
     onehot_fast.one_hot([0, 1], 2, on_value=on, off_value=off, out=out)
@@ -202,7 +202,7 @@ def test_out_with_zero_elements_never_overlaps():
     assert onehot_fast.one_hot(memory[:0], 3, out=out) is out
 
 
-def test_overlap_too_hard_to_decide(monkeypatch):
+def test_an_overlap_that_is_too_hard_to_decide_is_an_error(monkeypatch):
     monkeypatch.setattr("onehot_fast._arguments.scatter._OVERLAP_WORK", 1)
     memory = np.zeros(20_000, "i8")
     strided = np.lib.stride_tricks.as_strided
@@ -223,7 +223,7 @@ def test_overlap_too_hard_to_decide(monkeypatch):
         *(((4, 3), (16, 24), True), ((2, 2), (12, 8), True)),
     ],
 )
-def test_self_overlap(shape, strides, overlaps):
+def test_only_an_out_whose_elements_overlap_is_rejected(shape, strides, overlaps):
     """Strides that interlock are distinguished from strides that collide."""
     out = np.lib.stride_tricks.as_strided(np.zeros(200, "f8")[100:], shape, strides)
     indices = np.zeros(shape[0], int)

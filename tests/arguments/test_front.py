@@ -61,7 +61,7 @@ def expected_of(indices, depth, axis, dtype):
 
 
 @given(call=calls(), with_out=st.booleans(), with_dtype=st.booleans())
-def test_common_calls(call, with_out, with_dtype):
+def test_common_calls_equal_the_oracle(call, with_out, with_dtype):
     """Every type of index and result, every axis, rank and shape; no byte beside `out` changes."""
     indices, depth, axis, dtype = call
     expected = expected_of(indices, depth, axis, dtype)
@@ -107,7 +107,7 @@ def test_a_common_call_takes_the_fast_path(options):
 
 
 @pytest.mark.parametrize("dtype", [None, float, int, bool, "f2", "<f8", "=i4", np.float32, np.int8])
-def test_spellings_of_a_dtype(dtype):
+def test_every_spelling_of_a_dtype_is_read(dtype):
     """All spellings of NumPy for a plain native dtype are read; float32 is the default."""
     expected = expected_of(INDICES, 4, -1, "f4" if dtype is None else dtype)
 
@@ -115,7 +115,7 @@ def test_spellings_of_a_dtype(dtype):
 
 
 @pytest.mark.parametrize("n_bytes", [2**18 - 1, 2**18, 2**18 + 1, MAX_BYTES - 1, MAX_BYTES])
-def test_results_at_the_limit_of_recycled_blocks(n_bytes):
+def test_results_at_the_limit_of_recycled_blocks_are_right(n_bytes):
     indices = np.arange(n_bytes, dtype=np.uint32)
 
     actual = onehot_fast.one_hot(indices, 1, dtype="u1")
@@ -168,7 +168,7 @@ UNCOMMON = [
 
 
 @pytest.mark.parametrize("changed", UNCOMMON, ids=lambda changed: "-".join(changed))
-def test_uncommon_calls(changed):
+def test_uncommon_calls_take_the_general_path(changed):
     """Valid or not, the fast path leaves them to the general path and does not write."""
     assert_same_outcome({"indices": INDICES, "depth": 4} | changed)
 
@@ -188,7 +188,7 @@ class Meddler:
 
 @pytest.mark.parametrize("shape", [(6,), (1, 2, 3), (2, 1), (2, 3, 1, 2)], ids=repr)
 @pytest.mark.parametrize("has_out", [False, True])
-def test_arguments_that_change_meanwhile(has_out, shape):
+def test_arguments_that_change_meanwhile_cause_no_write_outside(has_out, shape):
     """Code that runs while a dtype is read cannot make the answer reach beyond its arrays."""
     indices = np.zeros((2, 3), int)
     out = np.zeros((2, 3, 4), "f4") if has_out else None
@@ -225,7 +225,7 @@ GOOD = (ARRAYS, st.integers(1, 9), st.just(1), st.just(0), st.integers(-2, 2))
     dtype=st.none() | JUNK,
     out=st.none() | JUNK,
 )
-def test_junk(arguments, dtype, out):
+def test_any_arguments_are_safe(arguments, dtype, out):
     out = out.copy() if isinstance(out, np.ndarray) else out
     names = ("indices", "depth", "on_value", "off_value", "axis")
     call = {**dict(zip(names, arguments, strict=True)), "dtype": dtype, "out": out}

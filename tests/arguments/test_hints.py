@@ -14,7 +14,7 @@ SIZES = {"size": ["S", "L", "S"], "zip": np.array([1, 2, 3])}
 
 
 @pytest.mark.parametrize(("form", "meant"), [("sparse", "csr"), ("dense", "numpy")])
-def test_forms_of_other_libraries(form, meant):
+def test_forms_of_other_libraries_lead_to_ours(form, meant):
     encoder = Encoder(["size"]).fit(SIZES)
 
     with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
@@ -59,7 +59,7 @@ HINTS = [
 
 
 @pytest.mark.parametrize(("call", "message"), HINTS)
-def test_names_of_arguments(call, message):
+def test_misspelt_arguments_lead_to_the_right_ones(call, message):
     with pytest.raises(TypeError, match=message):
         call(Encoder(["size"]).fit(SIZES))
 
@@ -89,7 +89,7 @@ def test_the_categories_of_a_column_choose_it():
 
 
 @pytest.mark.parametrize("drop", [None, "last"])
-def test_infrequent_categories(drop):
+def test_infrequent_categories_are_listed_by_column(drop):
     encoder = Encoder(["size", "zip"], min_frequency=2, drop={"size": drop}).fit(SIZES)
 
     found = {name: values.tolist() for name, values in encoder.infrequent_categories.items()}
@@ -167,7 +167,7 @@ def test_the_options_of_accessors_are_listed_completely():
             assert repr(name) in str(caught.value)
 
 
-def test_hints_for_arrow():
+def test_an_error_about_arrow_names_the_remedy():
     pa = pytest.importorskip("pyarrow")
     arrow = pytest.importorskip("onehot_fast.integrations.arrow")
     table = pa.table({"plan": ["free", "pro"], "city": ["x", "y"]})
@@ -208,7 +208,7 @@ def test_torch_names_the_axis(name):
         getattr(module, name)(torch.tensor([0, 1]), nonsense=0)
 
 
-def test_to_sklearn_without_missing_values():
+def test_to_sklearn_works_where_fit_saw_no_missing_value():
     """The default works where `fit` saw no missing value; elsewhere the error names the option."""
     pytest.importorskip("sklearn")
     pd = pytest.importorskip("pandas")

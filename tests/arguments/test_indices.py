@@ -93,7 +93,7 @@ def test_everything_array_like_is_read(source, expected):
           for form in (lambda x: x[()], np.atleast_1d, np.asarray)),
     ],
 )  # fmt: skip
-def test_depth_is_one_number_truncated(depth, expected):
+def test_depth_is_one_number_and_is_truncated(depth, expected):
     (actual,) = infer_shape((), depth)
 
     assert expected == actual
@@ -109,7 +109,7 @@ def test_depth_is_one_number_truncated(depth, expected):
         (np.array([1.9, np.nan, np.inf]), None, 2),
     ],
 )
-def test_depth_none_is_inferred_from_the_indices(indices, ignore_index, expected):
+def test_a_depth_of_none_is_inferred_from_the_indices(indices, ignore_index, expected):
     """1 + the largest index that is not ignored, and 0 if all are negative; `out` may be passed."""
     out = empty((*np.shape(indices), expected))
 

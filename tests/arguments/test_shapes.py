@@ -19,7 +19,7 @@ FREE = "onehot_fast._runtime.system.available_memory"
         *(((0,), "f4"), ((0, 5), "f4"), ((2**40, 0), "f4"), ((0, 2**60), "f4")),
     ],
 )
-def test_sizes_that_fit(shape, dtype):
+def test_sizes_that_fit_are_accepted(shape, dtype):
     assert empty(shape, dtype).shape == shape
 
 
@@ -31,7 +31,7 @@ def test_sizes_that_fit(shape, dtype):
         *(((2**32, 0, 2**32), "u1"), ((2**63,), "S0")),
     ],
 )
-def test_size_overflows(shape, dtype):
+def test_sizes_that_overflow_are_rejected(shape, dtype):
     """Elements and bytes are counted without overflow, a 0 left out; the message names them."""
     with pytest.raises(ValueError, match=r"too big: shape \(.* elements .* more than 2\*\*63 - 1"):
         empty(shape, dtype)
@@ -61,7 +61,7 @@ def test_invalid_shapes_and_dtypes_are_rejected(shape, dtype, error, message):
         ((2**63 - 1,), "u1", "8.0 EiB"),
     ],
 )
-def test_larger_than_the_free_memory(shape, dtype, message, monkeypatch):
+def test_a_result_larger_than_the_free_memory_is_rejected(shape, dtype, message, monkeypatch):
     """The error names the size of the result, the free memory and smaller forms."""
     monkeypatch.setattr(FREE, lambda: GIB)
     with pytest.raises(MemoryError, match=message):
@@ -69,7 +69,7 @@ def test_larger_than_the_free_memory(shape, dtype, message, monkeypatch):
 
 
 @pytest.mark.parametrize("free", [2**28, 2**29, None])
-def test_fits_into_the_free_memory(free, monkeypatch):
+def test_a_result_that_fits_into_the_free_memory_is_made(free, monkeypatch):
     monkeypatch.setattr(FREE, lambda: free)
 
     assert empty((2**28,), "u1").nbytes == 2**28
@@ -94,7 +94,7 @@ def test_small_results_do_not_read_the_free_memory(monkeypatch):
         *((None, 4, 7, None), (None, None, -1, None)),
     ],
 )
-def test_infer(shape, depth, axis, expected):
+def test_infer_shape_keeps_symbols_and_unknown_sizes(shape, depth, axis, expected):
     """What is known, symbolic or unknown is carried through, and integers are Python's."""
     actual = infer_shape(shape, depth, axis)
 
@@ -119,7 +119,7 @@ def test_infer(shape, depth, axis, expected):
     ],
     ids=repr,
 )  # fmt: skip
-def test_infer_refuses(arguments, error, message):
+def test_infer_shape_rejects_what_one_hot_rejects(arguments, error, message):
     """Depth and axis are checked as in `one_hot`; a shape is a sequence of int, str and None."""
     with pytest.raises(error, match=message):
         infer_shape(*arguments)

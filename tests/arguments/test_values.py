@@ -70,7 +70,7 @@ def plain(item):
     ],
     ids=repr,
 )  # fmt: skip
-def test_dtype_of_the_result(on, off, dtype, expected):
+def test_the_values_decide_the_dtype_of_the_result(on, off, dtype, expected):
     """The values decide the dtype, which has native byte order."""
     actual = resolve_values(on, off, dtype)[0]
 
@@ -122,7 +122,7 @@ def test_values_without_a_common_dtype_are_rejected(on, off, dtype, message):
     ],
     ids=repr,
 )
-def test_plain_value_takes_the_dtype(value, dtype, expected):
+def test_a_plain_value_takes_the_dtype(value, dtype, expected):
     """What the dtype can hold is converted; a float is rounded to the nearest."""
     _, element, _ = resolve_values(value, value, dtype)
 
@@ -145,7 +145,7 @@ def test_plain_value_takes_the_dtype(value, dtype, expected):
     ],
     ids=repr,
 )
-def test_what_would_change_is_refused(value, dtype):
+def test_a_value_that_would_change_is_rejected(value, dtype):
     """The message names the argument and shows the value."""
     with pytest.raises(ValueError, match=r"^on_value"):
         resolve_values(value, value, dtype)
@@ -161,7 +161,7 @@ def test_what_would_change_is_refused(value, dtype):
     ],
     ids=repr,
 )
-def test_wrong_kinds_are_refused(value, dtype):
+def test_a_value_of_the_wrong_kind_is_rejected(value, dtype):
     """The message says what the dtype accepts."""
     with pytest.raises(TypeError, match=r"^on_value.* must be .* for dtype"):
         resolve_values(value, value, dtype)
@@ -182,7 +182,7 @@ def test_wrong_kinds_are_refused(value, dtype):
     ],
     ids=repr,
 )  # fmt: skip
-def test_no_element(on, dtype, error, message):
+def test_values_that_are_no_element_are_rejected(on, dtype, error, message):
     with pytest.raises(error, match=message):
         resolve_values(on, 0, dtype)
 
@@ -191,7 +191,7 @@ def test_no_element(on, dtype, error, message):
     "value",
     [None, [1, 2], (), {"a": 1}, np.float32(1), "text", b"", math.nan, range(3), object()],
 )
-def test_objects_are_kept_themselves(value):
+def test_objects_are_not_copied(value):
     _, on, _ = resolve_values(value, None, object)
 
     assert on.item() is value
@@ -199,7 +199,7 @@ def test_objects_are_kept_themselves(value):
 
 @pytest.mark.parametrize("bits", [0x7FF0000000000001, 0xFFF8DEADBEEF0000, 0x8000000000000000])
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_bits_of_a_typed_value(bits, order):
+def test_a_typed_value_keeps_its_bits(bits, order):
     """A NaN keeps its payload and zero its sign, through a change of byte order."""
     value = np.array(bits, f"{order}u8").view(f"{order}f8")
 
@@ -219,7 +219,7 @@ def test_equal_values_of_other_types_are_distinguished():
 
 
 @pytest.mark.parametrize("length", [0, 1, 15, 16, 254, 255, 256, 1000])
-def test_strings_of_any_length(length):
+def test_strings_of_any_length_are_written(length):
     """StringDType keeps short strings inline and long ones elsewhere."""
     on = "x" * length
 
@@ -229,7 +229,7 @@ def test_strings_of_any_length(length):
     assert [[on, off, off], [off, off, on]] == result.tolist()
 
 
-def test_strings_with_a_missing_value():
+def test_the_missing_value_of_strings_is_a_value():
     """The missing value of a StringDType is one of its values; others are errors."""
     dtype = np.dtypes.StringDType(na_object=None)
 
@@ -256,7 +256,7 @@ def test_strings_with_a_missing_value():
         ("uint4", 10**400, None),
     ],
 )
-def test_registered_dtypes(name, value, expected):
+def test_values_are_rounded_to_registered_dtypes(name, value, expected):
     """Floats are rounded; `ml_dtypes` never saturates, wraps or gives NaN silently."""
     dtype = np.dtype(getattr(pytest.importorskip("ml_dtypes"), name))
     if expected is None:

@@ -24,7 +24,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("letter", FORMATS)
-def test_pyarrow(letter):
+def test_pyarrow_reads_columns_as_rows_of_the_block(letter):
     """The columns of the batch are rows of the block, without a copy."""
     pa = pytest.importorskip("pyarrow")
     block = np.arange(6, dtype=FORMATS[letter]).reshape(2, 3)
@@ -39,7 +39,7 @@ def test_pyarrow(letter):
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars", "nanoarrow"])
-def test_booleans(library):
+def test_booleans_are_bits_of_the_block(library):
     module = pytest.importorskip(library)
     packed, truth = bits()
     rows = [dict(zip("ab", row, strict=True)) for row in zip(*truth, strict=True)]
@@ -50,7 +50,7 @@ def test_booleans(library):
     assert (struct.to_list() if library == "polars" else struct.to_pylist()) == rows
 
 
-def test_our_own_reader():
+def test_our_own_reader_reads_the_block():
     (array,) = read_arrow(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
 
     assert [field.name for field in array.schema.children] == ["a", "b"]
@@ -58,7 +58,7 @@ def test_our_own_reader():
 
 
 @pytest.mark.parametrize(("shape", "n_rows"), [((0, 4), 4), ((2, 0), 0)], ids=str)
-def test_nothing(shape, n_rows):
+def test_a_block_without_rows_or_columns_is_exported(shape, n_rows):
     pa = pytest.importorskip("pyarrow")
     names = list("ab")[: shape[0]]
 

@@ -133,7 +133,7 @@ BLOCK_DTYPES = ("?", "i1", "u2", "i4", "u8", "f2", "f4", "f8")
 
 @pytest.mark.parametrize("begin", [0, 3])
 @pytest.mark.parametrize("dtype", BLOCK_DTYPES)
-def test_columns_of_one_type_as_a_matrix(dtype, begin):
+def test_columns_of_one_type_are_read_as_a_matrix(dtype, begin):
     """In any order and repeated; mixed types, nulls and no columns give None."""
     pyarrow = pytest.importorskip("pyarrow")
     rows = (np.arange(60).reshape(4, 15) % 7 % 2).astype(dtype)
@@ -164,7 +164,7 @@ def test_columns_of_one_type_as_a_matrix(dtype, begin):
         array.child(0).block([0])
 
 
-def test_a_matrix_of_no_rows():
+def test_a_matrix_may_have_no_rows():
     pyarrow = pytest.importorskip("pyarrow")
     (empty,) = read(pyarrow.RecordBatch.from_arrays([pyarrow.array([], "bool")] * 2, ["a", "b"]))
     assert empty.block([1, 0]).shape == (2, 0)

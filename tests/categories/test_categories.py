@@ -108,7 +108,7 @@ def test_common_kinds_are_looked_up_without_encoding(rows, known):
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4))
-def test_union_is_that_of_the_keys(parts):
+def test_a_union_is_that_of_the_keys(parts):
     """The preferred one of equal values is used, and every part has its positions."""
     parts = [Categories.distinct(values)[0] for values in parts]
     expected = distinct([value for part in parts for value in part.tolist()])
@@ -215,7 +215,7 @@ def test_equal_categories_of_a_column_are_one():
 
 
 @pytest.mark.parametrize("make", [str, int, lambda i: i / 2], ids=["texts", "integers", "floats"])
-def test_many_categories(make):
+def test_many_categories_are_looked_up(make):
     values = [make(i) for i in range(66_000)]
     table = {"p": by_key.as_objects(values[::-1])}
     parts = [Encoder(["p"]).fit({"p": table["p"][half::2]}) for half in (0, 1)]

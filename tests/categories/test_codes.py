@@ -145,7 +145,7 @@ def test_codes_have_the_smallest_possible_dtype(n, dtype):
     np.testing.assert_array_equal(codes[:, 0], values[::-1] + 3)
 
 
-def test_forms_in_names_and_set_output():
+def test_names_and_set_output_know_every_form():
     table = {"n": np.arange(2.0), "s": ["a", "b"]}
     encoder = Encoder(["s"]).fit(table)
 
@@ -159,7 +159,7 @@ def test_forms_in_names_and_set_output():
         encoder.transform(table)
 
 
-def test_torch_shares_the_memory():
+def test_torch_shares_the_memory_of_codes():
     torch = pytest.importorskip("torch")
     encoder = Encoder().fit({"s": ["a", "b"], "t": ["c", "d"]})
     indices = encoder.transform({"s": ["b", "a"], "t": ["d", "d"]}, "indices")

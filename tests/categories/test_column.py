@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -71,7 +73,7 @@ def test_codes_stand_for_the_values(values, layout):
     seed=st.integers(0, 2**32),
     is_narrow=st.booleans(),
 )
-def test_integers_of_any_range(dtype, n, seed, is_narrow):
+def test_integers_of_any_range_are_encoded(dtype, n, seed, is_narrow):
     values = strategies.index_values(dtype, 5, n, seed)
     if is_narrow and n:  # all are near the first one, which may be an extreme
         info, first = np.iinfo(dtype), int(values[0])
@@ -97,7 +99,7 @@ def test_a_nan_decimal_is_missing_and_a_signaling_one_an_error():
     ],
     ids=["masked", "texts of variable width"],
 )
-def test_missing_values_of_numpy(values, names):
+def test_missing_values_of_numpy_are_read(values, names):
     assert values_of(read_column(values).encode()) == values.tolist()
     assert Encoder(["p"]).fit({"p": values}).get_feature_names_out().tolist() == names
 
@@ -113,7 +115,7 @@ def test_missing_values_of_numpy(values, names):
         (3, TypeError, "a column must be .* got an int"),
     ],
 )
-def test_columns_that_cannot_be_read(values, error, message):
+def test_columns_that_cannot_be_read_raise_an_error(values, error, message):
     with pytest.raises(error, match=message):
         read_column(values).encode()
 
@@ -131,20 +133,44 @@ def test_columns_that_cannot_be_read(values, error, message):
         (np.array([0], np.uint64), np.array([]), ValueError, r"codes\[0\] must be in"),
     ],
 )
-def test_column_checks_its_arrays(codes, categories, error, message):
+def test_a_column_checks_its_arrays(codes, categories, error, message):
     assert len(Column(np.array([0, 0])[::2], CATEGORY)) == 1
     with pytest.raises(error, match=message):
         Column(codes, categories)
 
 
-def test_column_repr():
+class Reading(NamedTuple):
+    """A tuple with a name."""
+
+    value: float
+    unit: str
+
+
+@pytest.mark.parametrize("kind", [lambda *parts: parts, Reading])
+@pytest.mark.parametrize("nan", [float, np.float32, Decimal, lambda text: (float(text), 1)])
+def test_nan_in_a_tuple_equals_nan(kind, nan):
+    """Tuples with NaN are one category, which transform finds, also after JSON and pickle."""
+    rows = {"c": [kind(nan("nan"), "V"), kind(nan("nan"), "V"), kind(1.5, "V"), kind(None, "V")]}
+    others = {"c": [(nan("nan"), "V"), (None, "V")]}
+    encoder = Encoder(["c"]).fit(rows)
+
+    assert len(encoder.get_feature_names_out()) == 3
+    first = encoder.transform(rows, "numpy")[[0, 3]]
+    for copied in (encoder, pickle.loads(pickle.dumps(encoder))):
+        np.testing.assert_array_equal(copied.transform(others, "numpy"), first)
+    if kind is not Reading:
+        loaded = Encoder.from_json(encoder.to_json())
+        np.testing.assert_array_equal(loaded.transform(others, "numpy"), first)
+
+
+def test_the_repr_of_a_column_is_short():
     column = Column(np.array([0, -1]), np.array(["a", "b"]), ordered=True, source="category")
 
     assert repr(column) == "Column(2 rows, 2 ordered categories, source='category')"
     assert column.declared
 
 
-def test_columns_of_a_mapping():
+def test_texts_and_objects_of_a_mapping_are_encoded():
     """Texts and objects are encoded by default, numbers, Booleans and times are not."""
     table = read_table(
         {
@@ -173,7 +199,7 @@ def test_columns_of_a_mapping():
         (np.array([]), ("x0",)),
     ],
 )
-def test_columns_of_an_array(source, names):
+def test_an_array_gives_its_columns(source, names):
     table = read_table(source)
 
     assert (table.names, table.n_rows) == (names, len(source))
@@ -181,7 +207,7 @@ def test_columns_of_an_array(source, names):
     assert Encoder().fit(source).columns == names
 
 
-def test_fields_of_a_structured_array():
+def test_a_structured_array_gives_its_fields():
     records = np.array([("a", 1), ("b", 2)], [("name", "U1"), ("rank", "i1")])
     encoder = Encoder().fit(records)
 
@@ -204,12 +230,12 @@ def test_fields_of_a_structured_array():
         ({"a": ["x", {}]}, TypeError, "column 'a': the value in row 1 must .* got a dict"),
     ],
 )
-def test_tables_that_cannot_be_read(source, error, message):
+def test_tables_that_cannot_be_read_raise_an_error(source, error, message):
     with pytest.raises(error, match=message):
         Encoder().fit(source)
 
 
-def test_only_columns_that_are_kept_may_share_a_name():
+def test_only_kept_columns_may_share_a_name():
     table = ArrayTable(("p", "q", "p"), [[1], ["a"], [2]], None)
 
     assert Encoder().fit(table).columns == ("q",)

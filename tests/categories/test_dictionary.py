@@ -58,7 +58,7 @@ def check(kind, values, rows):
 @every_variant
 @given(rows=columns(), skipped=st.integers(0, 9), shared=st.booleans())
 @examples(0.7)
-def test_texts(variant, rows, skipped, shared):
+def test_texts_of_every_layout_get_codes(variant, rows, skipped, shared):
     """Every layout of texts and bytes, with any offset, forward and backward."""
     if not shared:
         rows = [None if row is None else "".join(list(row)) for row in rows]
@@ -84,7 +84,7 @@ def test_texts(variant, rows, skipped, shared):
 @every_variant
 @given(rows=columns())
 @examples(0.5)
-def test_variable_width_texts_of_numpy(variant, rows):
+def test_texts_of_variable_width_get_codes(variant, rows):
     """StringDType, with and without missing values, forward and backward."""
     dtype = np.dtypes.StringDType
     known = [row or "" for row in rows]
@@ -100,7 +100,7 @@ def test_variable_width_texts_of_numpy(variant, rows):
 
 
 @every_variant
-def test_variable_width_texts_after_assignments(variant):
+def test_texts_of_variable_width_may_be_assigned(variant):
     """NumPy keeps a short text in the memory of the long text that it replaced."""
     rows = ["x" * length for length in (*LENGTHS, 300, 70_000)] * 2
     array = np.array(rows, np.dtypes.StringDType())
@@ -112,7 +112,7 @@ def test_variable_width_texts_after_assignments(variant):
             check("string", array, rows)
 
 
-def test_variable_width_texts_may_change_while_they_are_read():
+def test_texts_of_variable_width_may_change_while_they_are_read():
     """NumPy's lock protects each read; every value is one that was in the array."""
     array = np.array(["a", "b" * 40] * 5000, np.dtypes.StringDType())
 
@@ -146,7 +146,7 @@ def test_lone_surrogates_are_restored():
 # ---- Objects ----
 
 
-def test_missing_objects():
+def test_missing_objects_have_the_code_minus_one():
     """None, NaN of any float type and the objects in `missing` are missing."""
     other = object()
     objects = np.array(["a", None, float("nan"), np.float64("nan"), other, "a"] * 300, object)
@@ -170,7 +170,7 @@ def test_other_objects_are_rejected_with_their_row(bad, n_before):
 
 @pytest.mark.parametrize("n_rows", [1023, 1024, 2049, 60_000, 150_000])
 @pytest.mark.parametrize("n_levels", [2, 900, 7000, 30_000])
-def test_objects_that_many_rows_share(n_rows, n_levels):
+def test_objects_that_many_rows_share_have_one_code(n_rows, n_levels):
     """The cached code of an object's address is its own: known, unknown or missing."""
     levels: list[str | None] = [f"level {i}" for i in range(n_levels - 1)]
     objects = np.array([*levels, None], object)
@@ -194,7 +194,7 @@ def test_objects_that_many_rows_share(n_rows, n_levels):
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 @given(data=st.data())
 @examples(0.25)
-def test_integers(variant, dtype, data):
+def test_integers_of_every_width_get_codes(variant, dtype, data):
     """Integers of every width, in small and large ranges, of NumPy and of Arrow with nulls."""
     info = np.iinfo(dtype)
     one = st.one_of(st.integers(int(info.min), int(info.max)), st.integers(0, 9))
@@ -210,7 +210,7 @@ def test_integers(variant, dtype, data):
 
 @given(rows=st.lists(st.floats(width=16) | st.sampled_from([0.0, -0.0]), max_size=300))
 @examples(0.7)
-def test_floats(rows):
+def test_floats_get_codes(rows):
     """-0.0 is 0.0, and NaN is missing."""
     expected = [None if row != row else row for row in rows]
     for dtype in (np.float16, np.float32, np.float64):
@@ -240,7 +240,7 @@ def test_booleans_dates_and_durations_are_integers(values, expected):
     check("int64", next(read(values)) if isinstance(values, pa.Array) else values, expected)
 
 
-def test_integers_of_the_other_sign():
+def test_integers_of_the_other_sign_are_rejected_or_unknown():
     """Integers outside the kind of the dictionary are rejected in `encode`, unknown in `lookup`."""
     signed, unsigned = Dictionary("int64"), Dictionary("uint64")
     with pytest.raises(TypeError, match="row 1: the value does not fit"):
@@ -311,7 +311,7 @@ def check_pieces(values, rows, separator):
 @every_variant
 @given(data=st.data(), separator=st.sampled_from(SEPARATORS), skipped=st.integers(0, 9))
 @examples(0.7)
-def test_pieces(variant, data, separator, skipped):
+def test_texts_are_split_at_the_separator(variant, data, separator, skipped):
     """Overlapping separators, at the ends or nowhere; any length; missing texts."""
     part = st.sampled_from([separator, separator[0], "", "a", "b", "x" * 15, "y" * 40, "é\0"])
     text = st.lists(part, max_size=12).map("".join)
@@ -340,7 +340,7 @@ lists = st.one_of(st.lists(any_text, max_size=60), st.lists(st.binary(max_size=2
 
 @given(lists, st.data())
 @examples(1.5)
-def test_strings_are_like_lists(rows, data):
+def test_strings_behave_like_a_list(rows, data):
     """Items, iteration, pickling, selection and equality; lone surrogates too."""
     strings = Strings.from_objects(rows)
     assert strings.tolist() == list(strings) == strings.to_object().tolist() == rows
@@ -356,7 +356,7 @@ def test_strings_are_like_lists(rows, data):
 
 @given(lists, st.randoms())
 @examples(1.5)
-def test_argsort_is_the_order_of_python(rows, random):
+def test_argsort_gives_the_order_of_python(rows, random):
     """A stable sort by code points."""
     rows = rows * 3
     random.shuffle(rows)
@@ -405,7 +405,7 @@ def test_wrong_values_and_positions_are_rejected():
 
 
 @pytest.mark.parametrize("change", [list.clear, lambda rows: rows.append([3])])
-def test_rows_that_change_the_list_of_rows(change):
+def test_rows_may_change_the_list_of_rows(change):
     """The rows are those of the list before the call."""
 
     def row():
@@ -427,6 +427,6 @@ def test_rows_that_change_the_list_of_rows(change):
         ((iter(int, 0), (1 / 0 for _ in [1])), ZeroDivisionError, "division"),
     ],
 )
-def test_errors_in_rows_of_labels(rows, error, message):
+def test_rows_that_are_no_labels_raise_an_error(rows, error, message):
     with pytest.raises(error, match=message):
         number_labels(rows, {})

@@ -159,6 +159,6 @@ def test_objects_keep_their_reference_counts():
     assert after[:-2] == before[:-2]
 
 
-def test_a_huge_text_that_is_not_ascii():
+def test_a_huge_text_that_is_not_ascii_is_read():
     rows = ["é" * 3_000_000, "x", "é" * 3_000_000 + "x", "é" * 70_000, "é" * 3_000_000]
     assert Dictionary("string").encode(np.array(rows, object)).tolist() == [0, 1, 2, 3, 0]

@@ -29,7 +29,7 @@ def counts(*objects):
 
 @pytest.mark.parametrize("form", ["new", "contiguous", "reversed"])
 @pytest.mark.parametrize("axis", AXES)
-def test_result_holds_one_reference_per_element(axis, form):
+def test_a_result_holds_one_reference_per_element(axis, form):
     """The former elements of `out` are released once; a second call changes nothing."""
     off, on, values = fresh()
     old = strategies.Opaque()
@@ -102,7 +102,7 @@ def leaks(call, n_calls=100):
         tracemalloc.stop()
 
 
-def test_leaks_and_caches_are_told_apart():
+def test_the_check_tells_leaks_from_caches():
     kept, cache = [], {}
 
     assert leaks(lambda: kept.append(object()))

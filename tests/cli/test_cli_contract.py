@@ -82,7 +82,7 @@ def write_old(out):
 
 @pytest.mark.parametrize("target", OUTPUTS)
 @pytest.mark.parametrize("fault", [no_room, disk_error])
-def test_a_fault_of_the_output(fault, target, small, refused):
+def test_a_fault_of_the_output_keeps_the_old_one(fault, target, small, refused):
     """The old output stays, whole, and nothing else is left."""
     out = small.parent / target
     write_old(out)
@@ -99,7 +99,7 @@ def test_a_fault_of_the_output(fault, target, small, refused):
         ("after os.replace", True),
     ],
 )
-def test_killed(place, is_new, target, small, call):
+def test_a_killed_run_leaves_no_partial_output(place, is_new, target, small, call):
     """After `kill -9` there is no output or a whole one; the next run cleans up."""
     out = small.parent / target
     arguments = *arguments_for(target, small, out), *COLUMNS
@@ -119,7 +119,7 @@ def test_killed(place, is_new, target, small, call):
 
 # A part of a CSV file may be a CSV file.
 @pytest.mark.parametrize("name", [name for name in INPUTS if name != "in.csv"])
-def test_truncated(name, table, refused):
+def test_a_truncated_file_is_an_error(name, table, refused):
     """Cut off anywhere, a file is an error, and not a shorter table."""
     data = files.write(table, Path(name)).read_bytes()
     draw = random.Random(1)
@@ -130,7 +130,7 @@ def test_truncated(name, table, refused):
 
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("code", [Exit.INPUT, Exit.CORRUPT], ids=["removed", "truncated"])
-def test_the_input_changes(code, name):
+def test_an_input_that_changes_is_an_error(code, name):
     """During the run, it is an error of the input, with its name."""
     source = files.write(files.make(20_000), Path(name))
     n_bytes = source.stat().st_size // 3
@@ -145,7 +145,7 @@ def test_the_input_changes(code, name):
     assert set(os.listdir()) <= {name}
 
 
-def test_another_file_takes_the_place_of_the_input():
+def test_another_file_may_take_the_place_of_the_input():
     """What is known of the pages of a Parquet file is not used for another file."""
     files.write(files.make(20_000), Path("in.parquet"))
     files.write(files.make(20_001), Path("other.parquet"))
@@ -159,7 +159,7 @@ def test_another_file_takes_the_place_of_the_input():
     assert os.listdir() == ["in.parquet"]
 
 
-def test_a_large_batch_is_truncated():
+def test_a_large_input_that_is_truncated_is_an_error():
     """A batch that is too large for the memory is mapped: no signal kills the process either."""
     n_rows = 10_000_000
     codes = pa.array(range(100), pa.int64()).take(pa.array([0, 1] * (n_rows // 2), pa.int32()))
@@ -177,7 +177,7 @@ def test_a_large_batch_is_truncated():
     assert os.listdir() == ["in.arrow"]
 
 
-def test_flipped_bytes(table, call):
+def test_flipped_bytes_are_an_error_or_change_nothing(table, call):
     """With checksums of pages, a corrupt byte is an error, or changes no value."""
     path, out, n_errors = Path("in.parquet"), Path("out.parquet"), 0
     parquet.write_table(table, path, row_group_size=300, write_page_checksum=True)
@@ -198,14 +198,14 @@ def test_flipped_bytes(table, call):
 
 
 @pytest.mark.parametrize("how", ["", "-c carrier"])
-def test_a_name_that_is_not_utf8(how, table, refused):
+def test_a_name_that_is_not_utf8_is_an_error(how, table, refused):
     """The command is the first to decode the name of a column of an Arrow stream."""
     path = files.write(table, Path("in.arrows"))
     path.write_bytes(path.read_bytes().replace(b"delay", b"\xfdelay"))
     refused(f"encode in.arrows {how} -o out.csv", Exit.CORRUPT, "in.arrows")
 
 
-def test_a_union_of_no_types(refused):
+def test_a_union_of_no_types_is_rejected(refused):
     """If nulls of such a type were made, pyarrow would end the process."""
     kind = pa.struct([("x", pa.list_(pa.sparse_union([])))])
     with pa.ipc.new_file("in.arrow", pa.schema([("text", pa.string()), ("union", kind)])):
@@ -216,7 +216,7 @@ def test_a_union_of_no_types(refused):
 # --- standard output without a reader
 
 
-def test_the_reader_of_standard_output_ends(command):
+def test_a_reader_of_standard_output_may_end(command):
     """The run ends quietly."""
     files.write(files.make(60_000), Path("in.parquet"))
     process = subprocess.Popen(
@@ -232,7 +232,7 @@ def test_the_reader_of_standard_output_ends(command):
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrows", "csv.gz"])
-def test_no_reader_of_standard_output(form, small, call, monkeypatch):
+def test_standard_output_may_have_no_reader(form, small, call, monkeypatch):
     """The run ends quietly, too."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -250,7 +250,7 @@ def test_no_reader_of_standard_output(form, small, call, monkeypatch):
     ("place", "left"),
     [("before os.rename", "out"), ("after os.rename", "old"), ("before shutil.rmtree", "new")],
 )
-def test_killed_while_a_folder_is_replaced(place, left, small, done, here):
+def test_a_run_killed_while_it_replaces_a_folder_leaves_a_whole_one(place, left, small, done, here):
     """There is the old folder, the old one under another name, or the new one: each is whole."""
     line = "encode in.parquet -c dest --rows-per-file 99999 --overwrite -o out"
     os.mkdir("out")
@@ -268,7 +268,7 @@ def test_killed_while_a_folder_is_replaced(place, left, small, done, here):
 
 
 @pytest.mark.usefixtures("small")
-def test_two_runs_at_the_same_time(table, done, here, monkeypatch):
+def test_two_runs_do_not_disturb_each_other(table, done, here, monkeypatch):
     """Each keeps the temporary file of the other, which is locked."""
     line = "encode in.parquet -c carrier,dest --overwrite -o out.parquet"
     inner: list[Any] = []
@@ -287,7 +287,7 @@ def test_two_runs_at_the_same_time(table, done, here, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
-def test_a_temporary_file_that_is_not_locked_yet(done, here, monkeypatch):
+def test_a_temporary_file_that_another_run_removes_is_made_again(done, here, monkeypatch):
     """Another run may take it for that of a killed run and remove it; then it is made again."""
     removed: list[str] = []
 
@@ -303,7 +303,7 @@ def test_a_temporary_file_that_is_not_locked_yet(done, here, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
-def test_names_of_temporary_files_on_other_things(done):
+def test_things_with_names_of_temporary_files_are_not_opened(done):
     """A pipe or a link with the name of a temporary file is neither opened nor followed."""
     names = [Path(f".out.parquet.{i}.onehot-fast-part") for i in "ab"]
     Path("kept").write_bytes(OLD)
@@ -364,7 +364,7 @@ def windows(monkeypatch):
 
 @pytest.mark.usefixtures("windows")
 @pytest.mark.parametrize("target", ["out.parquet", "out.npz", "out"])
-def test_whole_outputs_on_windows(target, small, done, refused):
+def test_outputs_are_whole_on_windows(target, small, done, refused):
     """Files and folders appear whole and are replaced, unless another program has them open."""
     parts = ["--rows-per-file", "400"] if target == "out" else []
     if parts:

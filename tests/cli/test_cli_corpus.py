@@ -65,7 +65,7 @@ def run(folder):
     return ended.returncode, ended.stdout
 
 
-def test_files_of_producers(here):
+def test_files_of_producers_keep_their_values(here):
     """Kept, encoded and decoded values equal those of other readers, and so do their types."""
     folder = here / "files"
     folder.mkdir()

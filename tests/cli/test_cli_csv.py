@@ -63,7 +63,7 @@ def test_repeated_names_are_those_of_pandas(names):
     assert unique_names(names) == list(pandas.read_csv(io.StringIO(f"{line}\n")).columns)
 
 
-def test_empty_names():
+def test_empty_names_get_their_position():
     """Empty names get their position, which no other name loses."""
     assert unique_names(["", "a", ""]) == ["column0", "a", "column2"]
     assert unique_names(["", "column0"]) == ["column0.1", "column0"]
@@ -88,7 +88,7 @@ def test_each_column_of_one_name_keeps_its_type(names, target, done):
         ]
 
 
-def test_repeated_names_with_an_encoder(done):
+def test_an_encoder_names_repeated_columns_alike(done):
     """An encoder and a later file name the columns alike."""
     Path("a.csv").write_text("k,k\na,x\nb,y\n")
     Path("b.csv").write_text("k,k\nb,x\n")
@@ -120,7 +120,7 @@ def test_a_writer_compares_the_rows_with_the_file():
 # --- files without a header
 
 
-def test_no_header(done, refused):
+def test_a_file_may_have_no_header(done, refused):
     """All rows are data; the names are positions, or those of the option, also in a folder."""
     Path("f").mkdir()
     for name in ("f/1.csv", "f/2.csv"):
@@ -143,7 +143,7 @@ def test_no_header(done, refused):
     [("a,1\nb,2\n", True), ("a,n\nb,2\n", False), ("1,n\n2,3\n", False),
      ("2019-01-01,x\n2020-01-01,y\n", True), ("a,b\nx,y\n", False), (",1\na,2\n", True)],
 )  # fmt: skip
-def test_a_first_row_that_looks_like_data(text, is_like_data, call):
+def test_a_first_row_that_looks_like_data_has_a_note(text, is_like_data, call):
     """The note needs a value in a column of numbers or dates, and no name that contradicts."""
     Path("t.csv").write_text(text)
     ended = call("inspect t.csv")
@@ -221,7 +221,7 @@ EMPTY = 'k,note,n\na,,1\n"","",\n,x,""\n'
         ("--null=a", {"k_": [0, 1, 0]}, [None, "", "x"]),
     ],
 )
-def test_quoted_and_unquoted_empty_fields(options, features, notes, done):
+def test_only_an_unquoted_empty_field_is_missing(options, features, notes, done):
     """The unquoted field is missing and the quoted one a category, unless options say otherwise."""
     Path("e.csv").write_text(EMPTY)
     note = done(f"encode e.csv -c k {options} -o o.parquet")
@@ -241,7 +241,7 @@ def test_csv_to_csv_keeps_both_empty_fields(done):
     assert Path("o.csv").read_text() == 'k_a,k_b,note\n1,0,\n0,1,""\n'
 
 
-def test_a_file_of_one_column(done):
+def test_a_file_of_one_column_keeps_its_empty_rows(done):
     """Pandas writes a missing value as "", and polars as an empty line; both are rows."""
     frame = pandas.DataFrame({"c": ["x", None, "y", None]})
     frame.to_csv("pandas.csv", index=False)
@@ -326,7 +326,7 @@ def test_the_type_of_an_encoder_decides(done):
     assert text_of("p.csv")[1] == [["0", "1", "0", "1", "0", "0"], ["1", "0", "0", "0", "0", "0"]]
 
 
-def test_large_cells(done):
+def test_a_cell_may_be_larger_than_a_block(done):
     """A cell may be larger than a block, in an encoded and a kept column, at any place."""
     large = "x" * (9 << 20)
     Path("l.csv").write_text(f"k,note\na,s\nb,{large}\na,t\n")
@@ -336,7 +336,7 @@ def test_large_cells(done):
     assert Path("o.csv").read_text() == f"k_a,k_b,note\n1,0,s\n0,1,{large}\n1,0,t\n"
 
 
-def test_a_header_alone(call, refused):
+def test_a_header_alone_is_a_table_without_rows(call, refused):
     """A header is a table without rows, with or without a line break; an empty file is an error."""
     for text in ("a,b", "a,b\n", "a,b\r\n"):
         Path("h.csv").write_text(text, newline="")
@@ -350,7 +350,7 @@ def test_a_header_alone(call, refused):
 # --- rows and dialects
 
 
-def test_fill_rows(done, refused):
+def test_fill_rows_fills_short_rows(done, refused):
     """Short rows are filled with missing values, whether their fields are quoted or not."""
     Path("s.csv").write_text('a,b,c\r\n1,2\r\n"x,""y\r\n",\r\n5" "z,q\r\nw', newline="")
     refused("encode s.csv -c a -o o.csv", Exit.CORRUPT, "Expected 3 columns, got 2", "--fill-rows")
@@ -383,7 +383,7 @@ def test_a_remedy_for_long_rows_works(options, encoding, call):
     assert call("inspect in.parquet").code == 0
 
 
-def test_a_short_row_that_is_not_utf8(run):
+def test_a_short_row_that_is_not_utf8_has_one_line(run):
     """It is one line of message, not a traceback of a callback in another thread."""
     Path("u.csv").write_bytes(b"a,b,c\n1,2,3\nbo\xff\xff,3\n4,5,6\n")
     for options in ([], ["--fill-rows"]):
@@ -444,7 +444,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("kind", FOREIGN)
 @pytest.mark.parametrize("end", ["", ".csv"])
-def test_a_file_that_is_no_csv(kind, end, refused):
+def test_a_file_that_is_no_csv_is_named(kind, end, refused):
     """It is named, whatever its extension, with a command that converts it."""
     write, what = FOREIGN[kind]
     path = f"in.{kind}{end}"
@@ -484,7 +484,7 @@ def test_decode_writes_values_of_the_same_type(done):
     assert frame["f"].tolist() == [2002.0, 1.5, 1e300]
 
 
-def test_decode_of_texts_that_look_like_numbers(done):
+def test_decode_keeps_texts_that_look_like_numbers(done):
     """In the layout "dictionary", the encoder says that a category such as 1 is text."""
     Path("t.csv").write_text("k,n\n1,x\n2,y\n")
     done("encode t.csv --text -c k --layout dictionary --save-encoder e.json -o e.csv")
@@ -508,7 +508,7 @@ def test_decode_writes_the_decimal_comma(delimiter, done):
 # --- messages
 
 
-def test_no_raw_warning(run):
+def test_no_warning_of_python_is_shown(run):
     """A file without the label is encoded with one note, and none with -q."""
     Path("tr.csv").write_text("y,k\n1,a\n0,b\n")
     Path("te.csv").write_text("k\nb\n")
@@ -523,14 +523,14 @@ def test_no_raw_warning(run):
 @pytest.mark.parametrize(
     ("line", "code"), [("encode t.csv -o -", 0), ("encode t.csv -c no -o -", Exit.COLUMN)]
 )
-def test_closed_standard_error(line, code, command, t_csv):
+def test_standard_error_may_be_closed(line, code, command, t_csv):
     """The exit code is right, and no message gets into the data."""
     shell = f"{' '.join(command)} {line} 2>&-"
     ended = subprocess.run(shell, shell=True, stdout=subprocess.PIPE, check=False)
     assert (ended.returncode, ended.stdout) == (code, b"" if code else b"a,b_x,b_y\n1,1,0\n2,0,1\n")
 
 
-def test_output_names_that_are_too_long(refused, t_csv):
+def test_a_name_of_the_output_that_is_too_long_is_an_error(refused, t_csv):
     """The error names the output."""
     name = "x" * 300 + ".csv"
     refused(f"encode t.csv -o {name}", Exit.OUTPUT, f"{name}: File name too long")
@@ -539,7 +539,7 @@ def test_output_names_that_are_too_long(refused, t_csv):
 
 @pytest.mark.skipif(os.name != "posix", reason="names are bytes")
 @pytest.mark.parametrize("target", [b"o\xe9.parquet", b"o\xe9.csv", b"o\xe9.arrow"])
-def test_names_of_files_that_are_not_utf8(target, run):
+def test_names_of_files_need_not_be_utf8(target, run):
     """Files with any name are read and written."""
     name = os.fsdecode(b"caf\xe9.csv")
     Path(name).write_text("k\na\n")
@@ -563,7 +563,7 @@ def test_a_named_identifier_has_a_note(call):
 
 @pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize("end", ["", "\n", "\na,1\nb,2\n"])
-def test_a_header_larger_than_a_block(end, is_packed, call):
+def test_a_header_may_be_larger_than_a_block(end, is_packed, call):
     """The names are complete, and the rows are not lost."""
     name = "n" * 5_000_000
     content = f"k,{name}{end}".encode()
@@ -576,7 +576,7 @@ def test_a_header_larger_than_a_block(end, is_packed, call):
     assert report["rows"] == (2 if "1" in end else 0)
 
 
-def test_a_file_without_rows(call):
+def test_a_file_without_rows_has_a_note(call):
     """A note says so, for each command."""
     Path("in.csv").write_text("a,b\n")
     for line in ("inspect in.csv", "encode in.csv -c a -o out.parquet"):
@@ -587,7 +587,7 @@ def test_a_file_without_rows(call):
 
 @pytest.mark.parametrize("text", ['a,b\nx,"1\n2"\ny,"3",4\n', "a,b\nx,é\ny,3,4\n"])
 @pytest.mark.parametrize("encoding", ["utf8", "latin-1"])
-def test_the_conversion_that_an_error_names(text, encoding, call):
+def test_the_conversion_that_an_error_names_works(text, encoding, call):
     """It works for quoted line breaks, and for files that are not UTF-8."""
     pytest.importorskip("duckdb")
     pytest.importorskip("pandas")
@@ -604,7 +604,7 @@ def test_the_conversion_that_an_error_names(text, encoding, call):
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary(2)])
 @pytest.mark.parametrize("column", ["x", "k"])
-def test_bytes_that_are_not_text(kind, column, done, refused):
+def test_bytes_that_are_not_text_are_an_error(kind, column, done, refused):
     """A CSV file would not be UTF-8; bytes that are text are written."""
     values = pa.array([b"\xff\xfe", b"ab"], kind)
     parquet.write_table(pa.table({"x": values, "k": values}), "in.parquet")
@@ -616,7 +616,7 @@ def test_bytes_that_are_not_text(kind, column, done, refused):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "npz"])
-def test_a_column_name_that_an_encoder_cannot_store(suffix, refused):
+def test_a_column_name_that_an_encoder_cannot_store_is_an_error(suffix, refused):
     """The message names the file and what to do."""
     Path("long.csv").write_text("a" * 10_001 + "\nx\ny\n")
     refused(f"encode long.csv -o out.{suffix}", 7, "long.csv", "10,000 letters", "rename")

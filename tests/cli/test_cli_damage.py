@@ -57,7 +57,7 @@ CHANGES = [histogram, encrypted, no_metadata, bad_codec]
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("command", ["inspect x.parquet", "encode x.parquet -c k -o out.parquet"])
-def test_invalid_column_chunks(change, command, run):
+def test_invalid_column_chunks_are_an_error(change, command, run):
     """Not a signal: objects of pyarrow for column chunks would end the process."""
     if change is histogram and int(pa.__version__.split(".")[0]) < 20:
         pytest.skip("this pyarrow does not read histograms")
@@ -71,7 +71,7 @@ def test_invalid_column_chunks(change, command, run):
     assert not Path("out.parquet").exists()
 
 
-def test_a_type_that_pyarrow_ignores(run):
+def test_damage_that_pyarrow_ignores_changes_nothing(run):
     """If pyarrow reads the rows of a damaged file, they are encoded."""
 
     def bad_type(footer):
@@ -85,7 +85,7 @@ def test_a_type_that_pyarrow_ignores(run):
     assert parquet.read_table("out.parquet")["k_a"].to_pylist() == [True, False]
 
 
-def test_fewer_rows_than_the_footer_says(refused):
+def test_fewer_rows_than_the_footer_says_are_an_error(refused):
     """The rows are counted; an output without them would look complete."""
     parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
 
@@ -99,7 +99,7 @@ def test_fewer_rows_than_the_footer_says(refused):
 
 
 @pytest.mark.parametrize("n_rows", [-1, 1, 3])
-def test_another_number_of_rows_in_the_footer(n_rows, refused):
+def test_another_number_of_rows_in_the_footer_is_an_error(n_rows, refused):
     """It contradicts the row groups, even below zero, which pyarrow reads as a file of no rows."""
     parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
 
@@ -114,7 +114,7 @@ def test_another_number_of_rows_in_the_footer(n_rows, refused):
 @pytest.mark.parametrize("in_all", [False, True])
 @pytest.mark.parametrize("has_columns", [False, True])
 @pytest.mark.parametrize("n_rows", [-(1 << 63), -1424, -1, 3, 1 << 40, (1 << 63) - 1])
-def test_another_number_of_rows_in_a_row_group(n_rows, has_columns, in_all, refused):
+def test_another_number_of_rows_in_a_row_group_is_an_error(n_rows, has_columns, in_all, refused):
     """Not a signal: pyarrow would end the process for some numbers."""
     parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
 
@@ -132,7 +132,7 @@ def test_another_number_of_rows_in_a_row_group(n_rows, has_columns, in_all, refu
     refused("encode x.parquet -c k -o out.parquet", 4, "x.parquet", *says)
 
 
-def test_categories_that_are_not_utf8(refused):
+def test_categories_that_are_not_utf8_are_an_error(refused):
     """`inspect` and `encode` say that the file is corrupt."""
     bad = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xa9x"]).buffers())
     parquet.write_table(pa.table({"k": bad}), "x.parquet")
@@ -142,14 +142,14 @@ def test_categories_that_are_not_utf8(refused):
 
 @pytest.mark.parametrize("layout", ["array", "tensor", "struct"])
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_layouts_of_columns_without_features(layout, form, refused, done):
+def test_lists_and_structs_need_columns_with_features(layout, form, refused, done):
     """Lists of length 0 and structs without fields cannot be read back."""
     parquet.write_table(pa.table({"k": ["a"], "note": pa.nulls(1, pa.string())}), "x.parquet")
     refused(f"encode x.parquet --layout {layout} -o out.{form}", 5, "x.parquet", "note", "-c")
     done(f"encode x.parquet --layout {layout} -o out.{form} -c k")
 
 
-def test_a_type_that_parquet_lacks(refused, done):
+def test_a_type_that_parquet_lacks_is_rejected(refused, done):
     """A kept interval is refused by its name; Arrow output holds it."""
     table = pa.table({"k": ["a"], "v": pa.array([pa.MonthDayNano([1, 2, 3])])})
     with pa.ipc.new_file("x.arrow", table.schema) as writer:
@@ -160,7 +160,7 @@ def test_a_type_that_parquet_lacks(refused, done):
 
 @pytest.mark.parametrize("layout", ["columns", "dictionary"])
 @pytest.mark.parametrize("column", ["k", "v"])
-def test_intervals_and_text(column, layout, call, done, refused):
+def test_text_cannot_hold_intervals(column, layout, call, done, refused):
     """CSV cannot hold intervals, kept or as a dictionary; the format that is named can."""
     interval = pa.scalar((1, 2, 3), pa.month_day_nano_interval())
     values = pa.array([interval.as_py(), None], interval.type)
@@ -189,7 +189,7 @@ def of_no_name(footer):
 
 
 @pytest.mark.parametrize("change", [of_unknown_encodings, of_no_name])
-def test_what_pyarrow_does_not_read(change, done):
+def test_unread_parts_of_the_footer_may_be_damaged(change, done):
     """Damage to a part of the footer that pyarrow ignores changes nothing."""
     table = pa.table({"k": ["a", "b", "a"], "n": [1, 2, 3]})
     parquet.write_table(table, "x.parquet")
@@ -204,7 +204,7 @@ def test_what_pyarrow_does_not_read(change, done):
     }
 
 
-def test_structs_without_fields(done, call):
+def test_structs_without_fields_have_a_note(done, call):
     """Parquet does not store them, so a note says that such a column is missing."""
 
     def add_empty_struct(footer):
@@ -224,7 +224,7 @@ def test_structs_without_fields(done, call):
     assert parquet.read_table("out.parquet").column_names == ["k_a", "k_b", "n"]
 
 
-def test_times_beyond_a_day(refused):
+def test_times_beyond_a_day_are_an_error(refused):
     """They are invalid in every format; the message says so."""
     counts = pa.array([90_000_000, 5], pa.int32()).buffers()
     times = pa.Array.from_buffers(pa.time32("ms"), 2, counts)
@@ -233,7 +233,7 @@ def test_times_beyond_a_day(refused):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the runs are forked")
-def test_mutants(done):
+def test_changed_files_end_with_a_documented_code(done):
     """A fixed sample of changed files: each run ends with a documented code and one line."""
     Path("files").mkdir()
     table = pa.table({"k": ["a", "b", None] * 9, "n": range(27)})

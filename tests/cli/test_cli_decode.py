@@ -13,7 +13,7 @@ from support.command_files import pa
 
 
 @pytest.mark.parametrize("layout", ["columns", "dictionary"])
-def test_there_and_back_in_text(layout, table, done):
+def test_text_is_decoded_with_a_saved_encoder(layout, table, done):
     """CSV has no metadata: the encoder comes from its file."""
     path = files.write(table, Path("in.csv"))
     done(f"encode in.csv -c carrier,dest --layout {layout} --save-encoder e.json -o middle.csv")
@@ -60,7 +60,7 @@ def test_a_column_without_features_returns_to_its_place(kind, place, suffix, don
     [("1930-05-01", "Europe/Amsterdam"), ("1900-01-01", "Europe/Paris"),
      ("1850-05-01", "US/Pacific"), ("1960-01-01", "Africa/Monrovia")],
 )  # fmt: skip
-def test_zones_whose_offset_has_seconds(moment, zone, done):
+def test_zones_may_have_an_offset_with_seconds(moment, zone, done):
     """The encoder in a Parquet file keeps such times, and decode returns them."""
     day = datetime.datetime.fromisoformat(moment).replace(tzinfo=ZoneInfo(zone))
     assert day.utcoffset().total_seconds() % 60

@@ -41,7 +41,7 @@ FORMATS = [
 
 @pytest.mark.parametrize("n_rows", [0, 1000])
 @pytest.mark.parametrize(("source", "target"), FORMATS)
-def test_every_format(source, target, n_rows, done):
+def test_every_format_holds_the_features_of_encode(source, target, n_rows, done):
     """Order, types and values are those of `encode` in memory, for the table in the file."""
     table = files.make(n_rows)
     path = files.write(table, Path(source))
@@ -53,7 +53,7 @@ def test_every_format(source, target, n_rows, done):
 
 
 @pytest.mark.parametrize(("source", "target"), [FORMATS[i] for i in (0, 1, 3, 5, 6, 8)])
-def test_standard_input_and_output(source, target, table, run, done):
+def test_a_dash_is_standard_input_or_output(source, target, table, run, done):
     """A "-" is standard input, recognized by its first bytes, and standard output."""
     stdin = files.write(table, Path(source)).read_bytes()
     line = f"encode - -c carrier,dest -o - --output-format {target.partition('.')[2]}"
@@ -62,7 +62,7 @@ def test_standard_input_and_output(source, target, table, run, done):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])
-def test_folders(suffix, table, done, here):
+def test_the_files_of_a_folder_are_one_table(suffix, table, done, here):
     """The files of a folder are rows of one table; they become one file, or a file for each."""
     for i, name in enumerate(["a", "sub/b", "_SUCCESS", ".hidden"]):
         path = Path("in", f"{name}.{suffix}")
@@ -82,7 +82,7 @@ def test_folders(suffix, table, done, here):
 
 
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.arrows", "out.csv"])
-def test_dictionaries_that_differ(target, done):
+def test_dictionaries_of_batches_may_differ(target, done):
     """A dictionary column that is kept may have another dictionary in each batch."""
     kind = pa.dictionary(pa.int8(), pa.string())
     parts = [
@@ -103,7 +103,7 @@ def test_dictionaries_that_differ(target, done):
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 @pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor", "dictionary"])
 @pytest.mark.usefixtures("small")
-def test_every_layout_and_back(layout, suffix, table, done):
+def test_every_layout_is_decoded(layout, suffix, table, done):
     """A layout is that of the library. The encoder in the file decodes it, with all metadata."""
     done(f"{LINE} --layout {layout} -o middle.{suffix}")
     done(f"decode middle.{suffix} -o out.{suffix}")
@@ -137,7 +137,7 @@ def test_every_layout_and_back(layout, suffix, table, done):
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("small")
-def test_every_option(typed, options, table, done):
+def test_every_option_is_that_of_encoder(typed, options, table, done):
     """An option is that of `Encoder`, for one column or for all: by default those of texts."""
     done(f"encode in.parquet {typed} -o out.parquet")
     assert_same(files.read(Path("out.parquet")), expected(table, **options))
@@ -146,7 +146,7 @@ def test_every_option(typed, options, table, done):
 # --- outputs
 
 
-def test_an_output_that_is_replaced(small, table, done):
+def test_a_replaced_output_keeps_permissions_and_links(small, table, done):
     """The new file gets the permissions of the old one; a symbolic link stays a link."""
     Path("real").mkdir()
     Path("real/x.parquet").write_bytes(b"old")

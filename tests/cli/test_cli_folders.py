@@ -140,7 +140,7 @@ def test_a_partitioned_folder_stays_one(suffix, table, done):
     assert sum(map(int, found["gate_A 1"].to_pylist())) == 2 * len(table)
 
 
-def test_more_partitions_than_open_files(done):
+def test_there_may_be_more_partitions_than_open_files(done):
     """Files are closed for others, and partitions get more files; no row is lost."""
     n_rows, n_keys = 3000, 80
     long = pa.DictionaryArray.from_arrays(pa.array([0] * n_rows, pa.int8()), ["x" * (1 << 18)])
@@ -156,7 +156,7 @@ def test_more_partitions_than_open_files(done):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_keys_as_texts(suffix, done):
+def test_keys_of_folders_are_integers_or_texts(suffix, done):
     """Digits in the name of a folder are integers by default, or texts; npz files lack them."""
     os.makedirs("h/year=2013")
     files.write(pa.table({"c": ["a", "b"]}), Path(f"h/year=2013/f.{suffix}"))
@@ -168,7 +168,7 @@ def test_keys_as_texts(suffix, done):
     assert paths_below("out") == ["year=2013/f.npz"]
 
 
-def test_columns_of_one_name(call, done):
+def test_columns_that_are_kept_may_share_a_name(call, done):
     """Columns that are not encoded may have one name, also below folders of keys."""
     os.makedirs("in/year=2013")
     columns = [pa.array([1]), pa.array(["p"]), pa.array(["S"])]
@@ -195,7 +195,7 @@ def test_names_with_dots_stay_different(t_csv, done, refused):
     refused("encode in -o same/ --output-format csv", Exit.OUTPUT, "both become b.csv")
 
 
-def test_a_folder_of_a_thousand_files(done):
+def test_a_folder_of_a_thousand_files_becomes_one(done):
     """They become one file, in the order of their names; more than may be open at once."""
     os.mkdir("in")
     content = files.write(pa.table({"size": ["S", "L"]}), Path("one.arrow")).read_bytes()
@@ -218,7 +218,7 @@ def store():
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows.zst", "csv", "csv.gz", "npz"])
-def test_a_file_in_a_store(suffix, table, done, call, store):
+def test_a_file_in_a_store_is_read_and_written(suffix, table, done, call, store):
     """It is read and written like a local one, and so is the encoder."""
     source = "in.parquet" if suffix == "npz" else f"in.{suffix}"
     store.put_file(str(files.write(table, Path(source))), f"/bucket/{source}")
@@ -232,7 +232,7 @@ def test_a_file_in_a_store(suffix, table, done, call, store):
         assert files.read(Path("again.parquet"))["dest"].equals(table["dest"])
 
 
-def test_a_folder_in_a_store(table, done, refused, store):
+def test_a_folder_in_a_store_is_read_and_replaced(table, done, refused, store):
     """A folder of keys becomes one, whole; --overwrite removes all files of the old one."""
     for year in (2013, 2014):
         path = files.write(table.select(["id", "dest"]), Path(f"{year}.parquet"))
@@ -251,7 +251,7 @@ def test_a_folder_in_a_store(table, done, refused, store):
 
 @pytest.mark.parametrize("nth", [0, 1, 3])
 @pytest.mark.usefixtures("small")
-def test_an_upload_that_fails(nth, refused, store, monkeypatch):
+def test_an_upload_that_fails_leaves_no_files(nth, refused, store, monkeypatch):
     """The files of the folder that were uploaded before are removed."""
     put, n_put = type(store).put_file, 0
 
@@ -289,7 +289,7 @@ def test_each_address_is_parsed_once(small, done, store, monkeypatch):
         assert parsed == {"memory://in.parquet": 1, "memory://e.json": 1, output: 1}
 
 
-def test_the_local_disk_by_its_address(small, done, refused, store):
+def test_the_local_disk_has_an_address(small, done, refused, store):
     """``file://`` is the local disk, with its guarantees."""
     source, out = small.as_uri(), (small.parent / "out.parquet").as_uri()
     done(f"encode {source} -o {out}")
@@ -307,7 +307,7 @@ def test_the_local_disk_by_its_address(small, done, refused, store):
         ("memory://in.parquet -o memory://in.parquet", Exit.OUTPUT, "input"),
     ],
 )
-def test_mistakes_in_addresses(line, code, says, small, refused, store):
+def test_a_mistake_in_an_address_is_one_line(line, code, says, small, refused, store):
     """They are one line with its code, and nothing is written."""
     store.put_file(str(small), "/in.parquet")
     refused(f"encode {line} --overwrite", code, says)

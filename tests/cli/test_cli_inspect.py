@@ -27,7 +27,7 @@ FORMATS = ["in.parquet", "in.arrow", "in.arrows", "in.csv"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_columns_of_a_file(name, table, call):
+def test_inspect_reports_the_columns_of_a_file(name, table, call):
     """Types, nulls, cardinalities, and the sizes that `Encoder.estimate` returns."""
     path = files.write(table, Path(name))
     ended = call(f"inspect {name} -c carrier,dest --json")
@@ -51,7 +51,7 @@ def test_the_columns_of_a_file(name, table, call):
 
 
 @pytest.mark.usefixtures("small")
-def test_a_report_for_people(call, done):
+def test_a_report_for_people_is_aligned_and_short(call, done):
     """Columns are aligned, counting ends at the limit, and features are not listed one by one."""
     lines = call("inspect in.parquet --limit 500").out.decode().splitlines()
     assert lines[0].startswith("in.parquet: parquet, 1,000 rows, 6 columns")
@@ -65,7 +65,7 @@ def test_a_report_for_people(call, done):
     assert "dest_D00" not in text
 
 
-def test_unusual_columns(call):
+def test_unusual_columns_are_reported(call):
     """Nested columns have no cardinality; JSON has no infinity and no times: they become texts."""
     nothing, numbers = pa.nulls(2, pa.string()), [1.5, float("inf")]
     source = pa.table({"a": [[1], None], "b": pa.nulls(2), "c": nothing, "f": numbers})
@@ -81,7 +81,7 @@ def test_unusual_columns(call):
 
 @pytest.mark.parametrize("options", [{}, {"min_frequency": 0.24}, {"max_categories": 2}])
 @pytest.mark.parametrize("drop", [[], ["--drop", "first"]])
-def test_frequencies(options, drop, table, small, call):
+def test_frequencies_of_categories_are_reported(options, drop, table, small, call):
     """The most frequent categories, their counts, and which of them the options put together."""
     typed = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     line = "inspect", small, "-c", "carrier", *typed, *drop, "--top", "3"
@@ -131,7 +131,7 @@ IMPATIENT = [
 
 
 @pytest.mark.usefixtures("small")
-def test_progress():
+def test_a_terminal_shows_progress():
     """A terminal shows a bar with the time left and the rate, and the result."""
     code, shown = on_terminal(IMPATIENT, "encode in.parquet -c dest -o out.csv")
     assert code == 0
@@ -198,7 +198,7 @@ def test_progress_is_what_was_written(done, monkeypatch):
 
 @pytest.mark.parametrize("no_color", [False, True])
 @pytest.mark.usefixtures("small")
-def test_bars_on_a_terminal(no_color, command, monkeypatch):
+def test_only_a_terminal_shows_bars(no_color, command, monkeypatch):
     """Only a terminal shows bars of frequency; with NO_COLOR they have no colour."""
     monkeypatch.setenv("NO_COLOR", "1")
     if not no_color:
@@ -213,7 +213,7 @@ def test_bars_on_a_terminal(no_color, command, monkeypatch):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_of_shells(shell, call):
+def test_the_command_prints_the_completion_of_a_shell(shell, call):
     """The command prints what a shell evaluates, which asks through an environment variable."""
     ended = call("completion", shell)
     assert (ended.code, ended.error) == (0, "")
@@ -230,7 +230,7 @@ def test_completion_of_shells(shell, call):
         ("onehot-fast encode nothing.parquet -c ca", []),
     ],
 )
-def test_completions(words, expected, small, call, monkeypatch):
+def test_a_shell_completes_options_and_columns(words, expected, small, call, monkeypatch):
     """Commands, options, their choices, and the columns of the file that was named."""
     typed = words.format(path=small)
     monkeypatch.setenv("COMP_WORDS", typed)
@@ -242,7 +242,7 @@ def test_completions(words, expected, small, call, monkeypatch):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
-def test_names_of_columns(suffix, call, tmp_path):
+def test_names_of_columns_are_escaped(suffix, call, tmp_path):
     """Signs, spaces and control characters are names like others, and are shown escaped."""
     table = pa.table({name: ["S", "L", None] for name in STRANGE})
     path, out = files.write(table, tmp_path / f"in.{suffix}"), tmp_path / f"out.{suffix}"

@@ -30,7 +30,9 @@ ROWS = st.lists(st.none() | st.lists(LABELS, max_size=4), min_size=1, max_size=1
     is_coded=st.booleans(),
     indicator=st.booleans(),
 )
-def test_labels(tmp_path_factory, rows, sep, suffix, is_coded, indicator):
+def test_labels_are_encoded_as_by_multi_hot(
+    tmp_path_factory, rows, sep, suffix, is_coded, indicator
+):
     """Features are what `multi_hot` says, in columns and in a matrix; they come back as a set."""
     folder = tmp_path_factory.mktemp("labels")
     texts = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
@@ -87,7 +89,7 @@ def test_the_options_are_those_of_values(call):
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "float32"])
 @pytest.mark.usefixtures("small")
-def test_a_matrix_of_any_file(dtype, call, done, here):
+def test_any_file_may_hold_a_matrix_of_labels(dtype, call, done, here):
     """A file, parts and standard output contain the features of the columns, and nothing else."""
     line = f"encode in.parquet -c carrier,dest --dtype {dtype} --handle-missing carrier=indicator"
     done(f"{line} -o x.parquet")

@@ -151,21 +151,21 @@ def inputs(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("line", "code", "says"), LINES)
-def test_a_mistake_in_the_line(line, code, says, inputs, refused, monkeypatch):
+def test_a_mistake_in_the_line_is_one_line(line, code, says, inputs, refused, monkeypatch):
     """One line names the file or option, what is expected and what to type; nothing is written."""
     monkeypatch.chdir(inputs)
     refused([word.replace("\\t", "\t") for word in line.split()], code, says)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-def test_a_device_without_room(refused):
+def test_a_device_without_room_is_an_error_of_the_output(refused):
     """The error of a device is an error of the output."""
     refused("encode t.csv --output-format parquet -o /dev/full", Exit.OUTPUT, "No space left")
 
 
 @pytest.mark.parametrize("text", ['{"fraction": "1/0"}', "[" * 100_000, "{}", "\x00", "[1]",
                                   '{"format": "onehot_fast.command", "version": 2}'])  # fmt: skip
-def test_files_that_are_no_encoder(text, refused):
+def test_a_file_that_is_no_encoder_is_an_error(text, refused):
     """Whatever the file contains, the error is one line."""
     Path("e.json").write_text(text)
     refused("encode t.csv --encoder e.json -o o.csv", Exit.SCHEMA, "e.json is not an encoder")
@@ -180,7 +180,7 @@ def test_codes_beyond_their_dictionary_are_an_error_of_the_input():
     assert caught.value.code == Exit.CORRUPT
 
 
-def test_without_the_libraries():
+def test_a_missing_library_is_one_line():
     """If an extra is missing, one line says how to install it."""
     done = programs.start("""
         import sys
@@ -257,7 +257,7 @@ def test_a_folder_is_replaced_as_a_whole(refused, done, monkeypatch):
     assert sorted(os.listdir()) == ["folder", "in", "t.csv"]
 
 
-def test_an_output_that_appears_during_the_run(call, monkeypatch):
+def test_an_output_that_appears_during_the_run_is_kept(call, monkeypatch):
     """A file that another process writes in the meantime is not replaced."""
     fsync = os.fsync
 
@@ -270,7 +270,7 @@ def test_an_output_that_appears_during_the_run(call, monkeypatch):
     assert Path("o.csv").read_text() == OLD
 
 
-def test_a_file_into_a_folder(done, refused):
+def test_a_file_may_join_an_existing_folder(done, refused):
     """One file joins the others in an existing folder, like with cp."""
     os.mkdir("folder")
     Path("folder/kept.txt").write_text("kept")
@@ -281,7 +281,7 @@ def test_a_file_into_a_folder(done, refused):
 
 
 @pytest.mark.parametrize("name", ["in", "in/o.csv", "in/sub", "in/1.csv"])
-def test_an_output_within_the_input(name, refused):
+def test_an_output_within_the_input_is_an_error(name, refused):
     """The next run would read it as data."""
     os.mkdir("in")
     os.link("t.csv", "in/1.csv")
@@ -299,7 +299,7 @@ def ids():
 
 
 @pytest.mark.usefixtures("ids")
-def test_too_many_features_of_columns_chosen_by_default(refused, done):
+def test_too_many_features_of_default_columns_are_an_error(refused, done):
     """The error comes before anything is written, lists the largest first, and both remedies."""
     says = "at most 1,000 features, got 1,202", "'session' 900, 'city' 300, 'plan' 2", "-c"
     refused("encode ids.csv -o o.parquet", Exit.COLUMN, *says)
@@ -313,7 +313,7 @@ def test_too_many_features_of_columns_chosen_by_default(refused, done):
 
 
 @pytest.mark.usefixtures("ids")
-def test_notes_on_columns_chosen_by_default(done, call):
+def test_default_columns_with_many_features_have_a_note(done, call):
     """A note names an identifier, or a column with most of the features; -q hides it."""
     options = "--text-column n --max-features 5000"
     said = done(f"encode ids.csv {options} --drop session=s0 -o o.parquet").splitlines()
@@ -379,7 +379,7 @@ def test_what_the_result_lacks_is_a_note(done):
         ('"a,b",a,b\nx,1,2\n', "-c a,b", '"a,b_x",a,b'),
     ],
 )
-def test_signs_in_names(text, options, header, done):
+def test_a_name_may_contain_the_signs_of_an_option(text, options, header, done):
     """An equals sign or a comma belongs to a name if a column has this name."""
     Path("names.csv").write_text(text)
     done(f"encode names.csv {options} -o o.csv")
@@ -389,7 +389,7 @@ def test_signs_in_names(text, options, header, done):
 # --- help
 
 
-def test_help(call):
+def test_help_shows_examples_and_exit_codes(call):
     """The command alone prints its help: an example of each kind, and all exit codes."""
     alone, asked = call(), call("--help")
     assert alone == asked

@@ -68,7 +68,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_kept_columns_are_kept(options, done):
+def test_kept_columns_have_their_values_and_row_groups(options, done):
     """However the file was written, its columns are right, in row groups sized by the output."""
     parquet.write_table(rich_table(), "in.parquet", row_group_size=200, **options)
     done("encode in.parquet -c carrier,dest -o out.parquet")
@@ -92,7 +92,7 @@ def test_kept_columns_are_kept(options, done):
 
 @pytest.mark.parametrize("layout", ["columns", "struct", "array", "dictionary"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8"])
-def test_statistics(layout, dtype, done):
+def test_kept_columns_have_statistics(layout, dtype, done):
     """Columns that are kept have statistics as before; bits within a structure have none."""
     parquet.write_table(rich_table().append_column("a.b", pa.array([True] * 500)), "in.parquet")
     done(f"encode in.parquet -c carrier,dest --layout {layout} --dtype {dtype} -o out.parquet")
@@ -110,7 +110,7 @@ def test_statistics(layout, dtype, done):
     assert made == {layout != "struct" or dtype != "bool"}
 
 
-def test_dictionaries(done):
+def test_repeated_values_keep_their_dictionary(done):
     """Texts and repeated numbers that are kept keep their dictionaries; noise gets none."""
     noise = np.random.default_rng(0).random(5000)
     columns = {"noise": noise, "few": noise.round(1), "text": ["a", "b"] * 2500}
@@ -128,7 +128,7 @@ def test_dictionaries(done):
 
 
 @pytest.mark.parametrize("group_rows", [2000, 5000])
-def test_texts_that_repeat(group_rows, done):
+def test_repeated_texts_are_read_by_their_dictionary(group_rows, done):
     """They are read and written by their dictionaries, which differ between row groups."""
     rows = range(6000)
     texts = [None if row % 11 == 0 else f"{row // 2000}: {row % 7}" for row in rows]
@@ -153,7 +153,7 @@ def test_texts_that_repeat(group_rows, done):
     assert (found.min, found.max) == ("0: 0", "2: 6" if group_rows == 5000 else "0: 6")
 
 
-def test_nothing_is_kept(run):
+def test_a_file_of_features_alone_is_written_without_pandas(run):
     """A file of nothing but features is written without pandas."""
     parquet.write_table(pa.table({"size": ["S", "L", None] * 50}), "in.parquet", row_group_size=40)
     environment = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
@@ -176,7 +176,7 @@ def test_nothing_is_kept(run):
     ],
     ids=["texts", "nested texts", "numbers"],
 )
-def test_long_values_that_the_file_contains_once(columns, done):
+def test_batches_are_as_small_as_the_longest_values_require(columns, done):
     """Batches are as small as the longest values require, wherever they are nested."""
     table = pa.table({**columns, "size": ["S", "L"] * 200})
     parquet.write_table(table, "in.parquet", row_group_size=200)
@@ -331,7 +331,7 @@ def test_thrift_comes_back():
 
 @given(st.data())
 @examples(0.3)
-def test_thrift_of_some_fields(data):
+def test_thrift_is_read_for_the_wanted_fields_alone(data):
     """The wanted fields are those of the whole struct, and what follows the struct is found."""
     integers = st.tuples(
         st.sampled_from([thrift.I16, thrift.I32, thrift.I64]), st.integers(-(2**63), 2**63 - 1)

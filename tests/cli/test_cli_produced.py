@@ -68,7 +68,7 @@ for _name in ("oldest", "newest"):
 @pytest.mark.parametrize("level", LEVELS.values(), ids=LEVELS)
 @pytest.mark.parametrize("kind", ["String", "Categorical", "Enum"])
 @pytest.mark.parametrize("is_stream", [False, True])
-def test_arrow_of_polars(compression, level, kind, is_stream, done, call):
+def test_arrow_files_of_polars_are_encoded(compression, level, kind, is_stream, done, call):
     """Every compression and level of compatibility, with strings, categories and enumerations."""
     types = {"String": polars.String, "Categorical": polars.Categorical}
     types["Enum"] = polars.Enum([one for one in CATEGORIES if one is not None])
@@ -88,7 +88,7 @@ def test_arrow_of_polars(compression, level, kind, is_stream, done, call):
         assert result[name].to_list() == frame[name].to_list(), name
 
 
-def test_streams_without_an_end_marker(done, refused):
+def test_streams_without_an_end_marker_are_rejected(done, refused):
     """They are refused, because a stream that was cut looks alike; an option reads them."""
     polars.DataFrame(rows()).write_ipc_stream("in.arrows")
     whole = Path("in.arrows").read_bytes()
@@ -106,7 +106,7 @@ def test_streams_without_an_end_marker(done, refused):
 
 
 @pytest.mark.parametrize("is_stream", [False, True])
-def test_batches_of_one_row(is_stream, done):
+def test_batches_of_one_row_are_merged(is_stream, done):
     """The output has no batches of one row, and dictionaries that differ are merged."""
     table = pa.table(rows())
     make = pa.ipc.new_stream if is_stream else pa.ipc.new_file
@@ -121,7 +121,7 @@ def test_batches_of_one_row(is_stream, done):
         assert pa.ipc.open_file(file).num_record_batches == 2  # of 256 rows, and the rest
 
 
-def test_dictionaries_that_contain_null(done):
+def test_dictionaries_may_contain_null(done):
     """The null of a dictionary is a missing value like any other."""
     values = pa.array(["a", None, "bb", "c"])
     codes = pa.array([[0, 2, 1, 3][row % 4] for row in range(N_ROWS)], pa.int8())
@@ -140,14 +140,14 @@ def write_stream(table, path, **options):
 
 
 @pytest.mark.parametrize("name", ["in.arrow", "in.feather", "in.ipc", "in"])
-def test_streams_with_the_name_of_a_file(name, done, call):
+def test_streams_may_have_the_name_of_a_file(name, done, call):
     """The content says which of the two Arrow formats a file has."""
     write_stream(pa.table(rows()), name)
     assert call(f"inspect {name}").code == 0
     check(done, name)
 
 
-def test_files_with_the_name_of_a_stream(done):
+def test_files_may_have_the_name_of_a_stream(done):
     """They are read, too."""
     table = pa.table(rows())
     with pa.ipc.new_file("in.arrows", table.schema) as writer:
@@ -156,14 +156,14 @@ def test_files_with_the_name_of_a_stream(done):
 
 
 @pytest.mark.parametrize("name", ["in.arrows", "in.stream"])
-def test_streams_of_old_versions(name, done):
+def test_streams_of_old_versions_are_read(name, done):
     """Before Arrow 0.15, messages had no marker."""
     write_stream(pa.table(rows()), name, use_legacy_format=True)
     assert Path(name).read_bytes()[:4] != b"\xff" * 4
     check(done, name, options=" --no-end-marker -q")
 
 
-def test_dictionaries_of_nested_values_that_contain_null(done):
+def test_nested_values_of_dictionaries_may_contain_null(done):
     """They are kept, although pyarrow cannot hash them."""
     values = pa.array([[1], None, [2, 3]])
     codes = pa.array([[0, 1, 2, None][row % 4] for row in range(N_ROWS)], pa.int8())
@@ -182,7 +182,7 @@ def inspectable():
 
 
 @pytest.mark.parametrize("case", list(inspectable()))
-def test_inspect_every_type(case, call):
+def test_inspect_counts_every_type_or_says_so(case, call):
     """`inspect` counts the values of every type, or says that they are not counted."""
     column = case.make(case.rows)
     table = pa.table({"x": column, "k": ["a"] * len(column)})
@@ -211,7 +211,7 @@ ENCODINGS = [
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_encodings_of_parquet(encoding, version, done, call):
+def test_every_encoding_of_parquet_is_read(encoding, version, done, call):
     """Columns of every encoding that pyarrow writes are encoded and kept."""
     table = pa.table(rows())
     written = []
@@ -235,7 +235,7 @@ def test_encodings_of_parquet(encoding, version, done, call):
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_parquet_of_duckdb(version, done, call):
+def test_parquet_of_duckdb_is_read(version, done, call):
     """Version 2 stores strings of many values as deltas."""
     table = pa.table(rows())
     duckdb.from_arrow(table).create_view("rows")
@@ -245,7 +245,7 @@ def test_parquet_of_duckdb(version, done, call):
     check(done, "in.parquet")
 
 
-def test_a_compression_that_is_only_read(done):
+def test_a_compression_that_is_only_read_is_replaced(done):
     """The output has the default compression if pyarrow cannot write that of the input."""
     # The number of the codec in the footer of each chunk: Hadoop's LZ4 instead of LZ4_RAW.
     from onehot_fast.cli.parquet import footer as thrift
@@ -268,14 +268,14 @@ def test_a_compression_that_is_only_read(done):
 
 
 @pytest.mark.parametrize("group_rows", [1, 7])
-def test_groups_of_few_rows(group_rows, done):
+def test_groups_of_few_rows_are_not_inherited(group_rows, done):
     """They are not inherited."""
     parquet.write_table(pa.table(rows()), "in.parquet", row_group_size=group_rows)
     check(done, "in.parquet")
     assert parquet.read_metadata("out.parquet").num_row_groups == 1
 
 
-def test_groups_of_a_folder_of_small_files(done):
+def test_row_groups_are_larger_than_small_files_of_a_folder(done):
     """The size of a small file is not the size of the row groups of a larger output."""
     Path("in").mkdir()
     for start in range(0, N_ROWS, 50):
@@ -296,7 +296,7 @@ def text_types():
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow", "parq"])
-def test_folders_of_different_schemas(form, done, call):
+def test_files_of_a_folder_may_differ_in_their_schemas(form, done, call):
     """The order of columns and the way in which strings are stored may differ."""
     Path("in").mkdir()
     kinds = list(text_types())
@@ -349,7 +349,7 @@ PANDAS_ENGINES = ["pyarrow", "fastparquet"]
 @pytest.mark.filterwarnings("ignore:The 'fastparquet' engine is deprecated")
 @pytest.mark.parametrize("engine", PANDAS_ENGINES)
 @pytest.mark.parametrize("compression", [None, "snappy", "gzip", "zstd"])
-def test_parquet_of_pandas(engine, compression, done, call):
+def test_parquet_of_pandas_is_read(engine, compression, done, call):
     """Both engines, with an index."""
     pandas = pytest.importorskip("pandas")
     pytest.importorskip(engine)
@@ -380,7 +380,7 @@ def csv_options():
 
 
 @pytest.mark.parametrize(("written", "read"), list(csv_options()))
-def test_csv_of_pandas(written, read, done, call):
+def test_csv_of_pandas_is_read(written, read, done, call):
     """Each option of `to_csv`: the values are those that pandas reads with the same options."""
     pandas = pytest.importorskip("pandas")
     ends = {"gzip": ".gz", "bz2": ".bz2", "zstd": ".zst"}
@@ -411,7 +411,7 @@ def test_csv_of_pandas(written, read, done, call):
 @pytest.mark.parametrize(
     "options", ["", ", force_quote *", ", delimiter '|'", ", nullstr 'NA'", ", compression gzip"]
 )
-def test_csv_of_duckdb(options, call):
+def test_csv_of_duckdb_is_read(options, call):
     """The options of `copy to`."""
     path = "in.csv.gz" if "gzip" in options else "in.csv"
     with duckdb.connect() as connection:

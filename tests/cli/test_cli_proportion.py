@@ -36,7 +36,7 @@ def table_of(n_rows):
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("page_rows", [8, 64, 1 << 20])
-def test_pages_of_bits(codec, page_rows, done, monkeypatch):
+def test_pyarrow_reads_our_pages_of_bits(codec, page_rows, done, monkeypatch):
     """The bitmaps of our pages are what pyarrow reads, for each codec and number of pages."""
     monkeypatch.setattr(writing, "PAGE_ROWS", page_rows)
     parquet.write_table(table_of(1003), "in.parquet")
@@ -59,7 +59,9 @@ def test_pages_of_bits(codec, page_rows, done, monkeypatch):
 @pytest.mark.parametrize("layout", ["columns", "struct"])
 @pytest.mark.parametrize("group_rows", [100, 640, 5000])
 @pytest.mark.parametrize("are_bits_read", [True, False])
-def test_there_and_back(layout, group_rows, are_bits_read, done, monkeypatch):
+def test_features_are_decoded_whatever_the_row_groups(
+    layout, group_rows, are_bits_read, done, monkeypatch
+):
     """Decoding gives the table, with our reader and with pyarrow's, whatever the row groups."""
     table = table_of(5000)
     parquet.write_table(table, "in.parquet")
@@ -76,7 +78,7 @@ def test_there_and_back(layout, group_rows, are_bits_read, done, monkeypatch):
     assert bool(n_read) == (are_bits_read and layout == "columns")
 
 
-def test_only_features(done):
+def test_a_file_of_features_alone_is_decoded(done):
     """A file without other columns than features is decoded, too."""
     parquet.write_table(table_of(1000).select(["size"]), "in.parquet")
     done("encode in.parquet --row-group-size 300 -o middle.parquet")
@@ -126,7 +128,7 @@ def test_strings_are_written_as_codes(kind, layout, done, written_types):
 
 @pytest.mark.parametrize("options", [{}, {"data_page_version": "2.0"}, {"compression": "gzip"}])
 @pytest.mark.parametrize("nullable", [False, True])
-def test_features_that_pyarrow_writes(options, nullable, done):
+def test_features_that_pyarrow_wrote_are_decoded(options, nullable, done):
     """A file that was written again by pyarrow is decoded to the same rows."""
     table = table_of(1000)
     parquet.write_table(table, "in.parquet")
@@ -139,7 +141,7 @@ def test_features_that_pyarrow_writes(options, nullable, done):
     assert parquet.read_table("out.parquet").to_pydict() == table.to_pydict()
 
 
-def test_a_page_that_does_not_match_its_checksum(done):
+def test_a_page_that_does_not_match_its_checksum_is_an_error(done):
     """A changed bit is an error if the page has a checksum."""
     array = pa.array([True, False, True] * 10)
     bits = bytes(array.buffers()[1])[:4]
@@ -168,7 +170,7 @@ def test_a_page_that_does_not_match_its_checksum(done):
     ],
 )
 @pytest.mark.parametrize("start", [0, 2])
-def test_digits(texts, wanted, start):
+def test_only_cells_that_are_all_digits_are_read_as_digits(texts, wanted, start):
     """Only cells that all are a digit are read as digits; a slice begins anywhere."""
     array = pa.array(["12", None] * (start // 2) + texts, pa.string()).cast(pa.binary())
     found = cells.digits_of(array.slice(start))
@@ -176,7 +178,7 @@ def test_digits(texts, wanted, start):
 
 
 @pytest.mark.parametrize("cell", ["1", "1.0", "true"])
-def test_features_of_text_that_another_program_wrote(cell, done):
+def test_features_of_text_may_be_digits_floats_or_booleans(cell, done):
     """Features may be digits, floats and Booleans."""
     Path("in.csv").write_text("n,k\n1,a\n2,b\n3,a\n")
     done("encode in.csv --save-encoder e.json -o middle.csv")
@@ -214,7 +216,7 @@ def test_features_of_text_are_not_converted_one_by_one(done, monkeypatch):
 
 
 @pytest.mark.parametrize("cell", ["2", "300", "-1"])
-def test_a_cell_that_is_no_feature(cell, done, refused):
+def test_a_cell_that_is_no_feature_is_an_error(cell, done, refused):
     """A number other than 0 and 1 is an error that names the column."""
     Path("in.csv").write_text("n,k\n1,a\n2,b\n")
     done("encode in.csv --save-encoder e.json -o middle.csv")

@@ -62,7 +62,7 @@ def send_at(monkeypatch):
     ],
 )
 @pytest.mark.usefixtures("small")
-def test_a_signal_at_any_step(place, target, sink, call, here, send_at):
+def test_a_signal_at_any_step_leaves_nothing(place, target, sink, call, here, send_at):
     """The run ends with the code of the signal and one line, and nothing else is left."""
     path = Path(target.split()[0])
     if "rows" in target:
@@ -88,7 +88,7 @@ def test_a_signal_at_any_step(place, target, sink, call, here, send_at):
     ],
 )
 @pytest.mark.usefixtures("small")
-def test_a_signal_to_a_process(place, number, here):
+def test_a_process_says_in_one_line_that_it_ends(place, number, here):
     """A process says in one line that it ends, even while it imports."""
     Path("out.parquet").write_bytes(OLD)
     line = f"{LINE} --overwrite -o out.parquet"
@@ -111,7 +111,7 @@ def heard(number):
 @pytest.mark.usefixtures("heard", "small")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize("line", [f"{LINE} -o -", "inspect in.parquet -c dest", f"{LINE} -o out/"])
-def test_other_signals_and_commands(line, number, code, call, send_at):
+def test_every_command_handles_every_signal(line, number, code, call, send_at):
     """Every command handles every signal."""
     send_at("after onehot_fast.cli.source.InputFiles.batches", number)
     assert call(line) == (code, b"", f"onehot-fast: ended by signal {int(number)}\n")
@@ -119,7 +119,7 @@ def test_other_signals_and_commands(line, number, code, call, send_at):
 
 
 @pytest.mark.usefixtures("small")
-def test_a_signal_after_the_rename(call, send_at):
+def test_a_signal_after_the_rename_has_no_effect(call, send_at):
     """The run is complete and the signal has no effect, unless a second file is to be written."""
     send_at("after os.replace")
     assert call(f"{LINE} -o out.parquet") == (0, b"", "")
@@ -131,7 +131,7 @@ def test_a_signal_after_the_rename(call, send_at):
 
 
 @pytest.mark.usefixtures("small")
-def test_a_second_signal(call, here, send_at):
+def test_a_second_signal_does_not_interrupt_the_clean_up(call, here, send_at):
     """A second signal right after the first does not interrupt the clean-up."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGINT)
     send_at("before onehot_fast.cli.writers.ParquetWriter.abandon", signal.SIGINT)
@@ -141,7 +141,7 @@ def test_a_second_signal(call, here, send_at):
     assert files.leftovers(here) == []
 
 
-def test_a_second_signal_later(small):
+def test_a_later_second_signal_ends_the_process(small):
     """A second signal ends a process at once that does not end by itself."""
     done = programs.start(f"""
         import signal, sys
@@ -174,7 +174,7 @@ BLOCKED = {
 
 
 @pytest.mark.parametrize("step", BLOCKED)
-def test_a_signal_while_a_thread_works(step, small):
+def test_a_signal_does_not_wait_for_a_thread(step, small):
     """The process does not wait for a thread, which may be in a library for long."""
     owner, name = BLOCKED[step]
     module, _, kind = owner.rpartition(".")
@@ -200,7 +200,7 @@ def test_a_signal_while_a_thread_works(step, small):
 
 
 @pytest.mark.usefixtures("small")
-def test_an_ignored_signal(call, send_at):
+def test_an_ignored_signal_stays_ignored(call, send_at):
     """A signal that the parent process ignores, like nohup, stays ignored."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGHUP)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -260,7 +260,7 @@ def pipe():
         yield one, other
 
 
-def test_waiting_for_standard_input(call, monkeypatch):
+def test_a_signal_ends_the_wait_for_standard_input(call, monkeypatch):
     """Nobody writes to standard input."""
     with pipe() as (reader, writer):
         writer.write(b"carrier,dest\n")
@@ -272,7 +272,7 @@ def test_waiting_for_standard_input(call, monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrows", "csv", "csv.gz"])
-def test_waiting_for_a_reader(form, call, monkeypatch):
+def test_a_signal_ends_the_wait_for_a_reader(form, call, monkeypatch):
     """The reader of standard output stops reading, and gets nothing that looks complete."""
     files.write(files.make(20_000), Path("in.csv"))
     with pipe() as (reader, writer):
@@ -291,7 +291,7 @@ def test_waiting_for_a_reader(form, call, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
-def test_a_pipe_as_output(call):
+def test_the_output_may_be_a_pipe(call):
     """A pipe gets what a file would get; a signal ends the wait until it is opened."""
     os.mkfifo("out.parquet")
     with interrupting():
@@ -308,14 +308,14 @@ def test_a_pipe_as_output(call):
     assert files.read(read).num_rows == 1000
 
 
-def test_a_pipe_as_input(refused):
+def test_the_input_may_be_a_pipe(refused):
     """A pipe cannot be read twice, and the command does not wait for its content."""
     os.mkfifo("in.csv")
     refused("inspect in.csv", Exit.INPUT, "is not a regular file; type - to read standard input")
 
 
 @pytest.mark.parametrize("is_ignored", [False, True])
-def test_before_the_package_is_imported(is_ignored):
+def test_a_signal_before_the_import_ends_without_a_traceback(is_ignored):
     """The console script ends without a traceback, or goes on where a parent told it to."""
     done = programs.start(f"""
         import importlib.util, signal, sys

@@ -40,7 +40,7 @@ def test_kept_text_does_not_change(before, after, done):
 
 
 @pytest.mark.parametrize("target", ["o.parquet", "o.arrow"])
-def test_digits_that_are_no_number(target, done):
+def test_codes_of_digits_are_texts(target, done):
     """CSV to other formats: codes are texts, numbers are numbers."""
     Path("k.csv").write_text(
         "zip,phone,huge,long,time,price,signed,n,spaced,size\n"
@@ -62,7 +62,7 @@ def test_digits_that_are_no_number(target, done):
     [("1499", "0123"), ("1499", "x"), ("15.5", "-07.5"), ("15.5", "12345678901234567890123"),
      ("15.5", "+43123456789")],
 )  # fmt: skip
-def test_digits_that_are_no_number_after_the_first_rows(first, late, refused, done):
+def test_digits_that_would_be_lost_are_an_error(first, late, refused, done):
     """Digits that would be lost are an error, which names the option that keeps them."""
     rows = f"{first},S\n" * 800_000  # more than is parsed at once
     Path("k.csv").write_text(f"zip,size\n{rows}{late},L\n")
@@ -85,7 +85,7 @@ def test_numbers_of_text_files_are_as_pyarrow_reads_them(done):
     assert parquet.read_table("m.parquet")["v"].to_pylist() == [None, 5]
 
 
-def test_codes_of_an_encoder(done):
+def test_an_encoder_reads_codes_as_it_knows_them(done):
     """A later file whose codes all look like integers is read as the encoder knows them."""
     Path("train.csv").write_text("zip\n01234\n99999\n")
     Path("test.csv").write_text("zip\n99999\n99999\n")
@@ -94,7 +94,7 @@ def test_codes_of_an_encoder(done):
     assert Path("p.csv").read_text() == "zip_01234,zip_99999\n0,1\n0,1\n"
 
 
-def test_a_decimal_comma(done):
+def test_a_decimal_comma_is_read_and_kept(done):
     """Numbers are numbers, encoded or kept; from CSV to CSV what is kept keeps its letters."""
     Path("d.csv").write_text("size;price\n1,5;2,25\n10;3\n1,5;1\n")
     options = "-c size --delimiter ; --decimal ,"
@@ -131,7 +131,7 @@ def test_another_delimiter_is_noticed(letter, refused, call):
     assert Path("o.csv").read_text() == expected
 
 
-def test_what_only_looks_like_another_delimiter(call, done):
+def test_quoted_names_and_options_tell_no_delimiter(call, done):
     """Quoted names may hold anything, and a delimiter that is named is obeyed."""
     Path("quoted.csv").write_text('"a;b;c",d\n1,x\n')
     done("encode quoted.csv -o o.csv")
@@ -141,7 +141,7 @@ def test_what_only_looks_like_another_delimiter(call, done):
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8-sig"])
-def test_other_encodings(encoding, done, refused):
+def test_other_encodings_are_read_with_an_option(encoding, done, refused):
     """They have an option, and the error names it; what is written is UTF-8."""
     Path("l.csv").write_bytes("größe,n\nü,1\n".encode(encoding))
     if encoding != "utf-8-sig":
@@ -159,7 +159,7 @@ def test_views_are_text(done):
     assert Path("o.csv").read_text().splitlines() == lines
 
 
-def test_csv_without_rows(done):
+def test_csv_without_rows_is_encoded_and_decoded(done):
     """It is encoded with an encoder of another file, and decoded again."""
     Path("e.csv").write_text("a,b\n")
     done("encode t.csv --save-encoder e.json -o o.csv")

@@ -54,7 +54,7 @@ def test_every_type_that_a_file_holds_comes_back(suffix, layout, done):
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_types_that_the_output_lacks(suffix, done):
+def test_types_that_the_output_lacks_become_the_nearest(suffix, done):
     """Their values are written in the nearest type, never an error."""
     kinds = [
         (pa.run_end_encoded(pa.int16(), pa.int8()), [1, 2]),
@@ -77,7 +77,7 @@ def test_types_that_the_output_lacks(suffix, done):
 
 @pytest.mark.parametrize("name", [name for name in dir(pa) if re.fullmatch(r"decimal\d+", name)])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_scales_of_decimals_whose_values_pyarrow_cannot_show(name, sign, done, refused):
+def test_decimals_that_pyarrow_cannot_show_are_kept_only(name, sign, done, refused):
     """They are kept, but neither encoded nor written as text: pyarrow would write an error text."""
     make, n_bytes = getattr(pa, name), getattr(pa, name)(2, 0).bit_width // 8
 
@@ -123,7 +123,7 @@ def test_a_dictionary_that_the_reader_made_is_a_string_again(done):
      pa.list_(pa.string_view()), pa.list_(pa.dictionary(pa.int8(), pa.string()))],
     ids=str,
 )  # fmt: skip
-def test_lists_of_labels(kind, done):
+def test_lists_of_labels_come_back(kind, done):
     element = kind.value_type
     is_number = pa.types.is_integer(element) or pa.types.is_decimal(element)
     labels = [1, 2, 2] if is_number else ["a", "b", "b"]
@@ -140,7 +140,7 @@ def test_lists_of_labels(kind, done):
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
-def test_strings_of_labels(kind, done):
+def test_strings_of_labels_come_back(kind, done):
     table = pa.table({"c": pa.array(["a|b", "b", None], kind)})
     files.write(table, Path("in.arrow"))
 

@@ -101,7 +101,7 @@ def test_numbers_pass_through_a_matrix(name, moved):
     assert list(map(repr, encoder.inverse_transform(matrix))) == ["'x'", repr(name())]
 
 
-def test_options_and_reports(name, moved):
+def test_options_and_reports_find_the_column(name, moved):
     encoder = moved(
         Encoder(
             handle_unknown={name(): "warn"}, prefix={name(): "m"}, drop={name(): "q"},
@@ -125,7 +125,7 @@ def test_options_and_reports(name, moved):
         encoder.transform(frame_of(name()).replace({"u": "new"}))
 
 
-def test_more_rows_and_merge(name, moved):
+def test_the_column_learns_more_rows_and_is_merged(name, moved):
     encoder = moved(Encoder([name()]).fit(frame_of(name())))
     more = frame_of(name()).replace({"p": "r"})
     other = moved(Encoder([name()]).fit(more))
@@ -138,7 +138,7 @@ def test_more_rows_and_merge(name, moved):
     assert unfitted.merge(Encoder([name()], drop={name(): "p"})) == unfitted
 
 
-def test_categorical_output(name, moved):
+def test_categorical_output_has_the_name(name, moved):
     encoder = moved(Encoder([name()]).fit(frame_of(name())))
     encoded = encoder.transform(frame_of(name()), "category")
 
@@ -187,7 +187,7 @@ def test_pandas_would_change_the_labels_of_a_result():
         assert_names(result, names)
 
 
-def test_marks_in_json():
+def test_the_four_names_have_four_marks_in_json():
     """The four names have four marks, which older releases read rightly or reject."""
     columns = json.loads(Encoder(FOUR).to_json())["columns"]
 
@@ -212,7 +212,7 @@ sys.stdout.buffer.write(pickle.dumps(encoder))
 """
 
 
-def test_without_pandas():
+def test_the_four_names_exist_without_pandas():
     """NaT and NA are names there too; a pickle from there has the objects of pandas here."""
     text = Encoder().fit(four_columns()).to_json()
     found = subprocess.run(
@@ -229,7 +229,7 @@ def test_without_pandas():
     assert encoder.transform(four_columns()).to_numpy().all()
 
 
-def test_names_from_a_pivot():
+def test_names_from_a_pivot_are_kept():
     """A pivot by a key with missing values, and a MultiIndex with missing keys."""
     sales = pd.DataFrame({"shop": [1, 1, 2, 2], "kind": ["a", None] * 2, "n": [1.0, 2, 3, 4]})
     wide = sales.pivot(index="shop", columns="kind", values="n")
@@ -244,7 +244,7 @@ def test_names_from_a_pivot():
             assert_names(encoded.iloc[:, 2:], frame.columns[1:])
 
 
-def test_a_string_index_with_a_missing_label():
+def test_a_string_index_may_have_a_missing_label():
     frame = pd.DataFrame([["u", 1]], columns=pd.Index([None, "n"], dtype="string"))
     encoder = Encoder().fit(frame)
 
@@ -252,7 +252,7 @@ def test_a_string_index_with_a_missing_label():
     assert Encoder.from_json(encoder.to_json()).transform(frame).shape == (1, 2)
 
 
-def test_equal_names():
+def test_numbers_of_several_types_are_one_name():
     """Numbers of several types are one name, and so is their NaN."""
     nan = float("nan")
     assert column_positions([None, nan, pd.NaT, pd.NA], [np.float32("nan")]) == [1]
@@ -265,7 +265,7 @@ def test_equal_names():
     assert keys == [MissingName.NAN, None, MissingName.NAT, MissingName.NA]
 
 
-def test_a_name_that_is_absent_or_repeated(name):
+def test_a_name_that_is_absent_or_repeated_is_an_error(name):
     with pytest.raises(ValueError, match="has no column 'y'") as caught:
         Encoder(["y"]).fit(frame_of(name()))
     assert repr(name()) in str(caught.value)
@@ -285,7 +285,7 @@ def test_an_option_names_a_column_once():
         Encoder(prefix={float("nan"): "a", float("nan"): "b"})
 
 
-def test_a_name_that_is_not_hashable():
+def test_a_name_that_is_not_hashable_is_rejected():
     with pytest.raises(TypeError, match=r"column names, got a list: \['a'\]; pass one list"):
         Encoder([["a"]])
 
@@ -312,7 +312,7 @@ def test_a_name_whose_parts_are_too_long_together_is_rejected_when_it_is_saved()
 
 @given(st.lists(NAMES, min_size=1, max_size=6, unique_by=lambda name: repr(name_key(name))))
 @examples(1.0)
-def test_names_of_any_content(names):
+def test_names_may_have_any_content(names):
     """The encoder finds, saves and restores the columns, and one name never means two columns."""
     distinct = list(dict(zip(name_keys(names), names, strict=True)).values())
     table = {name: ["a", "b"] for name in distinct}

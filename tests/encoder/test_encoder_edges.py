@@ -100,7 +100,7 @@ def test_an_encoder_that_is_not_fitted_raises_an_error(call):
         call(Encoder())
 
 
-def test_unknown_outputs_are_rejected():
+def test_unknown_formats_are_rejected():
     with pytest.raises(ValueError, match=r"output must be one of 'numpy', 'csr'.*, got 'xml'"):
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "xml")
 
@@ -119,7 +119,7 @@ def test_sparse_dtypes_are_those_of_scipy(form, n_rows):
         half.transform(table, form)
 
 
-def test_sparse_forms_need_scipy(monkeypatch):
+def test_sparse_formats_need_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
 
     with pytest.raises(ImportError, match="a csr_array needs scipy: pip install scipy"):
@@ -130,7 +130,7 @@ def test_sparse_forms_need_scipy(monkeypatch):
 @pytest.mark.parametrize(
     "table", [{"p": []}, {"p": [None, None]}, {}], ids=["no rows", "no values", "no columns"]
 )
-def test_tables_without_rows_values_or_columns(table, output):
+def test_tables_may_lack_rows_values_or_columns(table, output):
     encoder = Encoder([*table]).fit(table)
     encoded = encoder.transform(table, output)
 
@@ -138,7 +138,7 @@ def test_tables_without_rows_values_or_columns(table, output):
     assert list(encoder.inverse_transform(encoded)) == list(table)
 
 
-def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
+def test_a_result_that_is_too_large_names_the_smaller_formats(monkeypatch):
     table = {"p": np.arange(1000).astype(str)}
     encoder = Encoder(dtype="float32").fit(table)
     many = {"p": Column(np.zeros(100_000, np.int8), np.array(["1"]))}
@@ -156,7 +156,7 @@ def test_a_table_is_not_accepted_as_columns(module):
         Encoder(table)
 
 
-def test_estimate_is_what_is_built():
+def test_an_estimate_is_the_size_of_the_result():
     """It needs a number of rows."""
     encoder = Encoder(dtype="float32", handle_missing="propagate").fit({"p": ["a", "b"]})
     table = {"p": ["a", "b", None, "a"]}
@@ -174,7 +174,7 @@ def test_estimate_is_what_is_built():
 
 
 @pytest.mark.parametrize(("n_rows", "n_bytes"), [(0, 0), (1, 2), (8, 2), (9, 4), (40_000, 10_112)])
-def test_estimate_of_bits(n_rows, n_bytes):
+def test_an_estimate_counts_bits(n_rows, n_bytes):
     """Arrow packs eight Booleans of a column into a byte, and a long column begins with a line."""
     assert Encoder().fit({"p": ["a", "b"]}).estimate(n_rows).bytes["arrow"] == n_bytes
     assert write.bits([CodedColumn(np.zeros(n_rows, np.int8), None, 2)]).nbytes == n_bytes
@@ -218,7 +218,7 @@ MANY = Encoder(["p"]).fit({"p": np.arange(1234)})
          "Encoder(categories=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, … (11 in all)])"),
     ],
 )  # fmt: skip
-def test_repr(encoder, text):
+def test_the_repr_shows_options_and_size(encoder, text):
     assert repr(encoder) == text
 
 
@@ -275,7 +275,7 @@ def test_inverse_rejects_scores(encoded, message, form):
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("dtype", [*np.typecodes["AllInteger"], *np.typecodes["Float"], "O"])
 @pytest.mark.parametrize("shape", [(1, 2), (2500, 3), (5, 600)])
-def test_inverse_finds_the_only_other_cell(shape, dtype, order):
+def test_inverse_finds_the_only_wrong_cell(shape, dtype, order):
     """One cell that is neither 0 nor 1 is found in any row and feature, beside a 1 or alone.
 
     The shapes have several tiles of rows, and more features than one byte can number.
@@ -299,7 +299,7 @@ def test_inverse_finds_the_only_other_cell(shape, dtype, order):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_inverse_where_missing_values_are_nan(form):
+def test_inverse_reads_rows_of_nan_as_missing(form):
     """A row of NaN is a missing value, as is every row without features; scores are rejected."""
     pytest.importorskip("scipy")
     table = {"nothing": [None] * 4, "p": ["a", None, "b", "c"]}
@@ -311,6 +311,34 @@ def test_inverse_where_missing_values_are_nan(form):
     encoded[2, 0] = 0.25
     with pytest.raises(ValueError, match=r"row 2: no feature is 1, and 'p_b' is 0.25"):
         encoder.inverse_transform(encoded)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.ma.array([["a", "x"], ["b", "y"], ["a", "x"]], mask=[[0, 0], [1, 0], [0, 1]]),
+        np.ma.array(
+            [("a", "x"), ("b", "y"), ("a", "x")],
+            dtype=[("x0", "U1"), ("x1", "U1")],
+            mask=[(0, 0), (1, 0), (0, 1)],
+        ),
+    ],
+    ids=["plain", "structured"],
+)
+def test_masked_cells_of_a_table_are_missing(table):
+    columns = {"x0": ["a", None, "a"], "x1": ["x", "y", None]}
+    encoder = Encoder().fit(table)
+
+    expected = Encoder().fit(columns).transform(columns, "numpy")
+    np.testing.assert_array_equal(encoder.transform(table, "numpy"), expected)
+    np.testing.assert_array_equal(encoder.transform(table[1:2], "numpy"), expected[1:2])
+    assert encoder.get_feature_names_out().tolist() == ["x0_a", "x1_x", "x1_y"]
+
+
+def test_inverse_rejects_a_masked_matrix():
+    encoder = Encoder().fit({"c": ["a", "b"]})
+    with pytest.raises(TypeError, match="encoded must not be a masked array"):
+        encoder.inverse_transform(np.ma.array([[1, 0]], mask=[[0, 1]]))
 
 
 def test_inverse_rejects_strings():
@@ -348,7 +376,7 @@ def test_a_public_attribute_cannot_be_assigned(name, message):
     assert encoder.to_json() == before
 
 
-def test_what_can_be_assigned():
+def test_private_names_can_be_assigned():
     """Private names, which scikit-learn assigns, methods, and anything on a subclass."""
     encoder = Encoder()
     encoder._parent_callback_ctx = 1

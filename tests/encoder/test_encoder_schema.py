@@ -21,7 +21,7 @@ from onehot_fast.table import ArrayTable
     ],
     ids=repr,
 )
-def test_dtype_of_categories(values, dtype):
+def test_categories_have_a_dtype_of_numpy(values, dtype):
     """Categories have a NumPy dtype if one fits all of them."""
     assert Encoder(["p"]).fit({"p": values}).categories["p"].dtype == dtype
 
@@ -67,7 +67,7 @@ def test_equal_times_of_a_column_of_objects(unit):
         (np.timedelta64(5, "Y"), "p_5 years"),
     ],
 )
-def test_names_of_times(time, name):
+def test_a_time_has_a_short_name(time, name):
     """A time has a short name, independent of its unit and type."""
     assert tuple(Encoder(["p"]).fit({"p": np.array([time])}).get_feature_names_out()) == (name,)
 
@@ -83,7 +83,7 @@ def test_names_of_times(time, name):
         (["SML"], "LSA", "ALMS"),
     ],
 )
-def test_merge_of_declared_categories(orders, observed, expected):
+def test_merge_keeps_an_order_on_which_all_parts_agree(orders, observed, expected):
     """The declared order is kept if all parts agree; else the categories are sorted."""
     declared = [
         Column(np.zeros(0, np.int8), np.array([*order], object), source="category")
@@ -95,7 +95,7 @@ def test_merge_of_declared_categories(orders, observed, expected):
         assert "".join(first.merge(*others).categories["x0"]) == expected
 
 
-def test_merge_with_an_encoder_that_is_not_fitted():
+def test_an_encoder_that_is_not_fitted_is_merged():
     fitted = Encoder(drop="first").fit({"p": ["a", "b"]})
     empty = Encoder(drop="first")
 
@@ -157,7 +157,7 @@ def test_a_category_without_rows_is_not_unknown():
         ("most_frequent", ("p_a", "p_first", "q_y")),
     ],
 )
-def test_drop(drop, names):
+def test_drop_chooses_the_names(drop, names):
     table = {"p": ["a", "b", "first", "b"], "q": ["x", "y", "x", None]}
 
     assert tuple(Encoder(drop=drop).fit(table).get_feature_names_out()) == names

@@ -133,7 +133,7 @@ def scalars() -> Iterator[Any]:
         yield MOMENTS[3].timetz().replace(tzinfo=zoneinfo.ZoneInfo(name))
 
 
-def test_python_scalars():
+def test_scalars_of_python_are_restored():
     """They are restored as names, where no two values are equal by chance, and as categories."""
     assert_names_saved(scalars())
     for kind in {type(value) for value in VALUES}:
@@ -141,7 +141,7 @@ def test_python_scalars():
     assert_saved({"c": VALUES})
 
 
-def test_numpy_scalars():
+def test_scalars_of_numpy_are_restored():
     """Every scalar type of NumPy is restored, as a Python value if that is the same."""
     saved = set()
     # ml_dtypes adds its types, if a test before this one has imported it.
@@ -283,7 +283,7 @@ def test_a_column_that_is_not_encoded_has_a_name_of_any_length():
     assert Encoder.from_json(encoder.to_json()) == encoder
 
 
-def test_a_dtype_of_ml_dtypes():
+def test_a_dtype_of_ml_dtypes_is_restored():
     """Its name is known to NumPy only after ml_dtypes was imported."""
     ml_dtypes = pytest.importorskip("ml_dtypes")
     encoder = Encoder(dtype=ml_dtypes.bfloat16)
@@ -351,7 +351,7 @@ def arrow_column(kind: Any) -> Any:
     return column
 
 
-def test_arrow_types():
+def test_types_of_arrow_are_restored():
     pa = pytest.importorskip("pyarrow")
     saved, rejected = set(), {}
     for kind in arrow_types():
@@ -421,7 +421,7 @@ def polars_types() -> list[Any]:
     return found
 
 
-def test_polars_types():
+def test_types_of_polars_are_restored():
     pl = pytest.importorskip("polars")
     saved = set()
     for dtype in polars_types():
@@ -511,7 +511,7 @@ def pandas_column(dtype: Any) -> Any:
     return pd.Series(values, dtype=dtype)
 
 
-def test_pandas_dtypes():
+def test_dtypes_of_pandas_are_restored():
     pd = pytest.importorskip("pandas")
     saved, rejected = set(), {}
     for dtype in pandas_dtypes():
@@ -555,7 +555,7 @@ def pandas_scalars() -> Iterator[Any]:
         yield pd.Timestamp("2024-02-29", tz=datetime.timezone(offset))
 
 
-def test_pandas_scalars():
+def test_scalars_of_pandas_are_restored():
     values = []
     for value in pandas_scalars():
         with contextlib.suppress(ValueError, OverflowError):  # pandas cannot show some far times
@@ -593,7 +593,7 @@ def test_the_lowest_time_is_an_error_in_fit():
         assert Encoder.from_json(encoder.to_json()) == encoder
 
 
-def test_documents_that_release_0_1_0_could_not_read():
+def test_documents_of_release_0_1_0_are_read():
     """It wrote offsets with seconds, but could not read them, or lost their microseconds."""
     pytest.importorskip("pandas")
     sources = [

@@ -63,7 +63,7 @@ def test_values_of_another_kind_are_named(fitted, given):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_values_of_the_same_kind_are_not(kind):
+def test_values_of_the_same_kind_have_no_reason(kind):
     """Nor is the kind of unknown values a reason if `fit` saw none."""
     values = KINDS[kind]
     for fitted in (values[:1], []):
@@ -71,7 +71,7 @@ def test_values_of_the_same_kind_are_not(kind):
         assert report.notes == ()
 
 
-def test_some_values_of_another_kind(library):
+def test_some_values_of_another_kind_are_counted(library):
     encoder = Encoder(["m"]).fit({"m": [1, 2, "a"]})
 
     report = encoder.check({"m": [1, b"x", "b", 5, None]})
@@ -88,7 +88,7 @@ def test_some_values_of_another_kind(library):
         assert "the only value is text, fit saw integers" in text
 
 
-def test_declared_categories_of_another_kind():
+def test_declared_categories_of_another_kind_are_named():
     with pytest.raises(UnknownValueError, match="all 2 values are text, the categories are int"):
         Encoder(categories={"m": [1, 2]}).fit({"m": ["1", "2"]})
 

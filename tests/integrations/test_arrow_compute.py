@@ -52,7 +52,7 @@ CASTABLE_DAYS = [(DAYS, pa.date32())] if can(lambda: cast(pa.array(DAYS), pa.dat
         handle_missing=["ignore", "indicator", "propagate"], handle_unknown=UNKNOWN_RULES[1:]
     ),
 )
-def test_an_expression_is_encode(layout, drawn, size, options):
+def test_an_expression_gives_the_result_of_encode(layout, drawn, size, options):
     """For chunks, slices, dictionaries, NaN and -0.0, in batches of any size.
 
     Dictionaries of views are those that pyarrow itself can make nothing of.
@@ -105,7 +105,7 @@ def test_a_field_is_cast_to_compare_it(values, kind):
     assert found["c"].combine_chunks().storage.to_pylist() == [[1, 0], [0, 1], [0, 0]]
 
 
-def test_scanner_threads_and_files(tmp_path):
+def test_a_scanner_reads_files_with_threads(tmp_path):
     rng = np.random.default_rng(7)
     words = np.array([*"abcdefghijklmnop", None], object)
     rows = rng.integers(0, len(words), 300_000)
@@ -127,7 +127,7 @@ def test_scanner_threads_and_files(tmp_path):
     assert sorted(found["at"].to_pylist()) == table["at"].to_pylist()
 
 
-def test_filters_plans_and_datasets(tmp_path):
+def test_expressions_run_in_filters_plans_and_datasets(tmp_path):
     encoder = Encoder(["size"], handle_unknown="ignore").fit(TRAIN)
     is_small = pc.struct_field(expression(encoder, "size", layout="struct"), ["size_S"])
     tensors = expression(encoder, "size")
@@ -220,7 +220,7 @@ def test_arguments_are_checked(change, error, match):
         register(**given)
 
 
-def test_expressions_of_names_expressions_and_plain_categories():
+def test_expressions_take_names_expressions_and_categories():
     by_name = projected(TABLE, {"x": expression(BOTH, "n")})["x"].to_pylist()
     longer = expression(BOTH, pc.field("n") + 1, column="n")
     without_encoder = projected(TABLE, {"x": expression(["L", "S"], "size")})["x"]

@@ -199,7 +199,7 @@ def test_substitutes_are_of_the_type_of_the_column():
     ("handle_missing", "values"),
     [("ignore", [1, 2, 3, 4]), ("indicator", ["1", "2", "3", "4", "(missing)"])],
 )
-def test_values_of_a_dictionary(handle_missing, values):
+def test_values_of_a_dictionary_are_the_categories(handle_missing, values):
     encoder = Encoder(["n"], handle_missing=handle_missing).fit(TABLE)
 
     array = encode(TABLE, encoder, layout="dictionary")["n"].combine_chunks()
@@ -340,7 +340,7 @@ def test_kept_columns_of_any_kind_pass_through():
     assert encoded.select(table.column_names[1:]).equals(table.select(table.column_names[1:]))
 
 
-def test_kept_columns_of_other_libraries():
+def test_kept_columns_of_other_libraries_pass_through():
     table = {"s": ["a", None], "n": np.array([1.5, 2.5]), "o": [None, 3], "x": [float("nan"), "t"]}
     encoder = Encoder(["s"]).fit(table)
 
@@ -356,7 +356,7 @@ def test_kept_columns_of_other_libraries():
         encoder.transform({**table, "o": [1, "a"]}, "arrow")
 
 
-def test_without_pandas():
+def test_encode_works_without_pandas():
     program = f"""{WITHOUT_PANDAS}
 import pyarrow as pa
 from onehot_fast import Encoder

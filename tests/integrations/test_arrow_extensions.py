@@ -139,7 +139,7 @@ def test_the_scalars_of_a_type_are_its_values(name):
         )
 
 
-def test_values_of_a_dictionary_of_a_type_of_users():
+def test_a_dictionary_may_have_a_type_of_users():
     kind, stored = STORED["texts"]
     levels = pa.ExtensionArray.from_storage(kind, stored)
     for ordered in (False, True):
@@ -156,7 +156,7 @@ def test_values_of_a_dictionary_of_a_type_of_users():
         assert not matrix[3:].any()
 
 
-def test_types_that_are_not_registered():
+def test_types_need_not_be_registered():
     """The scalars are the values in the process that has the class; a file has what is stored."""
     kind = UserType(pa.int16(), SizeScalar, "tests.not_registered")
     table = pa.table({"c": extended(kind, [1, 0, None, 5])})
@@ -241,7 +241,7 @@ def test_bytes_and_text_equal_no_uuid(rows):
         Encoder(["c"], categories={"c": rows.to_pylist()}).fit(table)
 
 
-def test_declared_categories_of_uuids():
+def test_uuids_may_be_declared_categories():
     table = pa.table({"c": uuids([IDS[1], None, IDS[0]])})
 
     for categories in (IDS, uuids(IDS), pa.chunked_array([uuids(IDS)])):

@@ -28,7 +28,7 @@ STORED = {
 
 
 @pytest.mark.parametrize("name", [name for name in STORED if hasattr(pa, name)])
-def test_of_rare_types_the_storage_counts(name):
+def test_columns_of_rare_types_are_read_by_their_storage(name):
     arguments = {"opaque": (pa.string(), "a type", "a vendor"), "json_": ()}.get(name, (4, 2))
     kind = getattr(pa, name)(*arguments)
     storage = pa.array(STORED[name], getattr(kind, "storage_type", kind))
@@ -114,7 +114,7 @@ def test_a_chunked_dictionary_declares_what_its_batches_declare(ordered, unify):
     ],
     ids=lambda value: str(getattr(value, "type", value)),
 )
-def test_categories_are_numpys_where_numpy_has_a_dtype(values, expected):
+def test_categories_have_a_dtype_of_numpy_if_one_exists(values, expected):
     assert read_column(values).encode().categories.dtype == expected
 
 

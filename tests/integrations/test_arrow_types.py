@@ -106,7 +106,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "values", "missing", "expected"), CASES)
-def test_a_substitute_that_the_type_cannot_represent(kind, values, missing, expected):
+def test_a_substitute_must_fit_the_type(kind, values, missing, expected):
     """The type is that of the categories, also without a missing value; or an error names it."""
     if pa.types.is_decimal(kind):
         values, missing = [Decimal(values[0])], Decimal(missing)
@@ -134,7 +134,7 @@ def test_a_substitute_that_is_never_decoded_does_not_change_the_type():
     assert decode(encoder.transform(table), encoder, missing="?").equals(table)
 
 
-def test_more_categories_than_the_indices_can_count():
+def test_more_categories_than_the_indices_count_widen_them():
     """Dictionaries of several chunks or tables: the indices become int32."""
     kind = pa.dictionary(pa.int8(), pa.string())
     chunks = [[f"{i}{j}" for j in range(100)] for i in range(2)]
@@ -149,7 +149,7 @@ def test_more_categories_than_the_indices_can_count():
         assert decoded["c"].to_pylist() == table["c"].to_pylist()
 
 
-def test_runs_beyond_the_largest_run_end():
+def test_runs_may_exceed_the_largest_run_end():
     """A table has chunks, and a stream has more batches."""
     kind = pa.run_end_encoded(pa.int16(), pa.int8())
     values = [1, 2] * 20_000
@@ -181,7 +181,7 @@ def test_an_unused_category_stays_in_an_ordered_dictionary():
         assert decoded["c"].to_pylist() == ["L", "S"]
 
 
-def test_tables_of_several_types():
+def test_tables_of_several_types_have_a_common_one():
     """The common type, or without one the type of the categories."""
     tables = [
         [pa.int8(), pa.int32(), pa.int32()],
@@ -220,7 +220,7 @@ def test_a_float_is_rounded_to_the_type():
      "dictionary<values=, indices=int8, ordered=0>", "fixed_size_binary[999999999999]",
      "dictionary<values=" * 50, "run_end_encoded<run_ends: int8, values: string>"],
 )  # fmt: skip
-def test_a_name_without_a_type(name):
+def test_a_name_without_a_type_gives_the_type_of_the_values(name):
     """A document of another version, or a hostile one: the column has the type of its values."""
     with pytest.raises(ValueError, match=r"type|precision|run"):
         type_of_name(name)

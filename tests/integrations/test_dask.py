@@ -328,7 +328,7 @@ def test_only_encoded_columns_are_read(tmp_path):
     assert {tuple(columns) for columns in read} == {("a",)}
 
 
-def test_one_encoder_in_every_library(frame):
+def test_an_encoder_of_dask_encodes_tables_of_other_libraries(frame):
     """An encoder of Dask encodes frames of pandas, and partial_fit accepts both."""
     table = frame.compute()
     encoder = Encoder(["a"], handle_unknown="ignore").fit(table)

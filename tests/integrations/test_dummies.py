@@ -53,7 +53,7 @@ LEVELS += map(pd.IntervalIndex.from_breaks, ([0, 1, 2], [0.5, 1.5], DAYS))
 
 @pytest.mark.parametrize("dummy_na", [True, False])
 @pytest.mark.parametrize("categories", LEVELS, ids=lambda levels: str(pd.Index(levels).dtype))
-def test_labels_of_categories_equal_pandas(categories, dummy_na):
+def test_labels_of_categories_equal_those_of_pandas(categories, dummy_na):
     """Among times the label of missing values is NaT; pandas makes intervals of integers floats."""
     codes = [*range(len(categories)), -1]
     series = pd.Series(pd.Categorical.from_codes(codes, categories=categories), name="a")
@@ -156,7 +156,7 @@ def test_odd_options_equal_pandas(options):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_nulls_and_repetitions_in_an_arrow_dictionary(sparse):
+def test_an_arrow_dictionary_may_contain_nulls_and_repetitions(sparse):
     """Pandas cannot read such a column: a null is no level, and a repeated value is one level."""
     actual = get_dummies(dictionary(["b", None, "a", "b"]), sparse=sparse)
 
@@ -172,13 +172,13 @@ def test_nulls_and_repetitions_in_an_arrow_dictionary(sparse):
 
 
 @pytest.mark.parametrize("dtype", ["boolean", "Int8"])
-def test_masks_are_each_columns_own(dtype):
+def test_each_column_has_its_own_mask(dtype):
     result = get_dummies(pd.Series(list("ab")), dtype=dtype)
     result.loc[0, "a"] = pd.NA
     assert result.isna().to_numpy().tolist() == [[True, False], [False, False]]
 
 
-def test_too_large_a_result_is_rejected_before_it_is_allocated():
+def test_a_result_that_is_too_large_is_rejected_first():
     """The error names the arguments to type instead, of the function and of the accessor."""
     wide = pd.CategoricalDtype(range(10_000_000))
     data = pd.Series(pd.Categorical.from_codes(np.zeros(1_000_000, np.int32), dtype=wide))
@@ -274,7 +274,7 @@ def test_other_separators_are_rejected(sep):
         from_dummies(pd.DataFrame({"a_b": [1]}), sep=sep)
 
 
-def test_names_that_confuse_pandas():
+def test_names_that_confuse_pandas_are_decoded():
     """Its default hides behind a column named 0, and a name may occur twice and never be on."""
     table = pd.DataFrame([[1, 0], [0, 0]], columns=[0, 1])
     assert from_dummies(table, default_category=5)[""].tolist() == [0, 5]
@@ -308,7 +308,7 @@ def split_by_pandas(data, sep, **options):
 
 @pytest.mark.parametrize("sep", ["", "|"])
 @pytest.mark.parametrize("dtype", [*PYTHON[:2], *ARROW], ids=str)
-def test_no_strings_equal_pandas(dtype, sep):
+def test_from_dummies_without_strings_equals_pandas(dtype, sep):
     assert_same_outcome(str_get_dummies, split_by_pandas, pd.Series([], dtype=dtype), sep)
 
 
@@ -373,7 +373,7 @@ def test_other_dtypes_are_rejected():
 
 
 @pytest.mark.parametrize("dtype", [*ARROW, *TYPED], ids=str)
-def test_arrow_strings_where_pandas_fails(dtype):
+def test_arrow_strings_work_where_pandas_fails(dtype):
     """Without any tag there is no column; the indicators may have a nullable dtype."""
     missing = str_get_dummies(pd.Series([None, None], index=["x", "y"], dtype=dtype))
     nullable = str_get_dummies(pd.Series(["a|b", None], dtype=dtype), dtype="Int8")

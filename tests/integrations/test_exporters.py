@@ -141,7 +141,7 @@ def in_polars(case):
 
 
 @given(case=cases(has_other_dtypes=True))
-def test_polars(case):
+def test_expressions_of_polars_equal_the_oracle(case):
     check(case, in_polars, lambda lazy, case: same_schema(lazy.collect(), case))
 
 
@@ -201,7 +201,7 @@ UNNAMED = (pl.Duration, pl.Time, pl.Binary, pl.Decimal, pl.Int128)
 
 
 @given(case=cases(has_other_dtypes=True, without=UNNAMED))
-def test_narwhals_over_polars(case):
+def test_narwhals_over_polars_equals_the_oracle(case):
     pytest.importorskip("narwhals")
 
     def run(frame, case):
@@ -213,7 +213,7 @@ def test_narwhals_over_polars(case):
 @pytest.mark.parametrize("library", ["pandas", "pyarrow", "duckdb"])
 @examples(0.5)
 @given(case=cases(without=(*UNNAMED, pl.UInt64, pl.Enum, pl.Categorical, pl.Datetime("ns"))))
-def test_narwhals_over(library, case):
+def test_narwhals_over_other_libraries_equals_the_oracle(library, case):
     pytest.importorskip("narwhals")
     other = pytest.importorskip(library)
     if (library, case.name) == ("duckdb", "*"):  # narwhals cannot name such a column of DuckDB
@@ -250,7 +250,7 @@ def quoted(name):
 
 
 @given(case=cases(without=(pl.Int128,)))
-def test_sql_of_duckdb(case):
+def test_sql_of_duckdb_equals_the_oracle(case):
     """The statement has the names and the types of the features."""
     duckdb = pytest.importorskip("duckdb")
     types = {"uint8": "UTINYINT", "int64": "BIGINT", "float32": "FLOAT", "float64": "DOUBLE"}
@@ -268,7 +268,7 @@ def test_sql_of_duckdb(case):
 
 
 @given(case=cases(without=(pl.UInt64, pl.Int128, pl.Decimal, pl.Duration, pl.Time)))
-def test_sql_of_sqlite(case):
+def test_sql_of_sqlite_equals_the_oracle(case):
     """Whatever affinity and collation the column has: texts are no numbers, and "a" is not "A"."""
 
     def run(statement, case):
@@ -303,7 +303,7 @@ def in_postgres(value):
 
 
 @given(case=cases(without=(pl.Duration, pl.Time)))
-def test_sql_of_postgres(postgres, case):
+def test_sql_of_postgres_equals_the_oracle(postgres, case):
     texts = [value for value in case.values if isinstance(value, str)]
     if any("\0" in text for text in texts):  # no column holds it
         return
@@ -327,7 +327,7 @@ def test_sql_of_postgres(postgres, case):
 @pytest.mark.parametrize("path", ["sql", "without_python"])
 @examples(0.2)
 @given(case=cases(without=(pl.UInt64, pl.Int128, pl.Duration, pl.Time, pl.Datetime("ns"))))
-def test_spark(spark, path, case):
+def test_expressions_of_spark_equal_the_oracle(spark, path, case):
     texts = (pl.Categorical, pl.Enum)
     rows = case.rows.with_columns(pl.col(texts).cast(pl.String)).with_row_index("place")
     rows = rows.cast({"place": pl.Int32}).rename({case.name: "c"})
@@ -387,7 +387,7 @@ UNTYPED = (pl.Int128, pl.Date, pl.Datetime, pl.Duration, pl.Time, pl.Binary, pl.
 @pytest.mark.parametrize("output", ["matrix", "columns"])
 @examples(1.5)
 @given(case=cases(without=UNTYPED), is_half=st.booleans())
-def test_onnx(engine, output, case, is_half):
+def test_models_equal_transform(engine, output, case, is_half):
     """The outputs have the bytes of `transform`, also those of float16."""
     onnx = pytest.importorskip("onehot_fast.integrations.onnx")
     if "" in case.values and "" not in case.encoder.categories[case.name]:

@@ -52,7 +52,7 @@ def test_a_decoded_table_is_the_fitted_one(library, values, dtype):
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "+02:00"])
 @pytest.mark.parametrize("library", ["arrow", "pandas"])
-def test_nanoseconds_of_zoned_times(library, zone):
+def test_nanoseconds_of_zoned_times_come_back(library, zone):
     """Arrow and polars return them, also before 1970 and in a repeated hour."""
     pd = pytest.importorskip("pandas", "3.0")  # older ones have zones of pytz, which polars rejects
     pa = pytest.importorskip("pyarrow")
@@ -95,7 +95,7 @@ def test_values_without_a_type_are_not_rounded():
 
 @pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f2", "?", "M8[s]", "m8[h]", "u8"])
 @pytest.mark.parametrize("form", ["numpy", "csr"])
-def test_types_of_arrays(dtype, form):
+def test_arrays_of_a_mapping_come_back(dtype, form):
     """A mapping and a matrix give the arrays of a mapping back."""
     pytest.importorskip("scipy")
     values = np.array([1, 0, 1], "i8").astype(dtype)
@@ -106,7 +106,7 @@ def test_types_of_arrays(dtype, form):
     assert (decoded.dtype, decoded.tolist()) == (values.dtype, values.tolist())
 
 
-def test_values_that_do_not_fit():
+def test_values_that_do_not_fit_come_back_without_the_type():
     """They come back as if no type was known: a missing integer, a substitute, an unknown value."""
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"c": pd.Series([1, 2], dtype="int8")})

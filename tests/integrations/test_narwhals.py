@@ -100,7 +100,7 @@ def test_the_two_zeros_are_one_value(library):
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Tokyo", "Asia/Kathmandu"])
 @pytest.mark.parametrize("unit", ["ms", "us", "ns"])
 @pytest.mark.parametrize("library", ["polars", "lazy", "pyarrow", "pandas"])
-def test_times_of_every_zone(library, unit, zone):
+def test_times_of_every_zone_are_found(library, unit, zone):
     """Before and after 1970, and the two times of a repeated hour."""
     seconds = [0, -1, 1_729_990_800, 1_729_987_200, None]
     times = pl.Series("t", seconds).cast(pl.Int64) * 1000
@@ -121,7 +121,7 @@ def test_times_of_every_zone(library, unit, zone):
     np.testing.assert_array_equal(found.to_numpy(), encoder.transform(table, "numpy"))
 
 
-def test_string_views_of_pyarrow():
+def test_string_views_of_pyarrow_are_read():
     pa = pytest.importorskip("pyarrow")
     values = pa.array(["a", "b", None, "other"], pa.string_view())
     encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": ["a", "b"]})

@@ -30,7 +30,7 @@ def row(i):
     return {name: values[i : i + 1] for name, values in TRAIN.items()}
 
 
-def test_few_values_of_other_types():
+def test_few_values_of_any_type_are_read_like_many():
     """They are read, or rejected, like many."""
     encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": ["1", "\ufffd"]})
     broken = pa.StringArray.from_buffers(
@@ -48,7 +48,7 @@ def test_few_values_of_other_types():
 
 
 @pytest.mark.parametrize("output", ["numpy", "csr", "csc"])
-def test_few_rows_of_many_categories(library, output):
+def test_few_rows_of_many_categories_are_encoded(library, output):
     levels = [f"level {i}" for i in range(70_000)]
     encoder = Encoder(["a", "b"], handle_unknown="ignore").fit({"a": levels, "b": levels})
     table = library.table({"a": ["level 5", None], "b": ["?", "level 69999"]})
@@ -61,7 +61,7 @@ def test_few_rows_of_many_categories(library, output):
     np.testing.assert_array_equal(matrix if output == "numpy" else matrix.toarray(), expected)
 
 
-def test_an_encoder_that_learns_more(library):
+def test_an_encoder_that_learns_more_uses_no_old_cache(library):
     """Nothing cached before `partial_fit`, `merge` and `fit` is used after it."""
     encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
     table = library.table({"size": ["M"]})
@@ -77,7 +77,7 @@ def test_an_encoder_that_learns_more(library):
     assert features(encoder.fit({"size": ["M"]})) == [[1]]
 
 
-def test_tables_of_other_columns(library):
+def test_tables_of_other_columns_use_no_old_cache(library):
     """Another order, dtype or column gives the result of a new encoder, in any sequence.
 
     1 and True are one key, but two names.

@@ -184,7 +184,7 @@ def test_the_examples_of_the_standard_were_found():
 
 
 @pytest.mark.parametrize("case", EXAMPLES, ids=lambda case: case.name)
-def test_examples_of_the_standard(case):
+def test_examples_of_the_standard_pass(case):
     """The evaluator calls our operator under the name of its own."""
     [(inputs, [expected])] = case.data_sets
 

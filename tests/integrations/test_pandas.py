@@ -45,7 +45,7 @@ SERIES = series() | st.sampled_from(OTHER)
 )
 @example(data=pd.Series([], dtype=object), options={"dtype": "bool"}, drop_first=False)
 @example(data=pd.Series([None], dtype="Int64"), options={"prefix": "x"}, drop_first=False)
-def test_equals_get_dummies(data, options, drop_first):
+def test_a_series_equals_get_dummies(data, options, drop_first):
     """Values, dtypes, labels and the types of both indexes are those of pandas.
 
     Some sparse frames are the same only as those of our own `get_dummies`.
@@ -120,7 +120,7 @@ def test_codes_of_an_index_are_its_own():
         pd.MultiIndex.from_tuples([("a", 1)]).onehot()
 
 
-def test_special_floats_in_arrow_memory():
+def test_nan_in_arrow_memory_is_missing_under_options():
     """NaN is a value, as in pandas' own function, but missing under options; -0.0 is 0.0."""
     zeros = pd.Series([-0.0, 0.0, None, 2.0], dtype=pd.ArrowDtype(pa.float64()))
     assert zeros.onehot(dtype="uint8").to_dict("list") == {0.0: [1, 1, 0, 0], 2.0: [0, 0, 0, 1]}
@@ -134,7 +134,7 @@ def test_special_floats_in_arrow_memory():
 
 
 @pytest.mark.parametrize("kind", ["halffloat", "run_end_encoded", "uuid"])
-def test_types_that_arrow_cannot_sort(kind):
+def test_types_that_arrow_cannot_sort_are_encoded(kind):
     """They are encoded as by the frame, which pandas' own function cannot do."""
     pa = pytest.importorskip("pyarrow", "18")
     arrays = {
@@ -148,7 +148,7 @@ def test_types_that_arrow_cannot_sort(kind):
     pd.testing.assert_frame_equal(encoded, series.to_frame().onehot(["c"], dtype="uint8"))
 
 
-def test_labels_that_arrow_cannot_hold():
+def test_labels_that_arrow_cannot_hold_are_encoded():
     """A lone surrogate, and a number and a text that are two categories, but one name."""
     series = pd.Series(["\ud800|a"], dtype=object)
     assert series.onehot.multi_hot("|").columns.tolist() == ["a", "\ud800"]
@@ -164,7 +164,7 @@ def test_missing_values_have_an_indicator(data):
     assert flagged.iloc[:, -1].tolist() == data.isna().tolist()
 
 
-def test_accessor_keeps_no_state():
+def test_an_accessor_keeps_no_state():
     data = pd.Series(["a", "a"])
     kept = data.onehot
     data.iloc[0] = "b"
@@ -202,7 +202,7 @@ def test_dtypes_of_pandas_equal_get_dummies(dtype):
         frame.onehot(dtype=dtype, sparse=True)
 
 
-def test_works_without_pyarrow():
+def test_pandas_works_without_pyarrow():
     """Nothing but Arrow-backed columns needs pyarrow, which pandas itself does not require."""
     program = """
 import pandas as pd

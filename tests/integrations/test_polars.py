@@ -35,7 +35,7 @@ class TestRead:
     """Series and DataFrames in."""
 
     @pytest.mark.parametrize(("column", "values"), EXAMPLES.values(), ids=EXAMPLES)
-    def test_rare_values(self, column, values):
+    def test_rare_values_are_read(self, column, values):
         assert_read(column, values)
 
     def test_a_categorical_has_the_categories_that_occur(self):
@@ -112,7 +112,7 @@ class TestRead:
 class TestWrap:
     """DataFrames out."""
 
-    def test_tables_of_other_libraries(self):
+    def test_tables_of_other_libraries_become_polars(self):
         source = read_table({"n": np.array([1, 2]), "s": ["x", None], "m": [1, "x"]})
 
         result = wrap(source, [PassThrough(name, i) for i, name in enumerate(source.names)])
@@ -130,7 +130,7 @@ class TestWrap:
             (np.array([3, "NaT"], "m8[D]"), pl.Duration("ms")),
         ],
     )
-    def test_units_of_time_that_polars_lacks(self, values, dtype):
+    def test_units_of_time_that_polars_lacks_are_rejected(self, values, dtype):
         result = wrap(read_table({"^t$": values}), [PassThrough("^t$", 0)])
 
         assert result.schema == {"^t$": dtype}
@@ -169,7 +169,7 @@ NAMED_ALIKE = (pl.String, pl.Categorical, LETTERS, *INTEGERS, pl.Date)
 
 
 @given(column=series(NAMED_ALIKE))
-def test_equals_to_dummies(column):
+def test_the_accessor_equals_to_dummies(column):
     actual = column.onehot(dtype=pl.UInt8)
 
     expected = column.to_dummies()

@@ -59,7 +59,7 @@ class TestExpr:
         engine=st.sampled_from(ENGINES),
         changed=st.sets(st.sampled_from([*CHANGES])),
     )
-    def test_equals_the_series(self, column, layout, dtype, engine, changed):
+    def test_an_expression_equals_the_series(self, column, layout, dtype, engine, changed):
         """In the schema, too, which does not depend on the rows."""
         options = {name: CHANGES[name] for name in changed}
         expected = column.onehot(dtype="uint8", **options)
@@ -112,7 +112,7 @@ class TestExpr:
         with pytest.raises(ValueError, match="got 'm'"):
             pl.col("m").onehot(encoder)
 
-    def test_contexts(self):
+    def test_expressions_run_in_every_context(self):
         one = pl.col("kind").onehot(["x", "y"])
         rows = [[1, 0], [0, 1], [1, 0]]
 
@@ -124,7 +124,7 @@ class TestExpr:
         assert FRAME.select(pl.lit("y").onehot(["x", "y"])).item().to_list() == [0, 1]
 
     @every_engine
-    def test_unknown_values(self, engine):
+    def test_unknown_values_are_rejected_or_ignored(self, engine):
         lazy = FRAME.lazy()
         refused = lazy.select(pl.col("kind").onehot(["x"]))
         ignored = lazy.select(pl.col("kind").onehot(["x"], handle_unknown="ignore"))
@@ -247,7 +247,7 @@ class TestFrames:
 
         assert result.equals(encoder.transform(table))
 
-    def test_no_column_to_encode(self):
+    def test_a_table_without_columns_to_encode_is_unchanged(self):
         numbers = FRAME.select("n", "m")
 
         for encode in (numbers.onehot, lambda: numbers.lazy().onehot().collect()):
@@ -259,7 +259,7 @@ class TestFrames:
             assert numbers.lazy().onehot.fit().n_features == 0
 
     @every_engine
-    def test_a_column_without_outputs(self, engine):
+    def test_a_column_may_have_no_features(self, engine):
         table = pl.DataFrame({"k": ["a", "a"], "n": [1, 2]})
         query = table.lazy().onehot(["k"], categories=["a"], drop="first")
 
@@ -442,7 +442,7 @@ class TestChecksOfExpressions:
         found = known.lazy().select(encoder.expressions(lazy)).collect(engine=engine)
         assert found.equals(encoder.transform(known))
 
-    def test_many_categories(self):
+    def test_many_categories_are_looked_up(self):
         """Keys in several lists; each code is found in its own list."""
         names = [f"k{i}" for i in range(1700)]
         frame = pl.DataFrame({"c": [*names[::3], None]})

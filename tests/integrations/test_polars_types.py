@@ -158,8 +158,8 @@ def test_features_are_those_of_the_values(series):
     assert alone.equals(series.to_frame().onehot(["c"], handle_missing="indicator"))
 
 
-@pytest.mark.parametrize("name", NESTED)
-def test_nested_dtypes_are_rejected_in_fit(name):
+@pytest.mark.parametrize("name", ["Struct", "Map"])
+def test_dtypes_without_labels_are_rejected_in_fit(name):
     if not hasattr(pl, name):
         pytest.skip(f"this polars has no {name}")
     frame = pl.DataFrame({"c": pl.Series([None], dtype=NESTED[name]())})
@@ -210,7 +210,7 @@ def test_an_unknown_name_gives_the_dtype_of_the_values(stored):
         (pl.String, "none", pl.String),
     ],
 )
-def test_a_substitute_that_the_dtype_cannot_represent(dtype, substitute, expected):
+def test_a_substitute_may_change_the_dtype(dtype, substitute, expected):
     """The column then has the dtype of the values."""
     value = "a" if dtype in (pl.String, pl.Enum(["a"])) else 1
     frame = pl.DataFrame({"c": pl.Series([value, None], dtype=dtype)})

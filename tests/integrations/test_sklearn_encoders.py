@@ -5,6 +5,7 @@ import gc
 import pickle
 import pickletools
 import sys
+import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -151,12 +152,42 @@ def test_ordinal_codes_are_those_of_scikit_learn(case):
     check(OrdinalEncoder, case)
 
 
+def check_means(case, target):
+    """Check the results of a TargetEncoder.
+
+    scikit-learn overwrites unknown values by the first category before it looks the values up. It
+    raises an IndexError if their dtype cannot hold that category, and not if they are objects.
+    """
+    expected = results(preprocessing.TargetEncoder, case, target)
+    cannot_hold = [name for name in ("one row", "encoded") if fails_to_index(expected.get(name))]
+    if cannot_hold:
+        objects = Case(case.train, case.test.astype(object), case.params)
+        of_objects = results(preprocessing.TargetEncoder, objects, target)
+        expected |= {name: of_objects[name] for name in cannot_hold}
+    assert results(TargetEncoder, case, target) == expected
+
+
+def fails_to_index(result):
+    """Tell whether a result of `results` is an IndexError."""
+    return result is not None and (type, IndexError) in result[1]
+
+
 @given(case=cases(target_parameters) | table_cases(target_parameters), data=st.data())
 def test_targets_are_encoded_as_by_scikit_learn(case, data):
     """Values are equal bit for bit, whatever the container, the target and the parameters."""
     values = st.sampled_from(TARGETS[data.draw(st.sampled_from(sorted(TARGETS)))])
     n_rows = len(case.train)
-    check(TargetEncoder, case, data.draw(st.lists(values, min_size=n_rows, max_size=n_rows)))
+    check_means(case, data.draw(st.lists(values, min_size=n_rows, max_size=n_rows)))
+
+
+@pytest.mark.parametrize("target", [[0, 1], [np.nan, 1.5], [1, 1]], ids=str)
+@pytest.mark.parametrize(
+    ("categories", "dtype"), [([-128], "int8"), ([-(2**62)], "int64")], ids=["int8", "int64"]
+)
+def test_unknown_values_whose_dtype_cannot_hold_a_category_get_the_mean(categories, dtype, target):
+    params = {"categories": [categories] * 2, "target_type": "binary"}
+    train, test = np.array([[-128, -128], [0, 5]], dtype), np.array([[0, 0], [1, 5]], np.uint8)
+    check_means(Case(train, test, params), target)
 
 
 @pytest.mark.parametrize("kind", [OneHotEncoder, TargetEncoder])
@@ -383,6 +414,48 @@ def test_one_row_does_no_work_for_each_category(kind, form, monkeypatch, request
     for i in (7, 8):
         found = dense(encoder.transform(table[i : i + 1]))
         np.testing.assert_array_equal(found, expected[i : i + 1])
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars"])
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_one_row_makes_no_table_of_all_categories(form, is_sparse):
+    """After the first row, no memory is allocated in proportion to the categories."""
+    n_categories = 4000
+    table = table_of([(f"a{i:04}", f"b{i:04}") for i in range(n_categories)], form)
+    encoder = OneHotEncoder(sparse_output=is_sparse, dtype="int8", handle_unknown="ignore")
+    encoder.fit(table)
+    rows = [table[i : i + 1] for i in (5, 6)]
+    encoder.transform(rows[0])
+    tracemalloc.start()
+    try:
+        found = encoder.transform(rows[1])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert dense(found).nonzero()[1].tolist() == [6, 6 + n_categories]
+    # A look-up table has four bytes for each category, a dense row one for each feature.
+    assert peak < 4 * n_categories + (0 if is_sparse else 2 * n_categories)
+
+
+@pytest.mark.parametrize("n_rows", [1, 40])
+def test_tables_of_the_first_call_do_not_outlast_a_change(n_rows):
+    """Neither a dropped category nor a group of rare ones has an output column of its own."""
+    train = np.array([["a"], ["b"], ["c"], ["c"], [np.nan]], object)
+    asked = np.array([["c"], ["?"], ["a"], [np.nan]] * 10, object)[:n_rows]
+    for params in ({}, {"drop": ["b"]}, {"min_frequency": 2}, {"max_categories": 2}, {}):
+        ours, theirs = (
+            each(handle_unknown="ignore").set_params(**params)
+            for each in (OneHotEncoder, original(OneHotEncoder))
+        )
+        for rows in (train, train[1:3], train):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                for _ in range(2):
+                    found, expected = (each.fit(rows).transform(asked) for each in (ours, theirs))
+                    np.testing.assert_array_equal(dense(found), dense(expected), str(params))
+            params.pop("drop", None)
+            ours.set_params(drop=None)
+            theirs.set_params(drop=None)
 
 
 # What users and tools expect of a class of scikit-learn

@@ -356,7 +356,7 @@ def test_spark_counts_texts_like_one_process(spark, monkeypatch):
     assert len(counted) == 5
 
 
-def test_errors_before_anything_runs(spark):
+def test_errors_come_before_anything_runs(spark):
     frame = spark.range(2).selectExpr("'a' AS word", "array(1) AS list", "id", "1.5 AS price")
     encoder = Encoder(["word"]).fit({"word": ["a"]})
     many = Encoder().fit({"word": [*map(str, range(300))]})

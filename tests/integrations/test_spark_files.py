@@ -68,7 +68,7 @@ def compare(tables, wanted):
 
 
 @pytest.mark.parametrize("options", PARQUET_OPTIONS, ids=str)
-def test_parquet_options(options, frame, tmp_path, capsys):
+def test_files_with_all_parquet_options_are_read(options, frame, tmp_path, capsys):
     """Codecs, page versions and dictionaries."""
     frame.write.options(**options).parquet(str(tmp_path / "in"))
     wanted = [row.asDict() for row in frame.orderBy("n").collect()]
@@ -86,7 +86,7 @@ def test_parquet_options(options, frame, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_parquet_settings(settings, frame, spark, tmp_path, capsys):
+def test_files_with_older_parquet_settings_are_read(settings, frame, spark, tmp_path, capsys):
     """The older representations of decimals and timestamps."""
     wanted = [row.asDict() for row in frame.orderBy("n").collect()]
     before = {name: spark.conf.get(name) for name in settings}
@@ -107,7 +107,7 @@ def test_parquet_settings(settings, frame, spark, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("options", [{}, {"quoteAll": "true"}, {"sep": ";"}, {"nullValue": "NA"}])
-def test_csv(options, frame, tmp_path, capsys):
+def test_csv_folders_of_spark_are_read(options, frame, tmp_path, capsys):
     """The CSV files of a folder, each with its header."""
     kept = frame.select("k", "n", "x", "text")
     kept.write.options(header="true", **options).csv(str(tmp_path / "in"))

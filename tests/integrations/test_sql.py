@@ -96,7 +96,7 @@ def test_nan_is_missing_where_no_category_tells_the_type(duck, postgres, values)
             ]
 
 
-def test_decimals_that_few_columns_hold(duck, postgres):
+def test_decimals_are_written_where_a_column_can_hold_them(duck, postgres):
     """Infinity, many digits and large exponents are written where a column can hold them."""
     values = [Decimal(v) for v in ("Infinity", "1E+40", "1E-16390", "1.50", "-7", "0E+9999999")]
     encoder = Encoder(["x"], **INDICATE).fit({"x": values})
@@ -136,7 +136,7 @@ CLOCKS = [
         ([uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)], "UUID", uuid.UUID(int=1)),
     ],
 )
-def test_durations_times_of_day_and_uuids(values, kind, other, duck, postgres):
+def test_durations_times_of_day_and_uuids_are_found(values, kind, other, duck, postgres):
     """To the microsecond, and over the whole range of the engines' types."""
     encoder = Encoder(["x"], **INDICATE).fit({"x": values})
     rows = [*values, other, None]
@@ -184,7 +184,7 @@ def test_infinite_decimals_are_not_in_the_list_of_decimals(dialect, double):
     assert condition in encoder.to_sql(dialect)
 
 
-def test_features_whose_names_differ_only_by_case(duck):
+def test_features_may_differ_by_the_case_of_their_names(duck):
     """A view can give them other names."""
     encoder = Encoder(["c"], dtype="int8", handle_unknown="ignore").fit({"c": ["a", "A"]})
     with closing(sqlite3.connect(":memory:")) as memory:
@@ -218,7 +218,7 @@ def test_columns_that_sql_cannot_tell_apart_are_rejected(dialect, names):
             encoder.to_sql(dialect)
 
 
-def test_collations_and_types_of_text_columns(duck, postgres):
+def test_texts_are_compared_by_their_characters(duck, postgres):
     """Texts are compared by their characters, whatever the column declares."""
     postgres.execute("CREATE EXTENSION IF NOT EXISTS citext")
     postgres.execute(

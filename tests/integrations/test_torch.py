@@ -4,18 +4,31 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import onehot_fast
 
 torch = pytest.importorskip("torch")
 
-from onehot_fast.integrations.torch import _composition, _operators, decode, one_hot  # noqa: E402
+from onehot_fast.integrations.torch import (  # noqa: E402
+    _composition,
+    _operators,
+    decode,
+    multi_hot,
+    one_hot,
+)
 from onehot_fast.integrations.torch._operators import ALLOCATING, DECODING, FILLING  # noqa: E402
 from onehot_fast.integrations.torch.function import SMOOTHED, VALUES  # noqa: E402
 from support.programs import HANG  # noqa: E402
-from support.tensors import labels_and_options, operator_policies, outcome, stored  # noqa: E402
+from support.tensors import (  # noqa: E402
+    FRACTION,
+    array_for_core,
+    labels_and_options,
+    operator_policies,
+    outcome,
+    stored,
+)
 
 # torch warns that complex32 is experimental, and its compiler of its own deprecations.
 pytestmark = pytest.mark.filterwarnings(
@@ -23,11 +36,17 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
+can_pad = pytest.mark.skipif(
+    not hasattr(torch.library, "triton_op"), reason="torch 2.5 cannot pad jagged tensors"
+)
+
+
+@example(case=FRACTION, dtype=torch.bool, is_out=False)
 @given(case=labels_and_options(), dtype=st.sampled_from(VALUES), is_out=st.booleans())
 def test_tensors_are_encoded_like_arrays(case, dtype, is_out):
     """For all dtypes, strides and policies; errors have the same words."""
     tensor, depth, options = case
-    array = tensor.numpy()
+    array = array_for_core(tensor, options)
     expected = outcome(lambda: onehot_fast.one_hot(array, depth, dtype=bool, **options))
     if isinstance(expected, str):
         assert outcome(lambda: one_hot(tensor, depth, dtype=dtype, **options)) == expected
@@ -189,12 +208,12 @@ def test_a_result_does_not_depend_on_earlier_calls(dtype, is_reversed):
 def test_smoothing_keeps_nothing():
     """A smoothing that changes in every step must not fill the memory."""
     labels = torch.tensor([0, 1])
-    _operators._one_and_zero.cache_clear()
+    _operators.one_and_zero.cache_clear()
     for step in range(50):
         one_hot(labels, 3, label_smoothing=step / 100)
         decode(torch.tensor([[float(step), -1.0]]), on_value=step)
 
-    assert _operators._one_and_zero.cache_info().currsize == 1  # those of float32
+    assert _operators.one_and_zero.cache_info().currsize == 1  # those of float32
     assert stored(one_hot(labels, 2, label_smoothing=-0.0)) == stored(one_hot(labels, 2))
 
 
@@ -231,6 +250,7 @@ def test_defaults_are_those_of_torch():
             one_hot(torch.tensor([invalid]), 21)
 
 
+@example(case=FRACTION)
 @given(case=labels_and_options())
 def test_the_number_of_classes_is_inferred_like_depth(case):
     """As for arrays, except that `negative_indices="normalize"` needs a number."""
@@ -239,7 +259,8 @@ def test_the_number_of_classes_is_inferred_like_depth(case):
         with pytest.raises(ValueError, match="num_classes must be given"):
             one_hot(tensor, None, **options)
         return
-    expected = outcome(lambda: onehot_fast.one_hot(tensor.numpy(), None, **options))
+    array = array_for_core(tensor, options)
+    expected = outcome(lambda: onehot_fast.one_hot(array, None, **options))
     got = outcome(lambda: one_hot(tensor, None, **options))
     if isinstance(expected, str):
         # An unsigned label above int64 is named here, and there the depth that it makes.
@@ -317,7 +338,7 @@ def test_invalid_arguments_raise_errors(call, arguments, options, error, message
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
-@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+@pytest.mark.parametrize("layout", [torch.strided, pytest.param(torch.jagged, marks=can_pad)])
 def test_nested_tensors_are_rejected_with_the_way_to_pad_them(layout):
     nested = torch.nested.nested_tensor([torch.arange(2), torch.arange(3)], layout=layout)
 
@@ -363,6 +384,25 @@ def test_batches_of_vmap_are_encoded_at_once():
     )
     fill(labels, out)
     assert torch.equal(out.movedim(2, 0), expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*non-contiguous:UserWarning")
+def test_batches_of_vmap_are_checked():
+    """Also where torch has no rule for batches: each batch must pass the assertion."""
+    labels, ends = torch.tensor([[0, 2], [1, 1]]), torch.tensor([[0, 2], [1, 2]])
+
+    def several(labels, offsets, depth=3):
+        return multi_hot(labels, depth, offsets=offsets)
+
+    expected = torch.stack([several(*each) for each in zip(labels, ends, strict=True)])
+    assert torch.equal(torch.vmap(several)(labels, ends), expected)
+    categories = [2, 1, 0]
+    found = torch.vmap(lambda labels: one_hot(labels, categories=categories))(labels)
+    assert torch.equal(found, one_hot(labels, categories=categories))
+    with pytest.raises(RuntimeError, match="multi_hot: a label is not below num_classes"):
+        torch.vmap(lambda labels, offsets: several(labels, offsets, 2))(labels, ends)
+    with pytest.raises(RuntimeError, match="one_hot: an element is not one of the categories"):
+        torch.vmap(lambda labels: one_hot(labels, categories=[1, 0]))(labels)
 
 
 class Loss(torch.nn.Module):

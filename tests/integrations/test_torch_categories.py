@@ -55,8 +55,8 @@ def test_kernels_and_operations_equal_the_core(dtype, data):
     wide = numbers.to(torch.float64) if dtype.is_floating_point else numbers
     expected = onehot_fast.one_hot(wide.numpy(), categories=known.tolist(), **options)
     np.testing.assert_array_equal(one_hot(numbers, categories=form(known), **options), expected)
-    on_device = function._elements_like(form(known), numbers, "categories")[0]
-    left_out = torch.tensor(ignored, dtype=torch.float64).to(dtype) if ignored else None
+    on_device = function._categories_like(form(known), numbers)[0]
+    left_out = function._ignored_like(ignored, numbers, 0) if ignored else None
     labels = function.labels_of_elements(numbers, on_device, left_out, strict=False)
     found = one_hot(
         labels, len(known), negative_indices="ignore", out_of_range="ignore", axis=options["axis"]
@@ -129,10 +129,123 @@ def test_decode():
         decode(planes, categories=small, default=256)
     scores = torch.tensor([[0.2, 0.8], [0.6, 0.4]])
     assert decode(scores, categories=[0.1, 0.2], rule="argmax").tolist() == [0.2, 0.1]
-    with pytest.raises(ValueError, match="2 categories"):
+    with pytest.raises(ValueError, match="2 positions on axis 1"):
         decode(planes.new_zeros(2, 3), categories=[7, 8])
     with pytest.raises(TypeError, match="numbers"):
         decode(planes, categories=["a", "b"])
+
+
+IGNORED = [
+    ([7, 8], [None], [7.0, math.nan]),
+    ([7, 8], None, [7.0, 8.0]),
+    ([7, 8], torch.tensor(9.0), [7.0, 9.0]),
+    ([7, 8], [9, None], [math.nan, 9.0]),
+    ([(7, 8)], [None], [[7, 8], [7, math.nan], [math.nan, math.nan]]),
+    ([(7, 8)], [(9, 9), None], [[7, 8], [9, 9], [math.nan, 8]]),
+    ([(7, 8)], (9, 9), [[7, 8], [9, 9]]),
+    ([(7, 8)], torch.tensor([9.0, 9.0]), [[7.0, 8.0], [9.0, 9.0]]),
+]
+
+
+@pytest.mark.parametrize(("categories", "ignored", "elements"), IGNORED, ids=str)
+def test_missing_elements_are_left_out(categories, ignored, elements):
+    """None in `ignore_index` is every NaN, and for colours every pixel with NaN, in graphs too."""
+    tensor = torch.tensor(elements)
+    expected = onehot_fast.one_hot(
+        tensor.numpy(), categories=categories, ignore_index=ignored, handle_unknown="error"
+    )
+
+    def encode(tensor):
+        return one_hot(tensor, categories=categories, ignore_index=ignored)
+
+    np.testing.assert_array_equal(encode(tensor), expected)
+    torch._dynamo.reset()  # numbers that differ from those of an earlier graph become symbols
+    compiled = torch.compile(encode, backend="eager", fullgraph=True)
+    np.testing.assert_array_equal(compiled(tensor), expected)
+
+
+@pytest.mark.parametrize("dtype", ELEMENTS, ids=str)
+def test_operations_read_categories_of_every_form(dtype):
+    """Whole floats, colours of a frame and an empty palette mean the same as for kernels."""
+    pandas = pytest.importorskip("pandas")
+    tensor = torch.tensor([[0, 1], [1, 1]]).to(dtype)
+    for categories in ([1.0, 0.5, 0], [True, 7, math.inf], np.array([1, 0], "i1")):
+        _assert_composed(tensor, categories)
+    for palette in (pandas.DataFrame([(1, 1), (0, 1)]), np.zeros((0, 2)), [(1.0, 1), (0.5, 0)]):
+        _assert_composed(tensor, palette)
+
+
+def _assert_composed(tensor, categories):
+    """Assert that the operations of other devices give the positions that kernels find."""
+    found, n_classes, places = function._categories_like(categories, tensor)
+    labels = function.labels_of_elements(tensor, found, None, strict=False)
+    if places is not None:
+        labels = torch.where(labels < 0, labels, places[labels.clamp(min=0)])
+    expected = one_hot(tensor, categories=categories, handle_unknown="ignore")
+    assert expected.shape == (*labels.shape, n_classes)
+    ignore = {"negative_indices": "ignore", "out_of_range": "ignore"}
+    assert torch.equal(one_hot(labels, n_classes, **ignore), expected)
+
+
+DECODED = [
+    ([True, False], torch.bool),
+    ([7, 8], torch.int64),
+    ([7, 2**63], torch.uint64),
+    ([7, 0.5], torch.float64),
+    (np.array([7, 8], "i1"), torch.int8),
+    (np.array([7, 8], "f4"), torch.float32),
+    ([(7, 8), (9, 10)], torch.int64),
+    ([(7, 2**63), (9, 10)], torch.uint64),
+]
+
+
+@pytest.mark.parametrize(("categories", "dtype"), DECODED, ids=str)
+def test_decode_gives_lists_a_dtype(categories, dtype):
+    decoded = decode(torch.eye(2), categories=categories)
+    assert decoded.dtype == dtype
+    assert decoded.tolist() == [
+        list(each) if isinstance(each, tuple) else each for each in categories
+    ]
+
+
+@pytest.mark.parametrize(
+    "categories", [[-1, 2**63 + 1], [0.5, 2**53 + 1], ["a", "b"], [7, None]], ids=str
+)
+def test_decode_needs_one_dtype(categories):
+    with pytest.raises(TypeError, match="one dtype"):
+        decode(torch.eye(2), categories=categories)
+
+
+def test_graphs_decode_to_lists():
+    @torch.compile(backend="eager", fullgraph=True)
+    def run(planes):
+        return decode(planes, categories=[7, 11])
+
+    assert run(torch.eye(2)).tolist() == [7, 11]
+
+
+@pytest.mark.parametrize(
+    "categories", [[7.0, None], (8, 7), [0.1, 2**70, 7], [(7,), (8,)]], ids=str
+)
+def test_graphs_read_lists(categories):
+    """Categories in a list become constants of the graph, also those that the dtype lacks."""
+    tensor = torch.tensor([[7.0], [8.0], [math.nan]])
+
+    def encode(tensor):
+        return one_hot(tensor, categories=categories, handle_unknown="ignore")
+
+    torch._dynamo.reset()  # numbers that differ from those of an earlier graph become symbols
+    compiled = torch.compile(encode, backend="eager", fullgraph=True)
+    assert torch.equal(compiled(tensor), encode(tensor))
+
+
+def test_names_the_channels_of_a_tensor():
+    """The error says `movedim`, for kernels and for operations of other devices."""
+    planes = torch.zeros(2, 3, 4, 5)
+    palette = torch.tensor(PALETTE, dtype=planes.dtype)
+    for device in ("cpu", "meta"):
+        with pytest.raises(ValueError, match=r"pass tensor\.movedim\(1, -1\)"):
+            one_hot(planes.to(device), categories=palette.to(device))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
@@ -143,6 +256,7 @@ def test_fractions_of_labels_are_announced(dtype):
     assert found.argmax(-1).tolist() == [1, 2]
     assert one_hot(labels.trunc(), 3).argmax(-1).tolist() == [1, 2]
     assert one_hot(labels, 3, out_of_range="ignore").argmax(-1).tolist() == [1, 2]
+    assert one_hot(labels, 3, ignore_index=1).tolist() == [[0, 0, 0], [0, 0, 1]]  # no warning
 
 
 def test_the_loss_of_the_documentation_equals_that_of_torch():

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 
 import pytest
 
@@ -26,22 +27,30 @@ LABELS = [dtype for dtype in INDICES if not dtype.is_floating_point]
 DEPTHS = (1, 2, 3, 4, 10, 16, 17, 21, 32, 33, 64, 100, 128, 256, 1000, 4096, 50257)
 
 
+# An eager program compiles the variants that it needs, each in up to some seconds. Nobody needs
+# all, and the limit of about 100 leaves room for a few more shapes or dtypes. A new argument of
+# kernels that is compiled into them multiplies their number, which this limit finds.
+MAX_VARIANTS = 100
+
+
 class Recorder:
     """Takes the place of the module of the kernels, and records what is launched."""
 
     def __init__(self):
         self.launched = set()
+        self.labels = None
 
     def __getattr__(self, name):
-        return Launcher(self.launched, name)
+        return Launcher(self, name)
 
 
 class Launcher:
-    def __init__(self, launched, name):
-        self.launched, self.name = launched, name
+    def __init__(self, recorder, name):
+        self.recorder, self.name = recorder, name
 
     def __getitem__(self, grid):
         def launch(num_warps, **arguments):
+            self.recorder.labels = arguments.get("labels")
             parameters = {each.name: each for each in getattr(_kernels, self.name).params}
             assert set(arguments) == set(parameters)
             kinds = []
@@ -56,27 +65,29 @@ class Launcher:
                     assert parameters[name].do_not_specialize, name
                     bits = int(parameters[name].annotation_type[1:])
                     assert -(2 ** (bits - 1)) <= value < 2 ** (bits - 1), name
-            self.launched.add((self.name, num_warps, tuple(kinds)))
+            self.recorder.launched.add((self.name, num_warps, tuple(kinds)))
 
         return launch
 
 
 @pytest.fixture(scope="module")
-def variants():
-    """Return all that the functions can launch, for labels and elements of all dtypes."""
+def recorder():
+    """Return the recorder that all launches of this module meet."""
     recorder = Recorder()
-    patch = pytest.MonkeyPatch()
-    patch.setattr(_launch, "DEVICES", {"meta"})
-    patch.setattr(_launch, "find_kernels", lambda device: recorder)
-    patch.setattr(_launch, "_flags", {})
-    patch.setattr(torch, "_assert_async", lambda *arguments: None)
-    try:
-        for depth in DEPTHS:
-            for shape, axis in [((4096,), 1), ((2**20,), 1), ((2, 4096), 1), ((2, 4097), 1)]:
-                launch_all(depth, shape, axis)
-    finally:
-        patch.undo()
-    return recorder.launched
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_launch, "find_kernels", lambda device: recorder)
+        patch.setattr(_launch, "_flags", {})
+        patch.setattr(torch, "_assert_async", lambda *arguments: None)
+        yield recorder
+
+
+@pytest.fixture(scope="module")
+def variants(recorder):
+    """Return all that the functions can launch, for labels and elements of all dtypes."""
+    for depth in DEPTHS:
+        for shape, axis in [((4096,), 1), ((2**20,), 1), ((2, 4096), 1), ((2, 4097), 1)]:
+            launch_all(depth, shape, axis)
+    return set(recorder.launched)
 
 
 def launch_all(depth, shape, axis):
@@ -92,7 +103,6 @@ def launch_all(depth, shape, axis):
 
 
 def test_the_number_of_variants_is_small(variants):
-    """Each takes up to a second to compile when a process first needs it."""
     count = {}
     for name, *_ in variants:
         count[name] = count.get(name, 0) + 1
@@ -100,14 +110,28 @@ def test_the_number_of_variants_is_small(variants):
     assert set(count) == {
         "expand", "fill_and_scatter", "planes", "scatter", "decode_rows", "decode_planes",
     }  # fmt: skip
-    assert sum(count.values()) <= 102, count
+    assert sum(count.values()) <= MAX_VARIANTS, count
+
+
+@pytest.mark.parametrize("labels_dtype", LABELS)
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.float32, torch.complex128])
+@pytest.mark.parametrize("depth", [1, 10, 100, 1000, 50257])
+def test_labels_of_every_width_are_read_as_they_are_stored(recorder, labels_dtype, dtype, depth):
+    """A conversion would read them twice, and launch one more kernel."""
+    for shape, axis in [((30,), 1), ((30, 16), 1), ((3, 4097), 1), ((2, 4096), 1), ((), 0)]:
+        labels = torch.zeros(shape, dtype=labels_dtype)
+        out = torch.empty((*shape[:axis], depth, *shape[axis:]), dtype=dtype, device="meta")
+        _launch.encode_into(labels, depth, axis, [], "error", "error", 0.0, out)
+        assert recorder.labels.data_ptr() == labels.data_ptr()
+        assert recorder.labels.nbytes == labels.nbytes
 
 
 @pytest.mark.parametrize("capability", [80, 90])
 def test_kernels_compile_for_a_gpu(variants, capability):
     """Those for int64 labels, which almost all callers use, and every kernel that decodes.
 
-    Whole tiles are stored 16 bytes at a time where the alignment is known.
+    Whole tiles are stored 16 bytes at a time where the alignment is known. The loop over the
+    classes of planes stores only: threads do not exchange labels or elements in it.
     """
     chosen = sorted(
         each for each in variants if ("labels", "*i64") in each[2] or each[0].startswith("decode")
@@ -118,6 +142,16 @@ def test_kernels_compile_for_a_gpu(variants, capability):
         is_aligned = dict(kinds).get("IS_ALIGNED", name in ("expand", "fill_and_scatter"))
         if name in ("expand", "fill_and_scatter", "planes") and is_aligned:
             assert "st.global.v" in ptx or "st.global.L1" in ptx, (name, kinds)
+        if name == "planes":
+            body = loop_of(ptx)
+            assert "st.global" in body
+            assert "bar.sync" not in body, kinds
+            assert "ld." not in body, kinds
+
+
+def loop_of(ptx):
+    """Return the code between the first label to which a later line jumps back, and that line."""
+    return re.search(r"^(\$L__\w+):(.*)bra\S* \t\1;", ptx, re.DOTALL | re.MULTILINE)[2]
 
 
 def compiled(name, num_warps, kinds, capability):

@@ -43,8 +43,8 @@ KERNELS = {
         lambda codes, out, lut=LUT: dispatch.recode(codes, lut, out, 1),
         lambda: np.full(N, 7, np.int16),
     ),
-    "multi_hot": (
-        lambda codes, out, lut=LUT: dispatch.multi_hot(OFFSETS, codes, lut, out, ON, OFF),
+    "encode_ragged": (
+        lambda codes, out, lut=LUT: dispatch.encode_ragged([OFFSETS], [codes], [lut], out, ON, OFF),
         lambda: float_matrix(len(OFFSETS) - 1, DEPTH),
     ),
     "multi_hot_count": (
@@ -101,7 +101,8 @@ def test_no_rows_write_nothing():
     dispatch.encode_bits(none, LUT, np.empty((DEPTH, 0), np.uint8))
     dispatch.encode_bits(CODES, LUT, np.empty((0, 1), np.uint8))
     dispatch.recode(none, LUT, np.zeros(0, np.int16), 1)
-    dispatch.multi_hot(OFFSETS[:1], none, LUT, row, ON, OFF)
+    dispatch.encode_ragged([OFFSETS[:1]], [none], [LUT], row, ON, OFF)
+    dispatch.encode_ragged([None], [CODES], [LUT], float_matrix(N, 0), ON, OFF)
     dispatch.multi_hot_count(OFFSETS[:1], none, LUT, row)
     dispatch.encode_matrix([none], [LUT], row, ON, OFF)
     assert dispatch.count(none, DEPTH).tolist() == [0] * DEPTH
@@ -116,6 +117,75 @@ def test_no_rows_write_nothing():
         dispatch.multi_hot_csr(OFFSETS[:1], none, LUT, empty, np.zeros(1, np.int64), counts, DEPTH)
         == 0
     )
+
+
+@pytest.mark.parametrize("dtype", CODE_DTYPES, ids=str)
+def test_rows_are_counted_once_for_each_feature(dtype):
+    """Whatever the dtype of the codes; two codes of a row may have the same feature."""
+    codes = np.array([0, 1, 2, 2, 3, 3], dtype)
+    lut = np.array([1, 1, 0, 2, -1], np.int32)
+
+    assert dispatch.count_rows(OFFSETS, codes, lut, DEPTH).tolist() == [1, 1, 1]
+    assert dispatch.count_rows(OFFSETS, codes, None, DEPTH).tolist() == [1, 1, 1]
+    assert dispatch.count_rows(OFFSETS[:1], codes[:0], lut, 0).tolist() == []
+    with pytest.raises(ValueError, match="offsets"):
+        dispatch.count_rows(np.array([0, 7]), codes, lut, DEPTH)
+
+
+@pytest.mark.parametrize("dtype", CODE_DTYPES, ids=str)
+def test_columns_of_both_kinds_share_a_matrix(dtype):
+    """Of every dtype; the codes of a plain column are in the row of their position."""
+    codes = np.array([0, 1, 2, 2, 3, 3], dtype)
+    plain = np.array([1, 0, 2], np.int8)
+    ragged_lut, plain_lut = np.array([1, 1, 0, 2, -1], np.int32), np.array([3, 4, -1, -1], np.int32)
+    columns = [OFFSETS, None], [codes, plain], [ragged_lut, plain_lut]
+    expected = [[0, 1, 0, 0, 1], [0, 0, 0, 1, 0], [1, 0, 1, 0, 0]]
+    out = float_matrix(3, 5)
+    indices, indptr = np.full(9, 7, np.int32), np.full(4, 7)
+
+    dispatch.encode_ragged(*columns, out, ON, OFF)
+    total = dispatch.csr_ragged(*columns, indices, indptr, 5)
+
+    assert out.tolist() == expected
+    assert total == 5
+    assert (indices[:total].tolist(), indptr.tolist()) == ([1, 4, 3, 0, 2], [0, 2, 3, 5])
+    rows, starts = np.full(total, 7), np.array([0, 1, 2, 3, 4])
+    dispatch.transpose(indices[:total], indptr, rows, starts)
+    assert (rows.tolist(), starts.tolist()) == ([2, 0, 2, 1, 0], [1, 2, 3, 4, 5])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (([], [], []), "one or more columns"),
+        (([OFFSETS], [CODES], []), "one or more columns"),
+        (([OFFSETS, None], [CODES, CODES], [LUT, LUT]), "column 1: there must be 3 rows"),
+        (([np.array([0, 1, N + 1, N])], [CODES], [LUT]), "offsets"),
+        (([np.array([-1, 0, 1, 2])], [CODES], [LUT]), "offsets"),
+        (([OFFSETS], [CODES.astype(float)], [LUT]), "column 0: codes"),
+        (([OFFSETS], [CODES], [LUT[:0]]), "look-up table"),
+    ],
+)
+def test_columns_that_do_not_fit_are_an_error(columns, message):
+    with pytest.raises(ValueError, match=message):
+        dispatch.encode_ragged(*columns, float_matrix(3, DEPTH), ON, OFF)
+    with pytest.raises(ValueError, match=message):
+        dispatch.csr_ragged(*columns, np.zeros(20, np.int32), np.zeros(4, np.int64), DEPTH)
+
+
+def test_a_row_may_have_more_codes_than_a_block():
+    """A block of CSR has a number of codes unless one row has more."""
+    rng = np.random.default_rng(0)
+    lengths = np.array([3, 20_000, 0, 5, 9_000])
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    codes = rng.integers(0, 50, offsets[-1])
+    indices, indptr = np.zeros(len(codes), np.int32), np.zeros(6, np.int64)
+
+    total = dispatch.csr_ragged([offsets], [codes], [None], indices, indptr, 50)
+
+    rows = np.split(codes, offsets[1:-1])
+    expected = [np.unique(row).tolist() for row in rows]
+    assert [each.tolist() for each in np.split(indices[:total], indptr[1:-1])] == expected
 
 
 @every_kernel
@@ -149,7 +219,7 @@ def test_an_output_of_another_size_is_an_error(kernel):
         call(CODES, out)
 
 
-@pytest.mark.parametrize("kernel", ["encode_block", "encode_bits", "recode", "multi_hot"])
+@pytest.mark.parametrize("kernel", ["encode_block", "encode_bits", "recode", "encode_ragged"])
 @pytest.mark.parametrize(
     ("lut", "fault"),
     [

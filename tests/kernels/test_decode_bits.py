@@ -16,7 +16,7 @@ LENGTHS = [0, 1, 7, 8, 63, 64, 65, 200, 16384, 16385]
 @pytest.mark.parametrize("depth", [0, 1, 3, 70])
 @pytest.mark.parametrize("start", [0, 1, 8, 63])
 @pytest.mark.parametrize("is_valid", [True, False])
-def test_bitmaps_are_decoded(n_rows, depth, start, is_valid):
+def test_bitmaps_are_decoded_like_unpacked_matrices(n_rows, depth, start, is_valid):
     """The classes and the first row with several ones are those of an unpacked matrix."""
     rng = np.random.default_rng([n_rows, depth, start])
     cells = rng.random((depth, n_rows)) < 0.3

@@ -69,7 +69,7 @@ def test_every_pair(dtype, shape, axis):
 
 @every_geometry
 @pytest.mark.parametrize(("shift", "num_threads"), [(0, 2), (1, 1)])
-def test_every_writer(mode, shift, num_threads, shape, axis):
+def test_every_writer_equals_the_oracle(mode, shift, num_threads, shape, axis):
     """Each variant writes each width, on and off its alignment, by one thread and by two."""
     for width in (*WIDTHS, 7, 24, 33):
         check(INT16, width, shape, axis, shift=shift, num_threads=num_threads)

@@ -168,7 +168,7 @@ def test_rejects_pixels_that_are_no_integer():
             )
 
 
-def test_rejects_too_many_values():
+def test_too_many_values_are_rejected():
     out = np.empty((1, 40), np.uint8)
     values, lut = np.arange(33, dtype=np.uint64), np.arange(34, dtype=np.int32)
     with pytest.raises(ValueError, match="1 to 32 values"):
@@ -181,7 +181,7 @@ def test_rejects_too_many_values():
 
 
 @given(width=st.integers(1, 8), n=st.sampled_from(LENGTHS), seed=st.integers(0, 2**32))
-def test_packs_rows_of_bytes(width, n, seed):
+def test_rows_of_bytes_are_packed(width, n, seed):
     rows = np.random.default_rng(seed).integers(0, 256, (n, width), np.uint8)
     wanted = [int.from_bytes(row.tobytes(), "little") for row in rows]
     for dtype in (np.uint32, np.uint64):

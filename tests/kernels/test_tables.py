@@ -77,7 +77,7 @@ def elements(width):
 @pytest.mark.parametrize("width", WIDTHS)
 @few
 @given(drawn=columns())
-def test_matrix(mode, width, drawn):
+def test_encode_matrix_writes_columns_side_by_side(mode, width, drawn):
     """Several columns become one row-major matrix."""
     codes, tables, n_columns = drawn
     on, off = elements(width)
@@ -92,7 +92,7 @@ def test_matrix(mode, width, drawn):
 @pytest.mark.parametrize("width", WIDTHS)
 @few
 @given(drawn=columns(), has_table=st.booleans())
-def test_block(mode, has_table, width, drawn):
+def test_encode_block_writes_planes(mode, has_table, width, drawn):
     """One column becomes planes; without a table, the codes are the columns."""
     codes, table = drawn[0][0], drawn[1][0]
     if not has_table:
@@ -109,7 +109,7 @@ def test_block(mode, has_table, width, drawn):
 
 @few
 @given(drawn=columns(), line=st.sampled_from((1, 64)))
-def test_bits(mode, drawn, line):
+def test_encode_bits_writes_the_bits_of_arrow(mode, drawn, line):
     """Arrow's bits: the lowest first, 0 behind the last row; the bytes after these stay."""
     codes, tables, _ = drawn
     n_columns = int(tables[0].max()) + 1
@@ -125,7 +125,7 @@ def test_bits(mode, drawn, line):
     assert (out[:, n_bytes:] == 255).all()
 
 
-def test_long_bits_start_at_cache_lines():
+def test_rows_of_many_bits_start_at_cache_lines():
     """Padding bytes are 0, in recycled memory too."""
     codes = np.random.default_rng(0).integers(-1, 60, 8 * write.LONG_BITS + 3).astype(np.int8)
     for _ in range(2):
@@ -140,7 +140,7 @@ def test_long_bits_start_at_cache_lines():
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @few
 @given(drawn=columns(), threads=st.sampled_from((1, 2)))
-def test_sparse(mode, threads, form, drawn):
+def test_csr_and_csc_list_the_nonzeros_in_order(mode, threads, form, drawn):
     """CSR has the nonzeros row by row, CSC column by column, sorted, also with empty rows."""
     codes, tables, n_columns = drawn
     is_on = nonzeros(*drawn) if form == "csr" else nonzeros(*drawn).T
@@ -157,7 +157,7 @@ def test_sparse(mode, threads, form, drawn):
 
 @few
 @given(drawn=columns(), threads=st.sampled_from((1, 2)))
-def test_recode(mode, drawn, threads):
+def test_recode_maps_codes_by_the_look_up_table(mode, drawn, threads):
     """Codes become the entries of their table; other values become the last entry."""
     for column, table in zip(*drawn[:2], strict=True):
         assert np.array_equal(recode(column, table, threads), look_up(column, table))
@@ -165,7 +165,7 @@ def test_recode(mode, drawn, threads):
 
 @examples(0.6)
 @given(drawn=columns(), n_codes=st.integers(0, 130) | st.just(100_000))
-def test_count(drawn, n_codes):
+def test_count_counts_codes_below_the_limit(drawn, n_codes):
     """Every code below the limit is counted, and nothing else."""
     codes = drawn[0][0]
 
@@ -192,7 +192,7 @@ def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):
     assert places.tolist() == [last, min(last, 0), -1, -1] * 5000
 
 
-def test_table_is_complete():
+def test_the_kernels_read_every_index_type():
     """The kernels read every index type there is, except float16, which is widened."""
     assert set(dispatch.INDEX_DTYPES) == set(INDEX_DTYPES) - {np.dtype("f2")}
 
@@ -207,7 +207,7 @@ def test_a_kernel_without_threads_has_one(num_threads):
     assert (out == 7).all()
 
 
-def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
+def test_csc_notices_codes_that_change_while_it_reads(monkeypatch):
     """CSC counts first and then writes: rows that are not written would be any numbers."""
     codes = np.arange(100, dtype=np.int8) % 3
     real = dispatch.csc
@@ -223,7 +223,7 @@ def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
 
 @pytest.mark.parametrize("lowest", [0, -1], ids=["full rows", "rows with gaps"])
 @pytest.mark.parametrize("num_threads", [1, 2])
-def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
+def test_positions_of_64_bits_equal_those_of_32(lowest, num_threads, monkeypatch):
     """64-bit positions, as for more than 2**31 nonzeros, equal those of 32 bits."""
     n, depth = 40_000, 21
     rng = np.random.default_rng(0)
@@ -234,7 +234,7 @@ def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
     def results():
         for is_csc in (False, True):
             yield sparse.compressed(codes, tables, 2 * depth, np.int8, is_csc, num_threads)
-        yield sparse.multi_hot_csr(offsets, codes[1], None, depth, np.int8, count=True)
+        yield sparse.multi_hot_counts(offsets, codes[1], None, depth, np.int8)
 
     expected = list(results())
     monkeypatch.setattr(sparse, "_position_dtype", lambda *_: np.dtype(np.int64))
@@ -257,7 +257,7 @@ def drawn_codes(data, n_codes, dtype):
     st.sampled_from(CODE_DTYPES),
     st.data(),
 )
-def test_positions_of_codes(positions, missing, dtype, data):
+def test_the_feature_of_a_code_may_be_its_position(positions, missing, dtype, data):
     """The feature of a code is its position; a missing value has the position `missing`."""
     codes = drawn_codes(data, len(positions), dtype)
 
@@ -272,7 +272,7 @@ def test_positions_of_codes(positions, missing, dtype, data):
 
 @few
 @given(st.integers(0, 40), st.sampled_from(CODE_DTYPES), st.data())
-def test_order_of_codes(n_codes, dtype, data):
+def test_the_feature_of_a_code_may_be_its_place_in_an_order(n_codes, dtype, data):
     """The feature of a code is its place in the order; other codes and missing values have none."""
     order = data.draw(st.permutations(range(n_codes)).map(lambda all_codes: all_codes[::2]))
     codes = drawn_codes(data, n_codes, dtype)

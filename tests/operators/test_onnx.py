@@ -22,7 +22,7 @@ opsets = pytest.mark.parametrize("opset", [9, 11, 28])
 
 @pytest.mark.parametrize("axis", [-4, -3, -2, -1, 0, 1, 2, 3])
 @opsets
-def test_axis(axis, opset):
+def test_every_axis_is_a_position_in_the_result(axis, opset):
     """Every axis in [-r - 1, r] is a position in the output, in every version."""
     indices = np.array([[[0, -1], [2, 9]], [[-3, -4], [1, 1]]])
     values = np.float32([1, 3])
@@ -100,7 +100,7 @@ def text_of(tensor):
 
 
 @pytest.mark.parametrize("t3", VALUES)
-def test_types(t3):
+def test_every_type_of_indices_values_and_depth_is_accepted(t3):
     """Indices and values of every type go with a depth of every type: 11, 15 and 11."""
     values = VALUES[t3]
     expected = text_of(oracle.one_hot(COUNTING, 4, values[1, ...], values[0, ...]))
@@ -151,7 +151,9 @@ ROWS = [
     [row[1:] for row in ROWS],
     ids=[row[0] for row in ROWS],
 )
-def test_rows(indices, depth, values, opset, rows):
+def test_each_version_treats_indices_out_of_range_as_the_standard(
+    indices, depth, values, opset, rows
+):
     assert onnx.one_hot(indices, depth, values, opset=opset).tolist() == rows
 
 
@@ -178,7 +180,7 @@ ERRORS = [
     [(name, value, *expected) for name, wrong, *expected in ERRORS for value in wrong],
     ids=repr,
 )
-def test_errors(name, value, error, message):
+def test_arguments_outside_the_standard_are_rejected(name, value, error, message):
     """Arguments outside the standard are rejected, without indices too."""
     for indices in ([0], np.zeros(0, int)):
         with pytest.raises(error, match=message):

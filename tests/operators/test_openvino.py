@@ -21,7 +21,7 @@ SMALL_VALUES = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "f
 @pytest.mark.parametrize("t1", ["int32", "int64"])
 @pytest.mark.parametrize("of_depth", ["int32", "int64"])
 @pytest.mark.parametrize("t2", PLAIN_VALUES)
-def test_types(t1, of_depth, t2):
+def test_every_type_of_indices_values_and_depth_is_accepted(t1, of_depth, t2):
     """Indices and depth of both types, also of one each, go with values of every type."""
     indices, on, off = INDICES.astype(t1), np.array(1, t2), np.array(0, t2)
     for axis in (-3, -2, -1, 0, 1, 2):
@@ -31,7 +31,7 @@ def test_types(t1, of_depth, t2):
 
 
 @pytest.mark.parametrize("name", SMALL_VALUES)
-def test_small_types(name):
+def test_small_types_are_accepted(name):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     if not hasattr(ml_dtypes, name):
         pytest.skip("this ml_dtypes is older than the type")
@@ -51,7 +51,7 @@ def test_small_types(name):
         (np.array(258, ">i4"), np.array(1, "<i4"), "int32"),
     ],
 )
-def test_values_of_one_type(on, off, dtype):
+def test_the_values_have_one_type(on, off, dtype):
     """Strings of two widths share the wider one, and both byte orders are one type."""
     actual = openvino.one_hot(np.array([1], ">i8"), np.array(2, "<i8"), on, off, 0)
 
@@ -67,7 +67,7 @@ def test_values_of_one_type(on, off, dtype):
     ],
 )
 @pytest.mark.parametrize("axis", [-3, 0, 1, 2])
-def test_modes(mode, version, axis):
+def test_a_mode_decides_about_negative_indices(mode, version, axis):
     """A negative index has no hot element, also the lowest, or counts from the end."""
     indices = np.append(INDICES, [[-(2**31), -(2**63), 1]], 0)
     actual = openvino.one_hot(indices, 3, 1, 0, axis, negative_indices_mode=mode, version=version)
@@ -119,7 +119,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("changed", "error", "message"), ERRORS, ids=repr)
-def test_errors(changed, error, message):
+def test_arguments_outside_the_standard_are_rejected(changed, error, message):
     """Modes, versions and types outside the standard are rejected, and nothing is inferred."""
     arguments = {"indices": [0], "depth": 2, "on_value": 1, "off_value": 0, "axis": -1}
 

@@ -22,7 +22,7 @@ def examples_of(operator):
 
 @pytest.mark.parametrize("example", examples_of("onnx"))
 @pytest.mark.parametrize("opset", [11, 28])
-def test_onnx(example, opset):
+def test_examples_of_onnx_give_what_the_document_says(example, opset):
     """An example of ONNX gives what the document says; no axis means the default."""
     indices = np.array(example["indices"], example["indices_dtype"])
     depth = np.array(example["depth"], example["depth_dtype"])
@@ -36,7 +36,7 @@ def test_onnx(example, opset):
 @pytest.mark.parametrize("example", examples_of("openvino"))
 @pytest.mark.parametrize("version", [1, 16])
 @pytest.mark.parametrize("t1", ["int32", "int64"])
-def test_openvino(example, version, t1):
+def test_examples_of_openvino_give_what_the_document_says(example, version, t1):
     """An example of OpenVINO gives what the document says, in both versions and index types."""
     indices, depth = np.array(example["indices"], t1), np.array(example["depth"], t1)
     on, off = np.array([example["on_value"], example["off_value"]], example["values_dtype"])

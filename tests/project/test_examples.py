@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import runpy
@@ -16,6 +17,7 @@ pd = pytest.importorskip("pandas")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "flights_tutorial.py"
+LINEAR_PAGE = TUTORIAL.with_name("plot_linear_models.py")
 
 
 @pytest.fixture
@@ -66,7 +68,7 @@ def flights(year):
     return year.iloc[::400]
 
 
-def test_loads_all_flights_with_their_missing_values(year):
+def test_all_flights_are_loaded_with_their_missing_values(year):
     assert len(year) == 336_776
     assert year["tailnum"].isna().sum() == 2512
     assert year[["carrier", "origin", "dest", "tailnum"]].nunique().tolist() == [16, 3, 105, 4043]
@@ -232,6 +234,20 @@ def test_the_tutorial_runs(monkeypatch):
     assert 0 < names["probability"] < 1
 
 
+def code_of(path, function):
+    """Return the statements of a function of a script, without its types and docstring."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    found = next(node for node in body if getattr(node, "name", None) == function)
+    names = [argument.arg for argument in found.args.args]
+    return names, [ast.unparse(node) for node in found.body[1:]]
+
+
+@pytest.mark.parametrize("function", ["draw", "newton"])
+def test_the_gallery_has_the_functions_of_the_example(function):
+    """The page of the gallery must run alone, so it repeats them."""
+    assert code_of(LINEAR_PAGE, function) == code_of(EXAMPLES / "linear_models.py", function)
+
+
 def test_linear_models_have_the_loss_of_their_peers(load, monkeypatch):
     example = load("linear_models", "pyarrow", "scipy")
     monkeypatch.setattr(sys.modules["printed"], "ROUNDS", 1)
@@ -246,12 +262,12 @@ def test_linear_models_have_the_loss_of_their_peers(load, monkeypatch):
 def test_a_file_in_batches_gives_the_coefficients_of_all_rows(load, tmp_path):
     example = load("linear_models", "pyarrow")
     path = tmp_path / "sales.parquet"
-    encoder = example.Encoder([*example.CATEGORIES], remainder="drop")
+    encoder = example.Encoder([*example.SIZES], remainder="drop")
     example.write_file(path, encoder, n_batches=3, batch_rows=700)
     parts = [example.draw(700, seed) for seed in range(3)]
     matrix = encoder.transform(
         example.pa.concat_tables([table for table, _, _ in parts]), "implicit"
     )
-    whole = example.ridge(matrix, np.concatenate([price for _, _, price in parts]))
+    whole = example.least_squares(matrix, np.concatenate([price for _, _, price in parts]))
 
     np.testing.assert_allclose(example.ridge_of_file(path, encoder, "price", 500), whole, atol=1e-9)

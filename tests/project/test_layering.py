@@ -24,9 +24,8 @@ INTEGRATIONS = ROOT / "integrations"
 # From the bottom up. A module belongs to the first layer with a pattern that fits its name, and
 # imports from its own layer and those below. Each folder has a layer of its own.
 LAYERS = (
-    {"_version", "_runtime.system", "_runtime.team"},
+    {"_version", "_runtime", "_runtime.*"},
     {"_kernels", "_kernels.*"},
-    {"_runtime", "_runtime.*"},
     {"_arguments", "_arguments.*"},
     {"_arrow", "_arrow.*"},
     {"_categories", "_categories.*"},  # values → codes
@@ -34,7 +33,7 @@ LAYERS = (
     {"_schema", "_schema.*"},  # codes and options → look-up tables, names, layout
     {"_reports", "_reports.*"},  # schema and values → listings, warnings, errors
     {"_pipeline", "_pipeline.*"},  # values → look-up tables → memory, and back
-    {"tensor", "ragged", "implicit", "sequences"},
+    {"tensor", "ragged", "implicit", "sequences", "_build_info"},
     {"_transform"},  # read → lay out → code → check → write
     {"encoder", "_sklearn_mixin"},
     {""},  # the package itself: the public names

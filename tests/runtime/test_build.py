@@ -25,7 +25,7 @@ def info_with(**environment):
     return json.loads(run(program, **environment))
 
 
-def test_versions_are_those_in_memory():
+def test_the_versions_are_those_in_memory():
     assert INFO["version"] == onehot_fast.__version__ == importlib.metadata.version("onehot-fast")
     assert INFO["python"] == platform.python_version()
     assert INFO["numpy"] == np.__version__
@@ -56,7 +56,7 @@ def test_every_key_has_its_type():
         ("OMP_NUM_THREADS", 1, "num_threads"),
     ],
 )
-def test_the_environment_decides(variable, value, key):
+def test_the_environment_decides_about_variant_streaming_and_threads(variable, value, key):
     """A variant of this processor, the size above which stores bypass the caches, the threads."""
     assert info_with(**{variable: str(value)})[key] == value
 

@@ -232,7 +232,7 @@ def encode_slices(number):
 # Python 3.12 warns of a fork beside threads: those of pytest-xdist.
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
-def test_joblib(backend):
+def test_calls_in_workers_of_joblib_are_right(backend):
     """Calls inside the workers of joblib are right, in threads and in processes."""
     joblib = pytest.importorskip("joblib")
     if backend == "multiprocessing" and multiprocessing.get_start_method() != "fork":

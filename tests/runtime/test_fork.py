@@ -33,7 +33,7 @@ assert encode(1)
 BESIDE_THREADS = ("-W", "ignore::DeprecationWarning")
 
 
-def test_fork_again_and_again():
+def test_children_and_parent_have_threads_of_their_own():
     """Child after child encodes with threads of its own, and so does the parent in between.
 
     Nor has the process threads when it forks, of which Python 3.12 warns: but for a moment after
@@ -153,7 +153,7 @@ print([bool(each) for each in torch.utils.data.DataLoader(Rows(), **options)], e
 
 
 @pytest.mark.parametrize(("program", "expected"), PROGRAMS.values(), ids=PROGRAMS)
-def test_fork(program, expected):
+def test_a_forked_child_gives_the_results_of_the_parent(program, expected):
     if "import torch" in program:
         pytest.importorskip("torch")
     assert run(PRELUDE + program, *BESIDE_THREADS) == expected

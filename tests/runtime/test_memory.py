@@ -144,7 +144,7 @@ def test_the_best_fitting_block_is_reused(freed, asked, reused):
     ],
     ids=["the oldest are unmapped", "larger than the limit", "more than 64 blocks", "none"],
 )
-def test_the_limit(limit, sizes, left):
+def test_the_limit_decides_which_blocks_are_kept(limit, sizes, left):
     assert memory.set_limit(limit) == 64 * MIB
     places = free([make(size) for size in sizes])
 
@@ -223,7 +223,7 @@ def test_sparse_zeros_are_fresh_and_not_kept(shape):
     assert memory.cache_info().n_blocks == memory.cache_info().n_live == 0
 
 
-def test_more_than_the_system_has():
+def test_a_failed_allocation_empties_the_cache():
     """A failed allocation names its size and empties the cache."""
     array = make(3 * MIB, 3)
     free([make(MIB)])
@@ -301,11 +301,11 @@ class Life(RuleBasedStateMachine):
         memory.set_limit(self.before)
 
 
-def test_any_order_of_operations():
+def test_no_order_of_operations_shares_memory():
     run_state_machine_as_test(Life, settings=examples(0.3, stateful_step_count=30))
 
 
-def test_threads_pass_arrays_on():
+def test_threads_may_free_arrays_of_others():
     """Eight threads allocate, and free what others allocated, without ever sharing memory."""
     slots, changed = [(0, np.zeros(0))] * 16, []
 
@@ -406,7 +406,7 @@ print(code, (live == 1).all(), memory.cache_info().n_live)
 
 
 @needs_fork
-def test_fork_while_threads_allocate():
+def test_a_fork_may_happen_while_threads_allocate():
     program = f"""{PRELUDE}
 stop = False
 def work():

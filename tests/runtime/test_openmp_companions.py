@@ -68,7 +68,7 @@ ORDERS = [
 @needs_fork
 @needs_openmp
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)
-def test_threads_of_each_beside_the_others(order):
+def test_each_library_has_threads_beside_the_others(order):
     """A forked child calls only ours, because GNU's OpenMP of the others hangs there."""
     for name in order:
         if find_spec(name) is None:

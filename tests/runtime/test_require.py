@@ -74,7 +74,7 @@ def test_versions_are_compared_as_numbers(version, monkeypatch):
             require("polars")
 
 
-def test_a_library_that_cannot_be_imported(monkeypatch, tmp_path):
+def test_a_library_that_cannot_be_imported_raises_its_own_error(monkeypatch, tmp_path):
     """What it misses itself is not what we miss: its own error comes through."""
     (tmp_path / "polars.py").write_text("import polars_of_another_name")
     monkeypatch.syspath_prepend(tmp_path)
@@ -126,7 +126,7 @@ def test_the_module_of_an_integration_is_named(name):
     assert importlib.util.find_spec("onehot_fast.encoder") is not None
 
 
-def test_other_names_and_star_imports_are_as_usual():
+def test_other_names_and_star_imports_work_as_usual():
     names: dict = {}
     exec("from onehot_fast import *", names)
 

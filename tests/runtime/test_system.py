@@ -67,14 +67,14 @@ TOTAL = {
     "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}),
     reason="sysconf has no memory size here",
 )
-def test_without_proc(tmp_path):
+def test_physical_memory_is_the_bound_without_proc(tmp_path):
     """Without /proc, the physical memory is the bound."""
     expected = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
     assert expected == available_memory(str(tmp_path))
 
 
-def test_unknown(tmp_path, monkeypatch):
+def test_memory_is_unknown_without_any_source(tmp_path, monkeypatch):
     """Without any source the memory is unknown."""
     monkeypatch.delattr(os, "sysconf_names", raising=False)
 
@@ -134,7 +134,7 @@ LIMITS = {available_memory: AVAILABLE, total_memory: TOTAL, cpu_quota: QUOTA}
         for name, case in cases.items()
     ],
 )
-def test_limits(read, files, expected, tmp_path):
+def test_the_tightest_limit_counts(read, files, expected, tmp_path):
     """The tightest of the machine and each control group; a part of a processor is a whole one."""
     for name, text in files.items():
         path = tmp_path / name
@@ -152,7 +152,7 @@ def test_limits(read, files, expected, tmp_path):
         *((b"0.00 0.00 0.00 ?/? 0\n", None), (None, None)),
     ],
 )
-def test_running(text, expected, monkeypatch):
+def test_running_threads_are_read_from_loadavg(text, expected, monkeypatch):
     """The fourth field is the number of running threads; without the file it is unknown."""
     files = []
 

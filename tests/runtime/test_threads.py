@@ -24,12 +24,12 @@ def machine(monkeypatch):
     """Return a function that makes up a machine and what runs on it."""
 
     def make(running=1, spinning=0, stalled=False, cpus=4, openmp=4, affinity=4, quota=None):
-        chunks = SimpleNamespace(
+        team = SimpleNamespace(
             max_threads=lambda: openmp,
             spinning_workers=lambda: spinning,
             was_stalled=lambda: stalled,
         )
-        monkeypatch.setattr(parallel, "chunks", chunks)
+        monkeypatch.setattr(parallel, "team", team)
         monkeypatch.setattr(parallel, "_quota", lambda: quota)
         monkeypatch.setattr(parallel.system, "running_threads", lambda: running)
         monkeypatch.setattr(os, "cpu_count", lambda: cpus)
@@ -62,7 +62,7 @@ def test_only_integers_from_one_are_accepted(asked, error, message):
         onehot_fast.one_hot([0], 1, num_threads=asked)
 
 
-def test_more_threads_than_any_system_has():
+def test_more_threads_than_any_system_has_are_limited():
     """An absurd number ends neither in a crash nor in an error: there is not that much work."""
     program = """
         import numpy as np, onehot_fast
@@ -118,11 +118,11 @@ def test_busy_processors_are_left_alone(load, expected, machine):
     assert parallel.resolve(None, LARGE) == expected
 
 
-def test_no_stall_at_the_start():
+def test_a_new_process_has_no_stall():
     """A process that has run nothing has no team to wait for."""
     program = """
-        from onehot_fast._kernels import chunks
-        print(chunks.was_stalled(), chunks.spinning_workers())
+        from onehot_fast._runtime import team
+        print(team.was_stalled(), team.spinning_workers())
     """
 
     assert run(program) == "False 0"
@@ -130,7 +130,7 @@ def test_no_stall_at_the_start():
 
 @needs_openmp
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_omp_num_threads(n_threads):
+def test_omp_num_threads_limits_the_default(n_threads):
     """``OMP_NUM_THREADS`` bounds the default, as the affinity and the processors do."""
     most = int(run(AVAILABLE, OMP_NUM_THREADS="999"))
 
@@ -139,7 +139,7 @@ def test_omp_num_threads(n_threads):
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
-def test_affinity():
+def test_the_affinity_limits_the_default():
     bind = "import os, onehot_fast; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
     without = "del os.sched_getaffinity; os.cpu_count = lambda: 1\n"
 
@@ -147,7 +147,7 @@ def test_affinity():
 
 
 @needs_openmp
-def test_threadpoolctl():
+def test_threadpoolctl_limits_the_default():
     """A limit that threadpoolctl sets holds, and ends."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
     before = parallel.available()
@@ -160,20 +160,20 @@ def test_threadpoolctl():
 
 @needs_openmp
 @pytest.mark.skipif(sys.platform != "linux", reason="the library has another name elsewhere")
-def test_inside_a_parallel_region():
+def test_a_call_inside_a_parallel_region_uses_one_thread():
     """In a parallel region of the same OpenMP (a wheel has its own) a call takes one thread."""
-    from onehot_fast._kernels import chunks
+    from onehot_fast._runtime import team
 
     seen = []
-    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: seen.append(chunks.max_threads()))
-    ours = ctypes.CDLL(chunks.__file__)  # finds what the module is linked with
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: seen.append(team.max_threads()))
+    ours = ctypes.CDLL(team.__file__)  # finds what the module is linked with
     ours.GOMP_parallel(callback, None, ctypes.c_uint(2), ctypes.c_uint(0))
 
     assert seen == [1, 1]
 
 
 @pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
-def test_each_item_is_worked_on_in_order(n_bytes):
+def test_results_have_the_order_of_the_items(n_bytes):
     """The error is that of the first item."""
     squares = parallel.parallel_map(lambda item: item * item, range(50), n_bytes)
 
@@ -210,7 +210,7 @@ def test_a_child_of_a_runtime_that_keeps_its_team_uses_one_thread():
         import ctypes, os, signal
         import numpy as np
         from onehot_fast import one_hot
-        from onehot_fast._kernels import chunks
+        from onehot_fast._runtime import team
 
         def encode():
             return one_hot(np.arange(900_000) % 5, 5, num_threads=2).sum() == 900_000
@@ -220,14 +220,14 @@ def test_a_child_of_a_runtime_that_keeps_its_team_uses_one_thread():
                 number = os.fork()
                 if number == 0:
                     signal.alarm(300)
-                    os._exit(0 if encode() and chunks.max_threads() == 1 else 1)
+                    os._exit(0 if encode() and team.max_threads() == 1 else 1)
                 codes.append(os.waitpid(number, 0)[1])
 
         encode()
         codes, turns = [], iter([True])
         # Inside a parallel region the runtime refuses to end its teams.
         region = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(fork_once)
-        ours = ctypes.CDLL(chunks.__file__)  # finds what the module is linked with
+        ours = ctypes.CDLL(team.__file__)  # finds what the module is linked with
         ours.GOMP_parallel(region, None, ctypes.c_uint(2), ctypes.c_uint(0))
         print(codes, encode())
         """

@@ -150,6 +150,10 @@ def label_calls(rng: np.random.Generator) -> dict[str, Call]:
     }
     calls["multi_hot sep"] = lambda: multi_hot(texts, categories=words, sep=" ")
     calls["distinct_labels"] = lambda: distinct_labels(texts, sep=" ")
+    ragged = {"texts": texts, "lists": [text.split() for text in texts], "plain": texts}
+    encoder = Encoder(["texts", "lists", "plain"], sep={"texts": " "}).fit(ragged)
+    for output in ("numpy", "csr", "csc"):
+        calls[f"ragged {output}"] = lambda o=output: encoder.transform(ragged, o)
     return calls
 
 

@@ -106,11 +106,17 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return copy
 
 
+def reverse(array: np.ndarray) -> np.ndarray:
+    """Return an equal array with negative strides, or the array itself if it has no dimension."""
+    # `numpy.flip` returns the element of an array without dimensions.
+    return np.flip(np.flip(array).copy()) if array.ndim else array
+
+
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "contiguous": np.copy,
     "fortran": lambda array: np.array(array, order="F"),
     "strided": strided,
-    "reversed": lambda array: np.flip(np.flip(array).copy()),
+    "reversed": reverse,
     "swapped": lambda array: array.astype(array.dtype.newbyteorder()),
     "read_only": read_only,
     "offset": offset,

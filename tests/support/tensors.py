@@ -41,6 +41,25 @@ def labels_and_options(draw):
     return tensor, draw(st.integers(0, 10)), options
 
 
+def array_for_core(tensor, options):
+    """Return the labels as an array which the core must encode as the torch functions encode them.
+
+    Both truncate fractions, except for the core with the policy "error", which rejects them; the
+    torch functions only announce that they will.
+    """
+    labels = tensor.numpy()
+    is_truncated = options["out_of_range"] == "error" and labels.dtype.kind == "f"
+    return np.trunc(labels) if is_truncated else labels
+
+
+# A label with a fraction, which one of the two truncates.
+FRACTION = (
+    torch.tensor(-0.5, dtype=torch.float16),
+    0,
+    {"axis": 0, "ignore_index": None, "negative_indices": "ignore", "out_of_range": "error"},
+)
+
+
 def operator_policies(tensor, options, smoothing):
     """Return the policies as the operators take them."""
     ignored = _ignored(options["ignore_index"], tensor.dtype)

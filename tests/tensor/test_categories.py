@@ -12,7 +12,7 @@ from fractions import Fraction
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 import onehot_fast
 from onehot_fast import UnknownValueError, decode, distinct_classes, infer_shape, one_hot
@@ -174,10 +174,90 @@ def test_missing_is_one_element(missing):
         one_hot(elements, categories=[None, missing])
 
 
-def test_masked_elements_are_missing():
-    array = np.ma.array([[7, 8], [7, 11]], mask=[[0, 1], [0, 0]])
+MASKED = np.ma.array([[7, 8], [7, 11]], mask=[[0, 1], [0, 0]])
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        MASKED,
+        MASKED.astype("f4"),
+        MASKED.T.copy().T,
+        [[7, np.ma.masked], [7, 11]],
+        [MASKED[0], MASKED[1]],
+        [MASKED[0], [7, 11]],
+    ],
+    ids=["integers", "floats", "in Fortran order", "scalars", "rows", "a row beside a list"],
+)
+def test_masked_elements_are_missing(array):
+    """Masked elements are one missing element: a class, to be left out, or unknown."""
     found = one_hot(array, categories=[7, 8, 11, None], dtype="u1")
     assert found.argmax(-1).tolist() == [[0, 3], [0, 2]]
+    left_out = one_hot(array, categories=[7, 8, 11], ignore_index=[None], dtype="u1")
+    assert left_out.tolist() == [[[1, 0, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 1]]]
+    with pytest.raises(UnknownValueError, match=r"indices\[0, 1\].*list None in categories"):
+        one_hot(array, categories=[7, 8, 11])
+    assert distinct_classes(array).tolist() == [7, 11]
+
+
+@pytest.mark.parametrize(
+    "masked", [np.ma.masked, np.ma.array(7, mask=True), np.ma.array([7], mask=[1])], ids=repr
+)
+def test_a_masked_scalar_is_missing(masked):
+    """Alone, in the categories, and as an element to leave out."""
+    known = [7, *np.atleast_1d(masked)] if masked.ndim else [7, masked]
+    expected = np.array([[0, 1]], np.float32)
+    oracle.assert_same(one_hot(masked, categories=known).reshape(1, 2), expected)
+    oracle.assert_same(one_hot([None], categories=known), expected)
+    assert decode(expected, categories=known).tolist() == [None]
+    assert not one_hot([None], categories=[7], ignore_index=masked).any()
+    with pytest.raises(UnknownValueError, match="list None in categories"):
+        one_hot(masked, categories=[7])
+
+
+def test_masked_categories():
+    """A masked category is the missing one; an array without masked elements keeps its dtype."""
+    known = np.ma.array([7, 8], mask=[0, 1], dtype="i2")
+    assert one_hot([8, None, 7], categories=known, handle_unknown="ignore").tolist() == [
+        [0, 0],
+        [0, 1],
+        [1, 0],
+    ]
+    oracle.assert_same(decode(np.eye(2), categories=known), np.array([7, None], object))
+    known.mask = False
+    oracle.assert_same(decode(np.eye(2), categories=known), np.array([7, 8], "i2"))
+    oracle.assert_same(
+        one_hot([1, 3], categories=np.ma.array([(1,), (3,)])[:, 0]), np.eye(2, dtype="f4")
+    )
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, np.float32("nan"), np.datetime64("NaT", "s")])
+def test_ignored_missing_elements(missing):
+    """A missing element in a sequence is left out; None instead of a sequence is no element."""
+    elements = [7, None, math.nan]
+    for ignored in ([missing], (missing, 8), {missing}):
+        found = one_hot(elements, categories=[7, 8], ignore_index=ignored)
+        assert found.tolist() == [[1, 0], [0, 0], [0, 0]]
+    if missing is None:
+        with pytest.raises(UnknownValueError, match=r"indices\[1\]"):
+            one_hot(elements, categories=[7, 8], ignore_index=None)
+    else:
+        assert one_hot(elements, categories=[7, 8], ignore_index=missing).sum() == 1
+
+
+def test_messages_for_none_or_one_category():
+    with pytest.raises(
+        UnknownValueError, match=r"indices\[0\] must be 8, the only category, got 7"
+    ):
+        one_hot([7], categories=[8])
+    with pytest.raises(UnknownValueError, match=r"\(1, 2\).*got \(1, 3\)"):
+        one_hot([[1, 3]], categories=[(1, 2)])
+    with pytest.raises(UnknownValueError, match=r"is empty.*distinct_classes\(indices\)"):
+        one_hot([7], categories=[])
+    with pytest.raises(ValueError, match=r"no element.*default="):
+        decode(np.zeros((2, 0)), categories=[])
+    with pytest.raises(ValueError, match="1 position on axis 1"):
+        decode(np.eye(2), categories=[8])
 
 
 def test_nested_lists_are_not_converted():
@@ -202,14 +282,29 @@ REJECTED = {
     "a set": ({1, 2}, TypeError, "sorted"),
     "a dict": ({1: 2}, TypeError, "list"),
     "a number": (3, TypeError, "sequence"),
-    "a repeated number": ([1, 2, 1.0], ValueError, r"categories\[2\].*categories\[0\]"),
+    "a repeated number": (
+        [1, 2, 1.0],
+        ValueError,
+        r"categories\[2\].*categories\[0\].*distinct_classes",
+    ),
     "tuples of text": ([("a", "b")], TypeError, r"categories\[0\]"),
-    "a tuple beside a scalar": ([(1, 2), 3], TypeError, r"categories\[1\]"),
+    "a tuple beside a scalar": ([(1, 2), 3], TypeError, r"categories\[1\].*only scalars"),
+    "a scalar beside a list": ([1, [2]], TypeError, r"categories\[0\].*only scalars"),
     "an unhashable item": ([{1: 2}], TypeError, "hashable"),
-    "a matrix of text": (np.array([["a", "b"]]), TypeError, "two dimensions"),
-    "three dimensions": (np.zeros((1, 2, 3)), ValueError, "one dimension"),
+    "a matrix of text": (np.array([["a", "b"]]), TypeError, "channels of colors"),
+    "three dimensions": (np.zeros((1, 2, 3)), ValueError, r"reshape\(-1, 3\)"),
+    "rows of rows": ([[[1, 2], [3, 4]]], ValueError, r"numpy\.concatenate\(categories\)"),
+    "a masked color": (
+        np.ma.array([[1, 2], [3, 4]], mask=[[0, 0], [0, 1]]),
+        ValueError,
+        "compress_rows",
+    ),
     "rows of two lengths": ([(1, 2), (1, 2, 3)], ValueError, "one length"),
-    "a repeated color": ([(1, 2), (1.0, 2)], ValueError, r"categories\[1\].*categories\[0\]"),
+    "a repeated color": (
+        [(1, 2), (1.0, 2)],
+        ValueError,
+        r"categories\[1\].*categories\[0\].*distinct_classes",
+    ),
     "NaN in a color": ([(1, math.nan)], ValueError, "NaN"),
     "too many channels": (np.zeros((1, 17)), ValueError, "16"),
     "no channel": (np.zeros((2, 0)), ValueError, "16"),
@@ -260,6 +355,27 @@ def test_all_other_options_are_those_of_a_depth():
         one_hot(out[0, :2, 0], categories=[0, 1], out=out[0, :2])
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"categories": [7, 7]},
+        {"categories": "ab"},
+        {"categories": [7, 8], "ignore_index": [(1, 2)]},
+        {"categories": [7, 8], "dtype": "i8"},
+        {"categories": [7, 8, 9]},
+        {"categories": [7, 8], "axis": 3},
+        {"categories": [7, 8], "label_smoothing": 2},
+        {"categories": [7, 8], "handle_unknown": "warn"},
+    ],
+    ids=str,
+)
+def test_out_is_unchanged_after_an_error_of_an_argument(options):
+    out = np.full((2, 2), 9, np.float32)
+    with pytest.raises((TypeError, ValueError)):
+        one_hot([7, 8], out=out, **options)
+    assert (out == 9).all()
+
+
 def test_names_unknown_elements_and_the_remedy():
     with pytest.raises(UnknownValueError) as caught:
         one_hot([[7, 9], [12, 9]], categories=[7, 8])
@@ -292,8 +408,62 @@ def test_decode_with_a_default():
     oracle.assert_same(decode(planes, categories=texts, default="-"), np.array(["b", "-"]))
     with pytest.raises(ValueError, match="default"):
         decode(planes, categories=texts, default="long")
-    with pytest.raises(ValueError, match="3 categories"):
+    with pytest.raises(ValueError, match="3 positions on axis 1"):
         decode(planes.T, categories=texts)
+
+
+DAY = np.datetime64("2020-01-01")
+DTYPES_OF_LISTS = [
+    ([7, 8], "i8"),
+    ([-(2**63), 2**63 - 1], "i8"),
+    ([0, 2**63], "O"),
+    ([True, False], "?"),
+    ([0.5, 1.0], "f8"),
+    ([1, 0.5], "O"),
+    ([1, True + 1], "i8"),
+    ([0, True], "O"),
+    ([1j, 2j], "c16"),
+    (["a", "b"], "O"),
+    ([b"a", b"b"], "O"),
+    ([1, "a"], "O"),
+    ([1, None], "O"),
+    ([0.5, math.nan], "f8"),
+    ([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], "O"),
+    ([Decimal(1), Decimal(2)], "O"),
+    ([DAY, DAY + 1], "M8[D]"),
+    ([DAY, np.datetime64("2020-01-02", "s")], "M8[s]"),
+    ([np.timedelta64(1, "s"), np.timedelta64(2, "s")], "m8[s]"),
+    ([np.float32(1), np.float32(2)], "f4"),
+    ([np.int8(1), np.int8(2)], "i8"),
+    ([np.float32(1), np.float64(2)], "O"),
+    (range(2), "i8"),
+    ([(1, 2), (3, 4)], "i8"),
+    ([(0, 2**63), (3, 4)], "u8"),
+    ([(1, 0.5), (3, 4)], "f8"),
+    ([(True, False), (False, False)], "?"),
+]
+
+
+@pytest.mark.parametrize(("categories", "dtype"), DTYPES_OF_LISTS, ids=str)
+def test_decode_gives_lists_a_dtype(categories, dtype):
+    """Elements of one type have its dtype, and elements of other lists are objects, unchanged."""
+    expected = np.empty(len(categories), object)
+    expected[:] = categories
+    if isinstance(categories[0], tuple) or dtype != "O":
+        expected = np.array(list(categories), dtype)
+    found = decode(np.eye(2), categories=categories)
+    oracle.assert_same(found, expected)
+    oracle.assert_same(decode(np.eye(2)[::-1], 0, categories=categories), expected[::-1])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32", "bool"])
+def test_decode_keeps_the_dtype_of_columns(dtype):
+    """Numbers of a column come back in its dtype, like those of an array."""
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    expected = np.array([1, 0], dtype)
+    for categories in (pandas.Series(expected), polars.Series(expected), pyarrow.array(expected)):
+        oracle.assert_same(decode(np.eye(2), categories=categories), expected)
 
 
 def test_decode_names_the_largest_score():
@@ -333,9 +503,22 @@ def images(draw):
     return image, draw(st.permutations(colors)), ignored
 
 
+def have_one_dtype(colors):
+    """Tell whether int64, uint64 or float64 can hold all numbers of colours that an image has."""
+    numbers = [number for color in colors for number in color]
+    has_floats = any(isinstance(number, float) for number in numbers)
+    return not has_floats or all(float(number) == number for number in numbers)
+
+
+# An integer that float64 rounds, beside a fraction.
+@example(call=(np.array([-(2**63) + 1]), [(-(2**63) + 1,), (0.5,)], []), axis=0)
 @given(call=images(), axis=st.integers(-4, 3))
 def test_colors_equal_the_loop(call, axis):
     image, palette, ignored = call
+    if not have_one_dtype(palette):
+        with pytest.raises(ValueError, match=r"categories must fit float64.*leave out"):
+            one_hot(image, categories=palette, handle_unknown="ignore")
+        return
     shape = image.shape[:-1]
     axis = max(-len(shape) - 1, min(axis, len(shape)))
     classes = []
@@ -370,6 +553,33 @@ def test_palettes_of_every_form_and_dtype(dtype, form):
     assert decode(found, 0, categories=form(PALETTE)).tolist() == image.tolist()
 
 
+@pytest.mark.parametrize(
+    "palette",
+    [
+        [(2**53 + 1,), (0.5,)], [(np.int64(2**53 + 1),), (0.5,)],
+        [(np.uint64(2**64 - 1),), (np.float32(0.5),)], [(10**400,), (0.5,)],
+        [(2**63,), (-1,)], [(2**64,), (0,)],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_palettes_without_a_dtype_that_holds_all_numbers_are_rejected(palette):
+    """An integer must not be rounded for a fraction beside it."""
+    with pytest.raises(ValueError, match=r"categories.*must fit"):
+        one_hot(np.zeros((2, 1)), categories=palette)
+
+
+def test_palettes_of_several_types_that_float64_holds():
+    palette = [(2**53, True), (np.float32(0.5), np.int8(-1)), (np.inf, np.uint64(2**63))]
+    image = np.array([[0.5, -1], [np.inf, 2.0**63], [2.0**53, 1]])
+    assert one_hot(image, categories=palette).argmax(1).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("channel", [1j, Decimal(1), Fraction(1, 2), "a", None], ids=repr)
+def test_channels_that_are_no_integers_or_floats_are_rejected(channel):
+    with pytest.raises(TypeError, match=r"categories\[1\] must be a color.*integers, floats"):
+        one_hot(np.zeros((2, 1)), categories=[(0,), (channel,)])
+
+
 def test_colors_to_leave_out():
     image = np.array([[[0, 0, 0], [9, 9, 9]], [[255, 0, 0], [8, 8, 8]]], np.uint8)
     for ignored in ([(9, 9, 9), (8, 8, 8)], np.array([[8, 8, 8], [9, 9, 9]])):
@@ -381,6 +591,9 @@ def test_colors_to_leave_out():
         one_hot(image, categories=PALETTE, ignore_index=(9, 9))
     with pytest.raises(TypeError, match="ignore_index"):
         one_hot(image, categories=PALETTE, ignore_index=255)
+    for color in ([(9, 9, 9)], [[9, 9, 9]]):  # a color never equals a scalar
+        with pytest.raises(TypeError, match=r"ignore_index.*as colors"):
+            one_hot([7], categories=[7], ignore_index=color)
 
 
 def test_names_the_channels():
@@ -388,6 +601,10 @@ def test_names_the_channels():
         one_hot(np.zeros((2, 2, 4), "u1"), categories=PALETTE)
     with pytest.raises(ValueError, match=r"moveaxis\(indices, 0, -1\)"):
         one_hot(np.zeros((3, 2, 2), "u1"), categories=PALETTE)
+    with pytest.raises(ValueError, match=r"moveaxis\(indices, 1, -1\).*indices\[\.\.\., :3\]"):
+        one_hot(np.zeros((2, 3, 4, 4), "u1"), categories=PALETTE)
+    with pytest.raises(ValueError, match=r"numpy\.ravel\(categories\)"):
+        one_hot([7, 8], categories=[[7], [8]])
     with pytest.raises(TypeError, match="numbers"):
         one_hot([["a", "b", "c"]], categories=PALETTE)
     with pytest.raises(UnknownValueError, match="'uint8'"):
@@ -436,8 +653,10 @@ def test_distinct_colors_are_sorted_and_complete(call):
 def test_distinct_classes_of_lists_and_of_no_image():
     assert distinct_classes([["b", "a"], [None, "a"]]).tolist() == ["a", "b"]
     assert distinct_classes([1, "a", 0.5]).tolist() == [0.5, 1, "a"]
-    with pytest.raises(TypeError, match="palette"):
+    with pytest.raises(TypeError, match="channels"):
         distinct_classes(["a"], palette=True)
+    with pytest.raises(ValueError, match="palette=True"):
+        distinct_classes(np.zeros((2, 0)), palette=True)
 
 
 # ---- Containers of other libraries ----
@@ -529,20 +748,48 @@ def test_infer_shape_of_categories():
             infer_shape((2,), **arguments)
 
 
-def test_masked_pixels_are_an_error():
-    """A pixel without one of its channels is no color, whatever the data under the mask are."""
-    palette = [[1, 2], [3, 4]]
-    image = np.ma.array([[1, 2], [3, 4]], mask=[[1, 0], [0, 0]])
-    for call in (
-        lambda: one_hot(image, categories=palette),
-        lambda: one_hot(image, categories=palette, handle_unknown="ignore"),
-        lambda: distinct_classes(image, palette=True),
-    ):
-        with pytest.raises(ValueError, match=r"masked.*\.filled"):
-            call()
-    image.mask = False
-    assert one_hot(image, categories=palette).tolist() == [[1, 0], [0, 1]]
-    assert distinct_classes(image, palette=True).tolist() == palette
+@pytest.mark.parametrize("dtype", NUMBER_DTYPES)
+@pytest.mark.parametrize("n_channels", [2, 5, 16])
+def test_masked_pixels_are_missing(dtype, n_channels):
+    """A pixel with a masked channel is missing, whatever the data under the mask are."""
+    palette = np.array([[1] * n_channels, [0] * n_channels]).astype(dtype)
+    image = np.ma.array(palette[[0, 0, 1, 1]])
+    assert one_hot(image, categories=palette).argmax(-1).tolist() == [0, 0, 1, 1]
+    image[1, 1] = np.ma.masked
+    image[3, -1] = np.ma.masked
+    for ignored in ([None], None):
+        found = one_hot(image, categories=palette, ignore_index=ignored, handle_unknown="ignore")
+        assert found.tolist() == [[1, 0], [0, 0], [0, 1], [0, 0]]
+    found = one_hot(image, categories=palette, ignore_index=[palette[0], np.ma.masked])
+    assert found.tolist() == [[0, 0], [0, 0], [0, 1], [0, 0]]
+    with pytest.raises(UnknownValueError, match=r"indices\[1\].*None.*ignore_index=\[None\]"):
+        one_hot(image, categories=palette)
+    assert distinct_classes(image[:2], palette=True).tolist() == palette[:1].tolist()
+    assert distinct_classes(image[1:2], palette=True).shape == (0, n_channels)
+
+
+def test_pixels_with_nan_are_missing():
+    image = np.array([[0, 0], [0, math.nan], [9, 9]])
+    found = one_hot(image, categories=[(0, 0)], ignore_index=[None, (9, 9)])
+    assert found.tolist() == [[1], [0], [0]]
+    for ignored in (math.nan, [math.nan], (math.nan, math.nan)):
+        found = one_hot(image[:2], categories=[(0, 0)], ignore_index=ignored)
+        assert found.tolist() == [[1], [0]]
+    with pytest.raises(UnknownValueError, match=r"indices\[1\].*missing"):
+        one_hot(image, categories=[(0, 0)], ignore_index=[(9, 9)])
+    with pytest.raises(ValueError, match=r"ignore_index.*pass None"):
+        one_hot(image, categories=[(0, 0)], ignore_index=[(0, math.nan)])
+
+
+def test_numbers_in_objects_are_colors():
+    """Lists of integers beside floats, and arrays of dtype object, are numbers."""
+    for image in ([[0, 0.5], [1, 0]], np.array([[0, 0.5], [1, 0]], object)):
+        found = one_hot(image, categories=[(1, 0), (0, 0.5)])
+        assert found.tolist() == [[0, 1], [1, 0]]
+        assert one_hot([(1, 0)], categories=np.array(image, object)).tolist() == [[0, 1]]
+        with pytest.raises(UnknownValueError, match=r"indices\[0\].*got \(0, 0.5\)"):
+            one_hot(image, categories=[(1, 0)])
+        assert distinct_classes(image, palette=True).tolist() == [[0, 0.5], [1, 0]]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e30, -1e30, 2.0**63])

@@ -16,7 +16,7 @@ DISTINCT = {name: pair for name, pair in strategies.VALUES.items() if name != "e
 
 
 @given(strategies.cases(DISTINCT))
-def test_round_trip(case):
+def test_decode_returns_the_indices_of_one_hot(case):
     """`decode` returns the indices of `one_hot`, and -1 for an index out of range."""
     tensor = onehot_fast.one_hot(case.indices, case.depth, **case.options)
     actual = onehot_fast.decode(tensor, case.axis, on_value=case.on)
@@ -55,7 +55,7 @@ def tensors(draw):
     multiple=st.sampled_from(["first", "error"]),
     data=st.data(),
 )
-def test_equals_oracle(call, default, multiple, data):
+def test_decode_equals_the_oracle(call, default, multiple, data):
     """Rows are found or rejected in any layout, also rows of other elements."""
     tensor, axis, on = call
     if data.draw(st.booleans()):
@@ -82,7 +82,7 @@ def test_equals_oracle(call, default, multiple, data):
         ("f8", np.nan),
     ],
 )
-def test_untyped_on_value_takes_the_dtype_of_the_tensor(dtype, on_value):
+def test_an_untyped_on_value_takes_the_dtype_of_the_tensor(dtype, on_value):
     """The on value may be an untyped value that the tensor's dtype can hold."""
     tensor = np.array([[0, 1], [1, 0]]).astype(dtype)
     tensor[tensor == tensor[0, 1]] = on_value
@@ -91,7 +91,7 @@ def test_untyped_on_value_takes_the_dtype_of_the_tensor(dtype, on_value):
 
 
 @pytest.mark.parametrize("width", strategies.WIDTHS)
-def test_last_byte_decides(width):
+def test_elements_may_differ_in_their_last_byte_only(width):
     """Elements that differ only in their last byte are distinguished."""
     off = np.zeros((), f"V{width}")
     on = np.frombuffer(bytes(width - 1) + b"\x01", f"V{width}").reshape(())
@@ -107,7 +107,7 @@ def test_last_byte_decides(width):
     ("shape", "axis", "expected"),
     [((0,), 0, -1), ((3, 0), -1, [-1] * 3), ((0, 3), -1, []), ((3, 0), 0, []), ((0, 0), 0, [])],
 )
-def test_empty(shape, axis, expected, rule):
+def test_tensors_may_lack_rows_or_classes(shape, axis, expected, rule):
     """Without classes every row has the default; without rows the result is empty."""
     if rule == "argmax" and expected:
         pytest.skip("argmax needs a class")
@@ -121,7 +121,7 @@ SCORES = ["?", "i1", "u1", "i8", "u8", "f2", "f4", "f8", ">f4"]
 
 
 @given(st.data())
-def test_the_largest_element_is_numpys(data):
+def test_argmax_equals_that_of_numpy(data):
     """`rule="argmax"` is numpy.argmax on every axis and layout: ties, NaN, infinities, -0.0."""
     shape = data.draw(
         st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple)
@@ -153,7 +153,9 @@ def test_the_largest_element_is_numpys(data):
         (type("csr_array", (), {"tocoo": None})(), {}, TypeError, r"a csr_array: pass its .toarr"),
     ],
 )
-def test_argmax_that_is_refused(tensor, options, error, message):
+def test_argmax_rejects_options_and_tensors_without_a_largest_element(
+    tensor, options, error, message
+):
     """Options that look for an on value, and tensors without a largest element."""
     with pytest.raises(error, match=message):
         onehot_fast.decode(tensor, rule="argmax", **options)
@@ -185,7 +187,7 @@ def test_the_first_row_of_other_elements_is_named(dtype, axis, default):
 
 @pytest.mark.parametrize("name", ["S2", "S4", "S8", "U1", "U2", "V4", "V8", "complex64"])
 @pytest.mark.parametrize("axis", [0, 1])
-def test_elements_at_any_address_that_numpy_calls_aligned(name, axis):
+def test_elements_may_be_at_any_aligned_address(name, axis):
     """Texts and raw bytes need no alignment, complex64 needs 4 bytes (for `make sanitize`)."""
     dtype = np.dtype(name)
     wide = np.zeros(4096, np.uint8)
@@ -201,7 +203,7 @@ def test_elements_at_any_address_that_numpy_calls_aligned(name, axis):
 
 
 @pytest.mark.parametrize("name", ["longdouble", "clongdouble", ">g", [("x", "u1"), ("y", "g")]])
-def test_padding_does_not_count(name):
+def test_padding_bytes_are_ignored(name):
     """Bytes behind the 80 bits of an extended float are never looked at, and 0 in what we write."""
     dtype = np.dtype(name)
     on = np.ones(1, dtype)
@@ -242,7 +244,7 @@ class Odd:
         ([0, np.float32(1), 0], 1, 1),
     ],
 )
-def test_objects_are_found_like_in_a_list(cells, on, expected):
+def test_objects_are_found_as_in_a_list(cells, on, expected):
     """Identity or an == that is True; anything else == may return is no match."""
     tensor = np.empty(3, object)
     tensor[:] = cells

@@ -16,7 +16,7 @@ N = BEYOND // DEPTH + 4099
 
 
 @pytest.mark.parametrize("axis", [0, -1])
-def test_dense_beyond_int32(axis):
+def test_a_dense_result_may_exceed_int32_elements(axis):
     """More than 2**31 elements: each row has one on, where its index says, and is read back."""
     indices = np.arange(N) * 7 % DEPTH
     tensor = one_hot(indices, DEPTH, axis=axis, dtype="u1")
@@ -32,7 +32,7 @@ def test_dense_beyond_int32(axis):
     np.testing.assert_array_equal(decode(tensor, axis), indices)
 
 
-def test_csr_of_a_matrix_beyond_int32():
+def test_a_sparse_matrix_may_exceed_int32_elements():
     """Rows times columns are 10**13; and 10**6 categories are found again."""
     n = 10_000_000
     texts = np.array([f"user {i:x}" for i in range(1_000_000)], object)
@@ -47,7 +47,7 @@ def test_csr_of_a_matrix_beyond_int32():
     np.testing.assert_array_equal(matrix.indptr, np.arange(n + 1))
 
 
-def test_csr_of_more_ons_than_int32():
+def test_a_sparse_matrix_may_have_more_nonzeros_than_int32():
     """Positions of 8 bytes each, 17 GB, beside ones of a byte."""
     n_columns, depth = 64, 3
     n = BEYOND // n_columns + 4099
@@ -71,7 +71,7 @@ def test_csr_of_more_ons_than_int32():
     np.testing.assert_array_equal(matrix.indptr, np.arange(n + 1) * n_columns)
 
 
-def test_texts_beyond_four_gibibytes():
+def test_texts_may_exceed_four_gibibytes():
     """70 million texts of 64 bytes each are numbered as they were drawn."""
     pa = pytest.importorskip("pyarrow")
     n, width, n_levels = 70_000_000, 64, 1000

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onehot_fast import Column, distinct_labels, multi_hot
+from onehot_fast import Column, UnknownValueError, distinct_labels, multi_hot
 from onehot_fast._categories.lists import Rows
 from support import strategies
 
@@ -161,7 +161,9 @@ def test_rows_of_many_kinds(dtype):
         ({"rows": [[0, 1], [2, 5]], "depth": 3, "out_of_range": "error"}, ValueError,
          r"rows\[1\]\[1\] must be in \[0, 3\), got 5"),
         ({"rows": [["a"], ["b", "z"]], "categories": ["a", "b"], "out_of_range": "error"},
-         ValueError, r"rows\[1\]\[1\] must be one of the categories, got 'z'"),
+         UnknownValueError, r"rows\[1\]\[1\] .* got 'z'; pass out_of_range='ignore'"),
+        ({"rows": [["a"], ["b", "z"]], "categories": ["a", "b"], "handle_unknown": "error"},
+         UnknownValueError, r"rows\[1\]\[1\] .* got 'z'; pass handle_unknown='ignore'"),
         ({"rows": np.array([9, 7]), "offsets": [1, 2], "depth": 3, "out_of_range": "error"},
          ValueError, r"rows\[0\]\[0\] must be .*, got 7"),
         ({"rows": [["a"]]}, TypeError, "rows must contain integers.*pass categories="),
@@ -337,8 +339,87 @@ def test_weights_of_labels_and_of_parts():
     with pytest.raises(TypeError, match="float32 or float64"):
         multi_hot(rows, categories=["a"], weights=weights, mode="count", dtype=int)
     for wrong in ([1, 2], [[1, 2, 3, 4]], ["a"] * 4):
-        with pytest.raises(ValueError, match="weights must be 4"):
+        with pytest.raises(ValueError, match=r"weights must be .*\(4,\)"):
             multi_hot(rows, categories=["a"], weights=wrong, mode="count")
     for offsets in ([0, 5], [2, 1], [-1, 2]):
         with pytest.raises(ValueError, match="offsets"):
             multi_hot(np.zeros(4, int), 2, offsets=offsets, weights=weights, mode="count")
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (1, 4), (3, 0), (0, 3)], ids=str)
+def test_weights_of_a_matrix(shape):
+    """Weights in the shape of a matrix mean the same as flat weights; other shapes are an error."""
+    rows = np.arange(shape[0] * shape[1]).reshape(shape) % 5
+    weights = np.arange(rows.size, dtype=float).reshape(shape)
+    flat = multi_hot(rows, 5, weights=weights.reshape(-1), mode="count")
+    for same in (rows, rows.tolist()):
+        encoded = multi_hot(same, 5, weights=weights, mode="count")
+        np.testing.assert_array_equal(encoded, flat[: len(same)], strict=True)
+    for wrong in (weights.T, weights[None], np.zeros((*shape, 1))):
+        if wrong.shape not in (shape, (rows.size,)):
+            with pytest.raises(ValueError, match="one for each element") as caught:
+                multi_hot(rows, 5, weights=wrong, mode="count")
+            assert f"({rows.size},)" in str(caught.value)
+            assert str(wrong.shape) in str(caught.value)
+
+
+@given(
+    rows=st.lists(st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 9)), max_size=4)),
+    as_rows=st.sampled_from([list, tuple, np.array]),
+)
+def test_weights_in_rows(rows, as_rows):
+    """Weights in rows of any length equal the loop; rows of other lengths are an error."""
+    expected = np.zeros((len(rows), 5), np.float32)
+    for i, row in enumerate(rows):
+        for label, weight in row:
+            if 0 <= label < 5:
+                expected[i, label] += weight
+    labels = [[label for label, _ in row] for row in rows]
+    weights = [as_rows([weight for _, weight in row]) for row in rows]
+    encoded = multi_hot(labels, 5, weights=weights, mode="count")
+    np.testing.assert_array_equal(encoded, expected)
+    for wrong in ([*weights, as_rows([])], [*weights[:-1], as_rows([1] * 5)]):
+        with pytest.raises(ValueError, match="one for each element"):
+            multi_hot(labels, 5, weights=wrong, mode="count")
+
+
+def test_weights_in_rows_need_one_for_each_element():
+    """The total number is not enough: each row has its own weights."""
+    with pytest.raises(ValueError, match="weights must be"):
+        multi_hot([[0, 1], [2]], 3, weights=[[1], [2, 3]], mode="count")
+    with pytest.raises(ValueError, match="weights must be"):
+        multi_hot([[0, 1], [2]], 3, weights=[1, [2, 3]], mode="count")
+    with pytest.raises(ValueError, match="weights must be"):  # the offsets skip an element
+        multi_hot(np.arange(3), 3, offsets=[1, 3], weights=[[2, 3]], mode="count")
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u8", ">i4"])
+def test_masked_elements_are_skipped(dtype):
+    """A masked element is missing in a matrix, in a row, in flat elements and as a scalar."""
+    matrix = np.ma.array([[0, 1], [2, 0]], mask=[[0, 1], [0, 0]], dtype=dtype)
+    expected = [[1, 0, 0], [1, 0, 1]]
+    scalars = [[0, np.ma.masked], [2, 0]]
+    for rows in (matrix, matrix.T.copy().T, list(matrix), scalars):
+        for options in ({"depth": 3}, {"categories": [0, 1, 2], "handle_unknown": "error"}):
+            assert multi_hot(rows, **options).tolist() == expected
+    assert multi_hot(matrix.reshape(-1), 3, offsets=[0, 2, 4]).tolist() == expected
+    assert distinct_labels(matrix).tolist() == [0, 2]
+    matrix.mask = False
+    assert multi_hot(matrix, 3).tolist() == [[1, 1, 0], [1, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("categories", "error", "remedy"),
+    [
+        ("ACGT", TypeError, r"list\('ACGT'\)"),
+        ({1, 2}, TypeError, "sorted"),
+        ({1: 2}, TypeError, "list"),
+        ([1, 1], ValueError, "distinct_classes"),
+        ([1, None], ValueError, "leave it out"),
+        (np.ma.array([1, 2], mask=[0, 1]), ValueError, "leave it out"),
+    ],
+    ids=["text", "set", "dict", "twice", "missing", "masked"],
+)
+def test_rejects_categories(categories, error, remedy):
+    with pytest.raises(error, match=remedy):
+        multi_hot([[1]], categories=categories)

@@ -24,7 +24,7 @@ def expected_of(case):
 
 @pytest.mark.parametrize("num_threads", [None, 1, 2, 3, 5])
 @given(case=CASES)
-def test_equals_oracle(num_threads, case):
+def test_one_hot_equals_the_oracle(num_threads, case):
     """Values, dtype and shape are exact, the array is a new plain one, the inputs are untouched."""
     before = case.indices.tobytes()
     actual = onehot_fast.one_hot(case.indices, case.depth, **case.options, num_threads=num_threads)
@@ -37,7 +37,7 @@ def test_equals_oracle(num_threads, case):
 
 
 @pytest.mark.parametrize("n_rows", [3, 3000, 300_000])
-def test_a_result_lasts(n_rows):
+def test_later_calls_do_not_change_a_result(n_rows):
     first = onehot_fast.one_hot(np.zeros(n_rows, int), 5)[::2, 0]
     second = onehot_fast.one_hot(np.ones(n_rows, int), 5)
     third = onehot_fast.one_hot(np.full(n_rows, 2), 5, dtype=bool)
@@ -73,7 +73,7 @@ def test_out_is_filled_and_nothing_else(case, layout, shift, num_threads):
 
 
 @pytest.mark.parametrize("name", strategies.VALUES)
-def test_every_value_type(name):
+def test_values_of_every_dtype_are_copied_exactly(name):
     """Elements of every dtype are copied exactly, into any strides, and decoded on every axis."""
     off, on = strategies.VALUES[name]
     indices = np.arange(-3, 69).reshape(3, -1) % 11 - 1
@@ -101,7 +101,7 @@ def test_plain_values_take_the_dtype_of_out(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["f4", object])
-def test_highest_rank(dtype):
+def test_the_highest_rank_is_supported(dtype):
     rank = 63
     actual = onehot_fast.one_hot(np.ones((1,) * rank, np.int8), 2, axis=5, dtype=dtype)
 

@@ -63,7 +63,7 @@ def policy_calls(draw, negative, out_of_range):
 
 @pytest.mark.parametrize(("negative", "out_of_range"), POLICIES)
 @given(data=st.data())
-def test_policy(negative, out_of_range, data):
+def test_each_policy_agrees_with_the_oracle(negative, out_of_range, data):
     """The first offender in C order is named; without one, the call agrees with the oracle."""
     indices, depth, ignored, bad = data.draw(policy_calls(negative, out_of_range))
     options = {
@@ -103,7 +103,7 @@ def test_policy(negative, out_of_range, data):
          r"indices\[0, 1\] must be in \[0, 1\), got 1"),
     ],
 )  # fmt: skip
-def test_message_names_position_value_and_range(indices, options, accepted):
+def test_a_message_names_position_value_and_range(indices, options, accepted):
     """The message has the position in the original array, the range and the value."""
     with pytest.raises(ValueError, match=accepted):
         onehot_fast.one_hot(indices, **{"depth": 3} | options)
@@ -111,7 +111,7 @@ def test_message_names_position_value_and_range(indices, options, accepted):
 
 @pytest.mark.parametrize("position", [0, 1, 63, 64, 4095, 4096, 9999, 69_999])
 @pytest.mark.parametrize("dtype", strategies.INDEX_DTYPES, ids=str)
-def test_scan_finds_one_offender_anywhere(dtype, position):
+def test_one_invalid_index_is_found_anywhere(dtype, position):
     indices = np.zeros(70_000, dtype)
     indices[position] = 21
 
@@ -120,7 +120,7 @@ def test_scan_finds_one_offender_anywhere(dtype, position):
 
 
 @given(strategies.index_arrays(21), st.lists(st.integers(-3, 300) | st.just(2**63 - 1), max_size=4))
-def test_several_ignored_indices(indices, ignored):
+def test_several_ignored_indices_become_rows_of_zeros(indices, ignored):
     """Ignored indices become rows of zeros under every policy."""
     before = indices.copy()
     rows = [math.trunc(k) if math.isfinite(k) else k for k in indices.ravel().tolist()]
@@ -132,7 +132,7 @@ def test_several_ignored_indices(indices, ignored):
     oracle.assert_same(indices, before)
 
 
-def test_several_ignored_indices_come_before_every_policy():
+def test_ignored_indices_come_before_every_policy():
     """An ignored index is no error, and no largest index from which a depth would follow."""
     labels = np.array([[3, 255], [254, 1]])
     options = {"ignore_index": (255, 254, -1), "negative_indices": "error", "out_of_range": "error"}
@@ -142,7 +142,7 @@ def test_several_ignored_indices_come_before_every_policy():
         onehot_fast.one_hot(labels, 4, **options | {"ignore_index": {255, -1}})
 
 
-def test_ignored_floats_beyond_what_a_float_can_be():
+def test_ignored_numbers_are_compared_exactly_with_floats():
     """2**53 + 1 is no float64: it is ignored nowhere, and 2**53 in its place neither."""
     labels = np.array([2.0**53, 1.5, np.nan, -np.inf])
 
@@ -155,7 +155,7 @@ def test_ignored_floats_beyond_what_a_float_can_be():
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5, np.float32(0.25), 0])
-def test_label_smoothing(dtype, smoothing):
+def test_label_smoothing_follows_its_formula(dtype, smoothing):
     """The values are those of the formula, rounded once, and a row sums to 1."""
     share = float(smoothing)
     on, off = dtype(1 - share + share / 7), dtype(share / 7)
@@ -167,7 +167,7 @@ def test_label_smoothing(dtype, smoothing):
     np.testing.assert_allclose(result[:3].sum(axis=1), 1, rtol=1e-3)
 
 
-def test_label_smoothing_of_a_depth_that_is_inferred():
+def test_label_smoothing_uses_the_inferred_depth():
     """The depth of the formula is that of the result; without classes nothing is divided by it."""
     result = onehot_fast.one_hot([1, 0], None, label_smoothing=0.2, axis=0)
 
@@ -189,7 +189,7 @@ def test_label_smoothing_of_a_depth_that_is_inferred():
         ({"label_smoothing": 0.1, "off_value": 0.0}, TypeError, "cannot be combined with on_value"),
     ],
 )
-def test_label_smoothing_that_is_refused(options, error, message):
+def test_label_smoothing_rejects_invalid_arguments(options, error, message):
     """Shares outside of [0, 1), dtypes that hold none, and values said twice."""
     with pytest.raises(error, match=message):
         onehot_fast.one_hot([0, 1], 2, **options)

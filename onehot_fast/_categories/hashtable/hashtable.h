@@ -2,8 +2,8 @@
  *
  * Values are texts (any bytes, of any length) or numbers (64-bit patterns). The key of a text of up to 15 bytes
  * contains the bytes of the text, and its length in the last of 16 bytes. The key of a longer text contains its hash
- * and the position of its copy in the arena. A slot contains a code and 32 bits of the hash. The keys lie in an array
- * of their own, in the order of their codes.
+ * and the position of its copy in the arena. A slot contains a code and 32 bits of the hash. An array of its own
+ * stores the keys, in the order of their codes.
  *
  * The hash depends on a random seed. The codes and their order do not. */
 #ifndef OHF_HASHTABLE_H
@@ -12,15 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Functions return these instead of a code. The first two are results of a row; the others end a loop early. */
-enum {
-    OHF_MISSING = -1,
-    OHF_UNKNOWN = -2,
-    OHF_NO_MEMORY = -3,
-    OHF_TOO_MANY = -4,        /* there are more distinct values than codes */
-    OHF_MALFORMED = -5,       /* an offset or a view points outside its buffer */
-    OHF_OUTSIDE = -6          /* the type of the hash table cannot hold this integer */
-};
+#include "hashtable_input.h"
 
 #define OHF_SHORT 15                    /* the most bytes of a text that its key can contain */
 /* The high word of the key of a longer text has this top byte; the other bits are the position in the arena. */
@@ -34,43 +26,10 @@ typedef struct {
 
 typedef struct {
     int32_t code;             /* -1 if the slot is empty */
-    uint32_t tag;             /* the high half of the hash; its top bits say which slot is the home */
+    uint32_t tag;             /* the high half of the hash; its top bits are the number of the home slot */
 } ohf_slot;
 
 typedef struct ohf_hashtable ohf_hashtable;
-
-/* How the texts of rows lie in memory. */
-enum {
-    OHF_OFFSETS32, OHF_OFFSETS64, OHF_VIEWS,    /* as in Arrow */
-    OHF_POINTERS,             /* a pointer and a length for each text */
-    OHF_BEHIND,               /* the same, and the loops may read the 16 bytes in front of each text */
-    OHF_BYTES_S, OHF_UCS4,    /* NumPy's S and U: `width` bytes or characters, with zeros behind a shorter text */
-    OHF_LAYOUTS
-};
-
-typedef struct {
-    int layout;
-    const void *rows;         /* n + 1 offsets, n views of 16 bytes, n pointers, or n * width characters */
-    const int64_t *lengths;   /* for pointers: the length of each text, -1 if it is missing */
-    int64_t width;            /* for OHF_BYTES_S and OHF_UCS4: the characters of a row */
-    const uint8_t *data;      /* for offsets: `limit` bytes */
-    uint64_t limit, last_of_16;        /* a loop may read 16 bytes from each offset below last_of_16 */
-    const uint8_t *const *buffers;     /* for views: buffer i has sizes[i] bytes */
-    const int64_t *sizes;
-    int64_t n_buffers;
-    const uint8_t *bits;      /* Arrow's validity bits, or NULL if no row is missing */
-    int64_t bits_begin;       /* the position of the bit of row 0 */
-} ohf_texts;
-
-/* Where the numbers of rows lie, and how loops convert them to 64-bit patterns. */
-typedef struct {
-    int number_type;                 /* OHF_I8 ... OHF_F64 of microkernels.h */
-    int has_nat;              /* the least int64 means that a row is missing, as NaT in NumPy */
-    int into;                 /* the type that the hash table holds: OHF_I64, OHF_U64 or OHF_F64 */
-    const void *rows;         /* aligned and contiguous */
-    const uint8_t *bits;
-    int64_t bits_begin;
-} ohf_numbers;
 
 /* Write the codes of rows [begin, end) to codes[begin] ... codes[end - 1], and return 0. A failure ends the loop: it
  * returns one of OHF_NO_MEMORY ... OHF_OUTSIDE, and writes the number of the row to *stopped. */
@@ -99,12 +58,12 @@ struct ohf_hashtable {
     int64_t n_codes, must_grow;        /* the hash table grows before it holds more than must_grow codes */
     ohf_key *keys;            /* for texts; keys[-1] exists, and equals the key of no text */
     uint64_t *numbers;        /* for numbers; numbers[-1] exists, so that a loop may read it for an empty slot */
-    int64_t room;             /* `keys` or `numbers` has memory for so many codes */
+    int64_t room;             /* the number of codes for which `keys` or `numbers` has memory */
     uint8_t *arena;           /* for each long text: its length in 8 bytes, then its bytes, padded to a multiple of 8 */
     size_t arena_used, arena_room;
     int64_t n_short_bytes, n_long_bytes;      /* the bytes of all short and of all long texts */
-    int64_t n_watched, n_away;         /* of the last n_watched rows, n_away had a code that was not in its home slot */
-    int n_seeds;              /* how often `reseed` made a new seed */
+    int64_t n_watched, n_away;         /* n_away of the last n_watched rows had a code outside its home slot */
+    int n_seeds;              /* the number of new seeds that `reseed` made */
 };
 
 /* Return the functions for a variant of the microkernels, which `ohf_variants` names. */
@@ -142,27 +101,6 @@ int ohf_learn_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int6
                       int32_t *codes, int64_t *stopped);
 int ohf_look_up_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                         int32_t *codes, int64_t *stopped);
-
-/* Write a character in UTF-8, and return the address behind it. A lone surrogate takes three bytes. */
-static inline uint8_t *ohf_put_character(uint8_t *out, uint32_t c)
-{
-    if (c < 0x80) {
-        *out++ = (uint8_t)c;
-    } else if (c < 0x800) {
-        *out++ = (uint8_t)(0xC0 | c >> 6);
-        *out++ = (uint8_t)(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-        *out++ = (uint8_t)(0xE0 | c >> 12);
-        *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        *out++ = (uint8_t)(0x80 | (c & 0x3F));
-    } else {
-        *out++ = (uint8_t)(0xF0 | c >> 18);
-        *out++ = (uint8_t)(0x80 | (c >> 12 & 0x3F));
-        *out++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        *out++ = (uint8_t)(0x80 | (c & 0x3F));
-    }
-    return out;
-}
 
 /* Count n_rows that a loop has learned. If too many of their codes were not in their home slot, and enough of the
  * n_ahead following rows pay for it, spread the codes over more slots. */

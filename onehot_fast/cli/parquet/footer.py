@@ -277,12 +277,8 @@ def _structs_in(data: bytes, wanted_field: int, wanted: Wanted) -> Iterator[Stru
     """
     number = at = 0
     try:
-        while header := data[at]:
-            kind = header & 15
-            if header >> 4:
-                number, at = number + (header >> 4), at + 1
-            else:
-                number, at = _value(I16, data, at + 1, None)
+        while data[at]:
+            number, kind, at = _head_of_field(data, at, number)
             if number == wanted_field and kind == LIST:
                 item, size, at = _head_of_list(data, at)
                 for _ in range(size):
@@ -349,6 +345,86 @@ def footer_with(empty: bytes, groups: Sequence[Group]) -> bytes:
     return encode(footer)
 
 
+class Part(NamedTuple):
+    """Neighbouring row groups of a footer."""
+
+    start: int  # where their metadata begins and ends in the footer
+    end: int
+    n_groups: int
+    n_rows: int
+
+
+class DividedFooter(NamedTuple):
+    """A footer in parts of a few row groups; each part is the footer of a file with only these.
+
+    pyarrow needs 1.2 kB of memory for each column chunk, 20 times its bytes in the file. So a file
+    of many chunks is read part by part. There is one copy of what all parts have in common.
+    """
+
+    n_rows: int
+    before_rows: bytes  # before the number of rows
+    before_groups: bytes  # after the number of rows, and before the list of the row groups
+    after_groups: bytes
+    parts: list[Part]
+
+    def footer(self, part: Part, groups: bytes) -> bytes:
+        """Return the footer of a part; `groups` is the metadata of its row groups in the file."""
+        middle = self.before_groups + _encoded_head_of_list(STRUCT, part.n_groups)
+        rows = _encoded(I64, part.n_rows)
+        return b"".join([self.before_rows, rows, middle, groups, self.after_groups])
+
+
+def divided(footer: bytes, part_bytes: int) -> DividedFooter:
+    """Divide a footer into parts of about `part_bytes` bytes, but at least one row group.
+
+    Raise a FooterError if it is not in the form that all writers give it.
+    """
+    # The number of rows and the list of row groups, and where they begin and end in the footer.
+    rows: tuple[int, int, int] | None = None
+    groups: tuple[list[Part], int, int] | None = None
+    number = at = 0
+    try:
+        while footer[at]:
+            before = number
+            number, kind, start = _head_of_field(footer, at, number)
+            if number <= before:
+                raise FooterError("the fields of the footer are not in order")
+            if number == FileMetaData.NUM_ROWS and kind == I64:
+                n_rows, at = _value(kind, footer, start, None)
+                rows = n_rows, start, at
+            elif number == FileMetaData.ROW_GROUPS and kind == LIST and rows:
+                parts, at = _parts(footer, start, part_bytes)
+                groups = parts, start, at
+            else:
+                at = start if kind in (TRUE, FALSE) else _after(kind, footer, start)
+    except IndexError as error:
+        raise FooterError("the footer ends within a value") from error
+    if rows is None or groups is None or at + 1 != len(footer):
+        raise FooterError("the footer has no list of row groups, or ends with other bytes")
+    n_rows, *rows_at = rows
+    parts, *groups_at = groups
+    before_groups = footer[rows_at[1] : groups_at[0]]
+    return DividedFooter(n_rows, footer[: rows_at[0]], before_groups, footer[groups_at[1] :], parts)
+
+
+def _parts(footer: bytes, at: int, part_bytes: int) -> tuple[list[Part], int]:
+    """Return the row groups of the list at a position in parts, and the position after it."""
+    item, size, at = _head_of_list(footer, at)
+    if item != STRUCT:
+        raise FooterError("the list of row groups contains other values")
+    parts: list[Part] = []
+    for _ in range(size):
+        group, end = _struct(footer, at, {RowGroup.NUM_ROWS: None})
+        n_rows = field_of(group, RowGroup.NUM_ROWS, I64, 0)
+        if parts and parts[-1].end + (end - at) - parts[-1].start <= part_bytes:
+            last = parts.pop()
+            parts.append(Part(last.start, end, last.n_groups + 1, last.n_rows + n_rows))
+        else:
+            parts.append(Part(at, end, 1, n_rows))
+        at = end
+    return parts, at
+
+
 def _row_group(group: Group) -> bytes:
     """Return the metadata of a row group, without its optional number."""
     found: Struct = {
@@ -385,11 +461,16 @@ def _encoded(kind: int, value: Any) -> bytes:
         return value if isinstance(value, bytes) else encode(value)
     if kind in (LIST, SET):
         item_kind, items = value
-        short = min(len(items), MAX_NIBBLE)
-        size = _encoded_size(len(items)) if short == MAX_NIBBLE else b""
         encoded = b"".join(_encoded(item_kind, item) for item in items)
-        return bytes([short << 4 | item_kind]) + size + encoded
+        return _encoded_head_of_list(item_kind, len(items)) + encoded
     return bytes(value)  # a Boolean field, or a type in `FIXED_BYTES`
+
+
+def _encoded_head_of_list(item_kind: int, n_items: int) -> bytes:
+    """Encode what is before the items of a list."""
+    short = min(n_items, MAX_NIBBLE)
+    size = _encoded_size(n_items) if short == MAX_NIBBLE else b""
+    return bytes([short << 4 | item_kind]) + size
 
 
 def _encoded_size(value: int) -> bytes:
@@ -506,6 +587,18 @@ def _fixed_size(kind: int) -> int:
     if kind not in FIXED_BYTES:
         raise FooterError(f"unexpected Thrift type {kind} in the footer")
     return FIXED_BYTES[kind]
+
+
+def _head_of_field(data: bytes, at: int, before: int) -> tuple[int, int, int]:
+    """Return the number and the type of a field, and the position of its value.
+
+    `before` is the number of the field before it.
+    """
+    header = data[at]
+    if header >> 4:
+        return before + (header >> 4), header & 15, at + 1
+    number, at = _value(I16, data, at + 1, None)
+    return number, header & 15, at
 
 
 def _head_of_list(data: bytes, at: int) -> tuple[int, int, int]:

@@ -167,7 +167,7 @@ class GroupWriter:
         out = pa.BufferOutputStream()
         pq.ParquetWriter(out, self._schema, **self._options).close()
         footer = footer_with(_content_and_footer(out.getvalue())[1], self._groups)
-        self._write(footer + len(footer).to_bytes(4, "little") + MAGIC)
+        self._write(_with_tail(footer))
 
     def abandon(self, wait: bool = True) -> None:
         """End the threads, and write no footer, so that the incomplete file is not valid.
@@ -178,13 +178,36 @@ class GroupWriter:
         self._coming.clear()
 
 
+def position_of_footer(file: pa.NativeFile) -> tuple[int, int]:
+    """Return where the footer of a Parquet file begins, and its size.
+
+    If the file is no Parquet file or its footer is encrypted, the size is 0.
+    """
+    end = file.size() - TAIL_BYTES
+    if end >= len(MAGIC):
+        file.seek(end)
+        tail = file.read(TAIL_BYTES)
+        n_bytes = int.from_bytes(tail[:4], "little")
+        if tail.endswith(MAGIC) and n_bytes <= end - len(MAGIC):
+            return end - n_bytes, n_bytes
+    return max(0, end), 0
+
+
 def footer_in(file: pa.NativeFile) -> bytes:
     """Return the footer of a Parquet file, which pyarrow has opened without an error."""
-    end = max(0, file.size() - TAIL_BYTES)
-    file.seek(end)
-    n_bytes = int.from_bytes(file.read(4), "little")
-    file.seek(max(0, end - n_bytes))
+    start, n_bytes = position_of_footer(file)
+    file.seek(start)
     return bytes(file.read(n_bytes))
+
+
+def as_file(footer: bytes) -> pa.BufferReader:
+    """Return a file of nothing but a footer, from which pyarrow reads the metadata."""
+    return pa.BufferReader(MAGIC + _with_tail(footer))
+
+
+def _with_tail(footer: bytes) -> bytes:
+    """Return a footer and what is after it in a file."""
+    return footer + len(footer).to_bytes(4, "little") + MAGIC
 
 
 def _content_and_footer(file: pa.Buffer) -> tuple[pa.Buffer, bytes]:

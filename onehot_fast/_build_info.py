@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._kernels import chunks, simd
-from onehot_fast._runtime import parallel
+from onehot_fast._kernels import simd
+from onehot_fast._runtime import parallel, team
 from onehot_fast._version import __version__
 
 
@@ -38,8 +38,8 @@ def build_info() -> dict[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "machine": platform.machine(),
-        "openmp": chunks.openmp_version() > 0,
-        "openmp_version": chunks.openmp_version(),
+        "openmp": team.openmp_version() > 0,
+        "openmp_version": team.openmp_version(),
         "simd": simd.active(),
         "simd_variants": simd.variants(),
         "stream_bytes": simd.get_stream_bytes(),
