@@ -38,7 +38,7 @@ enum {
 #define OHF_BIT_MASKS 16384
 #define OHF_BIT_SCRATCH (OHF_BIT_MASKS + 9 * OHF_BIT_MASK)
 #define OHF_MAP_BLOCK 512                  /* `map` handles blocks of so many codes: 2 KiB on the stack */
-#define OHF_FIND_BLOCK 1024                /* `find_mapped` looks at so many bytes at a time */
+#define OHF_FIND_BLOCK 4096                /* `find_mapped` looks at so many bytes at a time */
 #define OHF_EXPAND_DEPTH 255               /* the most classes of rows_expand, whose codes have one byte */
 #define OHF_EXPAND_WINDOW 16               /* the most rows of which one vector of rows_expand has elements */
 
