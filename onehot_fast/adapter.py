@@ -86,7 +86,13 @@ from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, library, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema.coded_column import CodedColumn, lut_of, lut_of_order
+from onehot_fast._schema.coded_column import (
+    CodedColumn,
+    lowest_code,
+    lut_of,
+    lut_of_order,
+    new_luts,
+)
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.formats import FORMATS, checked_format, format_names
@@ -160,12 +166,14 @@ __all__ = [
     "items_of",
     "keywords",
     "library",
+    "lowest_code",
     "lut_of",
     "lut_of_order",
     "map_columns",
     "max_positional",
     "name_key",
     "name_keys",
+    "new_luts",
     "number_dtype",
     "number_of",
     "of_lists",

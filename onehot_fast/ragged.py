@@ -14,7 +14,7 @@ from onehot_fast._arguments.indices import integers_of as indices_of
 from onehot_fast._arguments.messages import number_of, shown
 from onehot_fast._arguments.shapes import check_size
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.classes import ignored_elements
+from onehot_fast._categories.classes import distinct_scalars, ignored_elements
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import is_missing, plain
 from onehot_fast._categories.lists import Rows, integers_of
@@ -25,7 +25,6 @@ from onehot_fast._reports.unknown import UnknownValueError
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.formats import SPARSE_CLASSES
-from onehot_fast._schema.option_checks import declared_categories
 
 __all__ = ["distinct_labels", "multi_hot"]
 
@@ -112,7 +111,8 @@ def multi_hot(
         The elements are integer classes or, if `categories` is passed, any scalars. None is a row
         without elements. Negative integers and missing scalars are skipped, so you can use
         them to pad rows to the same length. Rows, flat elements, categories and offsets may be
-        arrays, tensors in the memory of the CPU, Series, Arrow arrays, and other containers.
+        arrays, tensors in the memory of the CPU, Series, Arrow arrays, masked arrays, whose masked
+        elements are missing, and other containers.
     depth : int, optional
         The number of classes; by default 1 + the largest integer.
     categories : array_like or sequence of scalars, optional
@@ -272,9 +272,9 @@ def _without(codes: AnyArray, is_ignored: npt.NDArray[np.bool_]) -> AnyArray:
 
 def _labelled(ragged: Rows, categories: Any, ignore_index: Any) -> CodedColumn:
     """Return scalar elements as a column for the kernels; classes are positions in `categories`."""
-    known = declared_categories(categories, "categories")
-    if known is None:
+    if isinstance(categories, str) and categories == "auto":
         raise ValueError("categories must not be 'auto'; pass distinct_labels(rows) instead")
+    known = distinct_scalars(categories)
     column = read_column(ragged.elements).encode()
     found = Categories.of(column.stored)
     features, codes = Categories.of(known).find(found), column.codes

@@ -12,7 +12,17 @@ import numpy.typing as npt
 from sklearn.utils._missing import is_scalar_nan
 from sklearn.utils.validation import validate_data
 
-from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, cached_property, lut_of
+from onehot_fast.adapter import (
+    Cache,
+    Categories,
+    CodedColumn,
+    Strings,
+    Values,
+    cached_property,
+    lowest_code,
+    lut_of,
+    new_luts,
+)
 
 from ._columns import (
     KIND_TYPES,
@@ -44,6 +54,9 @@ class CodedInput(NamedTuple):
 
     column: CodedColumn  # the last feature, len(categories_), is that of unknown values
     has_unknown: bool  # whether a row has an unknown value
+    # The same rows with one feature for each category, so that those of unknown and missing values
+    # are zeros; None if there is no look-up table that lasts as long as the categories.
+    zeros_if_unknown: CodedColumn | None = None
 
     @property
     def codes(self) -> AnyArray:
@@ -62,6 +75,14 @@ class CodedInput(NamedTuple):
         if len(codes) < len(lut):
             return function(lut.take(codes))
         return function(lut).take(codes, axis=0)
+
+
+class LookupLuts(NamedTuple):
+    """The look-up tables from the codes of `CategoryLookup` to positions in the categories."""
+
+    lut: Positions  # to len(categories) for an unknown value
+    without_unknown: Positions  # to -1 for an unknown value
+    derived: Cache[Positions]  # see `CodedColumn.luts`, of `without_unknown`
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,23 +152,31 @@ class CategoryLookup:
 
     def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CodedInput:
         """Convert codes from `Values.lookup`, in which -1 means missing and -2 means unknown."""
-        lowest = int(codes.min())
-        lut = self._luts[lowest < 0 and column.missing_value(codes) is None]
+        lowest = lowest_code(codes)
+        lut, without_unknown, derived = self._luts[
+            lowest < 0 and column.missing_value(codes) is None
+        ]
         has_unknown = lowest < -1 or (lowest == -1 and lut[-1] == len(self.categories))
         if lowest < -1:
             codes[codes < -1] = len(self.present)
             array = column.array
             if array is not None and array.dtype.kind == "f" and np.isinf(array).any():
                 raise SklearnFallback  # scikit-learn raises an error for infinity
-        return CodedInput(CodedColumn(codes, lut, len(self.categories) + 1), has_unknown)
+        n_categories = len(self.categories)
+        outputs = CodedColumn(codes, without_unknown, n_categories, luts=derived)
+        return CodedInput(CodedColumn(codes, lut, n_categories + 1), has_unknown, outputs)
 
     @cached_property
-    def _luts(self) -> tuple[Positions, Positions]:
-        """Two look-up tables: for columns whose missing value is NaN, and for those with None."""
+    def _luts(self) -> tuple[LookupLuts, LookupLuts]:
+        """The look-up tables for columns whose missing value is NaN, and for those with None."""
         # `lookup` numbers the unknown values like a category behind the last one.
-        positions = np.append(np.arange(len(self.present)), len(self.categories))
-        nan, none = self.missing
-        return lut_of(positions, nan), lut_of(positions, none)
+        unknown = len(self.categories)
+        positions = np.append(np.arange(len(self.present)), unknown)
+        nan, none = (lut_of(positions, missing) for missing in self.missing)
+        return tuple(  # type: ignore[return-value]
+            LookupLuts(lut, np.where(lut == unknown, np.int32(-1), lut), new_luts())
+            for lut in (nan, none)
+        )
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
         """Tell whether a look-up of values with this dtype and type gives scikit-learn's result."""

@@ -75,12 +75,20 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     def _coded_column(self, i: int, rows: CodedInput) -> CodedColumn:
         """Return the rows of a feature as codes, and a look-up table to its output columns."""
-        n_features = int(self._n_features_outs[i])
+        n_features, plain = int(self._n_features_outs[i]), rows.zeros_if_unknown
+        if plain is not None and plain.n_features == n_features and self._is_plain(i):
+            return plain
         if len(rows.codes) >= len(rows.lut):
             return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_features)
         # Convert the rows, because a look-up table for all categories would take longer.
         outputs = self._outputs(i, rows.lut.take(rows.codes), rows.has_unknown)
         return CodedColumn(outputs, None, n_features)
+
+    def _is_plain(self, i: int) -> bool:
+        """Tell whether each category of a feature has an output column of its own."""
+        has_groups = self._infrequent_enabled and self._infrequent_indices[i] is not None
+        dropped = self._drop_idx_after_grouping
+        return not has_groups and (dropped is None or dropped[i] is None)
 
     def _outputs(self, i: int, positions: Positions, has_unknown: bool) -> Positions:
         """Return the output column of each position in `categories_`, or -1 for a row of zeros."""

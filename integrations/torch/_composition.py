@@ -44,6 +44,20 @@ NO_CLASS = (
 )
 
 
+# These functions are private: in a version without them, `torch.vmap` reports that the assertion
+# has no rule for batches.
+IS_BATCHED = getattr(torch._C._functorch, "is_batchedtensor", None) or (lambda tensor: False)
+UNWRAPPED: Any = getattr(torch._C._functorch, "get_unwrapped", None)
+
+
+def require(is_valid: torch.Tensor, message: str) -> None:
+    """Fail an asynchronous assertion unless all elements are true, for each batch of a vmap."""
+    if not torch.compiler.is_compiling():
+        while IS_BATCHED(is_valid):
+            is_valid = UNWRAPPED(is_valid)
+    torch._assert_async(is_valid.all(), message)
+
+
 def read_labels(
     tensor: torch.Tensor, ignore_index: Sequence[int]
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -125,7 +139,7 @@ def labels_of_elements(
             is_ignored |= ignored.isnan().any() & tensor.isnan().any(-1)
     if strict:
         is_known = labels >= 0 if is_ignored is None else (labels >= 0) | is_ignored
-        torch._assert_async(is_known.all(), UNKNOWN_ELEMENT)
+        require(is_known, UNKNOWN_ELEMENT)
     return labels if is_ignored is None else labels.masked_fill(is_ignored, -1)
 
 
@@ -179,13 +193,13 @@ def multi_hot(
     """Return the multi-hot matrix of flat labels; row ``i`` has ``offsets[i]:offsets[i + 1]``."""
     n_rows, n_labels = len(offsets) - 1, len(flat)
     in_order = (offsets[1:] >= offsets[:-1]).all()
-    torch._assert_async(in_order & (offsets[0] >= 0) & (offsets[-1] <= n_labels), INVALID_OFFSETS)
+    require(in_order & (offsets[0] >= 0) & (offsets[-1] <= n_labels), INVALID_OFFSETS)
     positions = torch.arange(n_labels, device=flat.device)
     rows = torch.searchsorted(offsets, positions, right=True) - 1
     is_in_row = (rows >= 0) & (rows < n_rows)
     labels, _ = read_labels(flat, [])
     if out_of_range == "error":
-        torch._assert_async(((labels < num_classes) | ~is_in_row).all(), INVALID_ELEMENT)
+        require((labels < num_classes) | ~is_in_row, INVALID_ELEMENT)
     is_used = is_in_row & (labels >= 0) & (labels < num_classes)
     # One more element takes what is skipped.
     n_elements = n_rows * num_classes
@@ -240,7 +254,7 @@ def resolve_labels(
     if invalid is not None:
         if ignored is not None:
             invalid = invalid & ~ignored
-        torch._assert_async(~invalid.any(), INVALID_LABEL)
+        require(~invalid, INVALID_LABEL)
     return labels if ignored is None else labels.masked_fill(ignored, -1)
 
 
@@ -255,9 +269,9 @@ def decode(
     is_hot = _equals(tensor, on_value)
     n_hot = is_hot.sum(axis)
     if multiple == "error":
-        torch._assert_async((n_hot <= 1).all(), SEVERAL_CLASSES)
+        require(n_hot <= 1, SEVERAL_CLASSES)
     is_valid = n_hot > 0 if default is None else (n_hot > 0) | _is_constant(tensor, axis)
-    torch._assert_async(is_valid.all(), NO_CLASS)
+    require(is_valid, NO_CLASS)
     filler = -1 if default is None else default
     if tensor.shape[axis] == 0:
         return torch.full_like(n_hot, filler)

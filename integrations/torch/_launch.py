@@ -207,17 +207,18 @@ def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) 
         label_rules = rules(tensor.dtype, num_classes, *policies)
     place = order.index(axis)
     inner = math.prod(out.shape[i] for i in order[place + 1 :])
-    labels = tensor.permute([i - (i > axis) for i in order if i != axis]).contiguous()
+    labels = _in_order(tensor, [i - (i > axis) for i in order if i != axis]).contiguous()
     if label_smoothing:
         on, off = smoothed_values(label_smoothing, num_classes)
         bits = bits_of(on, out.dtype), bits_of(off, out.dtype)
     else:
         dtype = COMPONENT.get(out.dtype, out.dtype)
         bits = ONE_BITS.get(dtype, 1), 0
+    words = _in_order(out, order)
     if out.dtype == torch.complex128:
-        words = torch.view_as_real(out.permute(order)).view(torch.int64)
+        words = torch.view_as_real(words).view(torch.int64)
     else:
-        words = out.permute(order).view(SIGNED_OF_SIZE[out.dtype.itemsize])
+        words = words.view(SIGNED_OF_SIZE[out.dtype.itemsize])
     with _current(tensor.device):
         _launch_encode(kernels, labels, num_classes, inner, bits, label_rules, words)
         if label_rules.can_reject:
@@ -245,10 +246,14 @@ def _launch_encode(
     is_aligned = inner % 16 == 0
     # The other kernels read bytes: one variant serves labels of all widths.
     is_compiled_for_width = way == "expand" or (way == "planes" and is_aligned)
-    labels = labels.flatten().view(SIGNED_OF_SIZE[label_bytes if is_compiled_for_width else 1])
+    stored = SIGNED_OF_SIZE[label_bytes if is_compiled_for_width else 1]
+    if labels.dtype != stored:
+        labels = labels.flatten().view(stored)  # scalars have no view of other sizes
     arguments: dict[str, Any] = {
         "labels": labels, "out": out, "flag": flag, "on": on, "n_classes": num_classes,
-        "label_mask": -1 if is_whole else 256**label_bytes - 1, **label_rules._asdict(),
+        "label_mask": -1 if is_whole else 256**label_bytes - 1,
+        "shift": label_rules.shift, "dropped": label_rules.dropped, "low": label_rules.low,
+        "span": label_rules.span, "ignored": label_rules.ignored,
     }  # fmt: skip
     if way != "expand":
         arguments["label_bytes"] = label_bytes
@@ -334,7 +339,7 @@ def decode(
     if order is None:
         tensor = tensor.contiguous()
         order = list(range(tensor.ndim))
-    dense = tensor.permute(order)
+    dense = _in_order(tensor, order)
     place = order.index(axis)
     inner = math.prod(dense.shape[place + 1 :])
     if 1 < inner < MIN_DECODED_PLANE:
@@ -367,7 +372,7 @@ def decode(
         torch._assert_async(flags.no_class, NO_CLASS)
     kept = [i - (i > axis) for i in order if i != axis]
     inverse = sorted(range(len(kept)), key=kept.__getitem__)
-    return labels.permute(inverse).contiguous()
+    return _in_order(labels, inverse).contiguous()
 
 
 def _launch_decode(kernels: Any, inner: int, n_rows: int, arguments: dict[str, Any]) -> None:
@@ -417,3 +422,8 @@ def _memory_order(tensor: torch.Tensor) -> list[int] | None:
         return list(range(tensor.ndim))
     order = sorted(range(tensor.ndim), key=lambda i: -tensor.stride(i))
     return order if tensor.permute(order).is_contiguous() else None
+
+
+def _in_order(tensor: torch.Tensor, order: list[int]) -> torch.Tensor:
+    """Return a tensor with its dimensions in an order; the common order takes no time."""
+    return tensor if order == [*range(len(order))] else tensor.permute(order)

@@ -11,11 +11,7 @@ from typing import Any, Literal, ParamSpec
 
 import numpy as np
 import torch
-from torch.overrides import (
-    handle_torch_function,
-    has_torch_function,
-    has_torch_function_unary,
-)
+from torch.overrides import handle_torch_function, has_torch_function
 
 from onehot_fast.adapter import (
     as_scalar,
@@ -69,21 +65,35 @@ CAN_DETECT_EXPORT = hasattr(torch.compiler, "is_exporting")
 IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
-def _named_options(function: Callable[P, torch.Tensor]) -> Callable[P, torch.Tensor]:
-    """Decorate a function so that the error for an unknown keyword names the right one."""
-    accepted = tuple(inspect.signature(function).parameters)
+def _public(*others: str) -> Callable[[Callable[P, torch.Tensor]], Callable[P, torch.Tensor]]:
+    """Decorate a function of tensors: the first argument and `others`, which are keywords.
 
-    @functools.wraps(function)
-    def checked(*args: P.args, **options: P.kwargs) -> torch.Tensor:
-        for name in options:
-            if name not in accepted:
-                check_options([name], accepted[1:])
-        return function(*args, **options)
+    Tensors that override torch's functions (subclasses, the proxies of `torch.fx`) and modes see
+    the call as it is written. The error for an unknown keyword names the right one.
+    """
 
-    return checked
+    def decorate(function: Callable[P, torch.Tensor]) -> Callable[P, torch.Tensor]:
+        accepted = tuple(inspect.signature(function).parameters)
+        first = accepted[0]
+
+        @functools.wraps(function)
+        def public(*args: P.args, **options: P.kwargs) -> torch.Tensor:
+            for name in options:
+                if name not in accepted:
+                    check_options([name], accepted[1:])
+            tensor = args[0] if args else options.get(first)
+            tensors = tensor, *[options.get(name) for name in others]
+            if has_torch_function(tensors):
+                result: torch.Tensor = handle_torch_function(public, tensors, *args, **options)
+                return result
+            return function(*args, **options)
+
+        return public
+
+    return decorate
 
 
-@_named_options
+@_public("out")
 def one_hot(
     tensor: torch.Tensor,
     num_classes: int | None = -1,
@@ -142,7 +152,9 @@ def one_hot(
         ``s / num_classes`` instead of 0. `dtype` must be float16, bfloat16, float32 or float64.
     out : Tensor, optional
         The tensor to write the result into. It must have the shape, dtype and device of the
-        result, and may have any strides.
+        result, and may have any strides. It is unchanged after an error of a check on the CPU,
+        unless an element is no category: its content is then undefined, as it is after a failed
+        assertion of a device.
 
     Returns
     -------
@@ -185,23 +197,6 @@ def one_hot(
         ...
     ValueError: indices[1] must be in [0, 3), got 3
     """
-    if has_torch_function((tensor, out)):  # of a tensor subclass, of torch.fx, or a mode
-        encoded: torch.Tensor = handle_torch_function(
-            one_hot,
-            (tensor, out),
-            tensor,
-            num_classes,
-            categories=categories,
-            handle_unknown=handle_unknown,
-            dtype=dtype,
-            axis=axis,
-            ignore_index=ignore_index,
-            negative_indices=negative_indices,
-            out_of_range=out_of_range,
-            label_smoothing=label_smoothing,
-            out=out,
-        )
-        return encoded
     is_compiling = torch.compiler.is_compiling()
     if categories is None and handle_unknown is None and not is_compiling:
         small = one_hot_small(
@@ -242,8 +237,7 @@ def one_hot(
     dtype = torch.float32 if dtype is None else dtype
     _check_dtype(dtype)
     smoothing = _smoothing(label_smoothing, dtype)
-    if tensor.requires_grad:  # floats
-        tensor = tensor.detach()
+    tensor = _detached(tensor)
     classes = _num_classes(num_classes, tensor, ignored, negative_indices)
     policies = axis, ignored, negative_indices, out_of_range, smoothing
     if out is not None:
@@ -274,8 +268,7 @@ def _one_hot_of_elements(
     check_choice(handle_unknown, "handle_unknown", ("error", "ignore"))
     if tensor.dtype not in ELEMENTS:
         raise TypeError(f"tensor must hold Booleans, integers or floats, got {tensor.dtype}")
-    if tensor.requires_grad:
-        tensor = tensor.detach()
+    tensor = _detached(tensor)
     is_on_cpu = tensor.device.type == "cpu" and not torch.compiler.is_compiling()
     if is_on_cpu and is_direct(tensor, out):
         categories, ignore_index = in_numpy(categories), in_numpy(ignore_index)
@@ -304,14 +297,12 @@ def _one_hot_of_elements(
             handle_unknown=handle_unknown,
             ignore_index=ignore_index,
         )
-    values, n_classes, places = _elements_like(categories, tensor, "categories")
+    values, n_classes, places = _categories_like(categories, tensor)
     if values.ndim > 1 and tensor.shape[-1:] != values.shape[1:]:
         raise wrong_channels(tuple(map(int, tensor.shape)), int(values.shape[1]), "tensor")
     ignored = None
     if ignore_index is not None:
-        n_channels = values.shape[1] if values.ndim > 1 else None
-        several = _several_ignored(ignore_index, n_channels)
-        ignored = _elements_like(several, tensor, "ignore_index")[0]
+        ignored = _ignored_like(ignore_index, tensor, values.shape[1] if values.ndim > 1 else 0)
     labels = labels_of_elements(tensor, values, ignored, strict=handle_unknown == "error")
     if places is not None:  # some categories cannot occur in this dtype
         labels = torch.where(labels < 0, labels, places[labels.clamp(min=0)])
@@ -327,92 +318,116 @@ def _one_hot_of_elements(
     )
 
 
-def _several_ignored(ignore_index: Any, n_channels: int | None) -> Any:
-    """Return one or several elements to leave out as several; None, a missing one, becomes NaN."""
-    if isinstance(ignore_index, torch.Tensor):
-        is_one = ignore_index.ndim < (1 if n_channels is None else 2)
-        return ignore_index.unsqueeze(0) if is_one else ignore_index
-    several = [*ignore_index] if _has_items(ignore_index) else [ignore_index]
-    if n_channels is None:
-        return several
-    several = [*map(_nan_if_missing, several)]
-    if not any(map(_has_items, several)) and not all(item != item for item in several):
-        return [several]
-    return [item if _has_items(item) else [item] * n_channels for item in several]
-
-
-def _nan_if_missing(item: Any) -> Any:
-    """Return NaN for a missing scalar, and any other item unchanged."""
-    return math.nan if item is None or item is np.ma.masked else item
-
-
-def _has_items(value: Any) -> bool:
-    """Tell whether a value is a container; `torch.compile` can trace this for Python objects."""
-    if isinstance(value, list | tuple | set | frozenset):
-        return True
-    if value is None or isinstance(value, int | float | torch.SymInt | torch.SymFloat):
-        return False
-    return is_container(value)
-
-
-def _elements_like(
-    source: Any, tensor: torch.Tensor, name: str
+def _categories_like(
+    categories: Any, tensor: torch.Tensor
 ) -> tuple[torch.Tensor, int, torch.Tensor | None]:
-    """Return the elements that the dtype of a tensor can hold, on its device.
+    """Return the categories that the dtype of a tensor can hold, on its device.
 
-    Also return the number of all elements and, if some are left out, the positions of the others.
+    Also return the number of all categories and, if some are left out, the positions of the others.
     """
-    source = _from_device(source)
-    if isinstance(source, torch.Tensor) and (
-        source.device.type != "cpu" or torch.compiler.is_compiling()
-    ):
-        if source.dtype != tensor.dtype or source.device != tensor.device:
-            raise TypeError(
-                f"{name} must have the dtype and the device of tensor, got {source.dtype} on"
-                f" {source.device}: pass {name}.to(tensor)"
-            )
-        return source, len(source), None
-    if not torch.compiler.is_compiling() and name == "categories":
-        read_classes(in_numpy(source))  # checks them
-    items = source.tolist() if isinstance(source, torch.Tensor) else list(source)
-    items = [*map(_nan_if_missing, items)]
-    is_palette = any(map(_has_items, items))
-    rows = [list(item) if is_palette else [item] for item in items]
-    kept = _fitting(rows, tensor.dtype)
-    values = torch.tensor(
-        [rows[i] if is_palette else rows[i][0] for i in kept],
-        dtype=tensor.dtype,
-        device=tensor.device,
-    )
-    if is_palette and not kept:
-        values = values.reshape(0, len(rows[0]))
+    values = _if_on_device(categories, tensor, "categories")
+    if values is not None:
+        return values, len(values), None
+    rows, n_channels = _rows_of_categories(in_numpy(categories))
+    values, kept = _as_elements(rows, n_channels, tensor)
     is_complete = len(kept) == len(rows)
     places = None if is_complete else torch.tensor(kept or [-1], device=tensor.device)
     return values, len(rows), places
 
 
-def _fitting(rows: list[list[Any]], dtype: torch.dtype) -> list[int]:
-    """Return the positions of the rows whose numbers a dtype can hold; it is not traced."""
-    return [i for i, row in enumerate(rows) if all(_fits(number, dtype) for number in row)]
+def _ignored_like(ignore_index: Any, tensor: torch.Tensor, n_channels: int) -> torch.Tensor:
+    """Return the elements to leave out that the dtype of a tensor can hold, on its device."""
+    values = _if_on_device(ignore_index, tensor, "ignore_index")
+    if values is not None:
+        return values.unsqueeze(0) if values.ndim < (2 if n_channels else 1) else values
+    return _as_elements(_rows_of_ignored(in_numpy(ignore_index), n_channels), n_channels, tensor)[0]
 
 
-# What `torch.compiler.assume_constant_result` sets. That function imports the compiler, which takes
-# seconds, and most programs do not need it.
-_fitting._dynamo_marked_constant = True  # type: ignore[attr-defined]
+def _if_on_device(source: Any, tensor: torch.Tensor, name: str) -> torch.Tensor | None:
+    """Return elements in a tensor that cannot be read without a synchronisation, else None."""
+    source = _from_device(source)
+    if not isinstance(source, torch.Tensor) or (
+        source.device.type == "cpu" and not torch.compiler.is_compiling()
+    ):
+        return None
+    if source.dtype != tensor.dtype or source.device != tensor.device:
+        raise TypeError(
+            f"{name} must have the dtype and the device of tensor, got {source.dtype} on"
+            f" {source.device}: pass {name}.to(tensor)"
+        )
+    return source
+
+
+def _as_elements(
+    rows: list[list[Any]], n_channels: int, tensor: torch.Tensor
+) -> tuple[torch.Tensor, list[int]]:
+    """Return the rows that the dtype of a tensor can hold as elements, and their positions."""
+    kept, fitting = _fitting(rows, tensor.dtype)
+    items = fitting if n_channels else [row[0] for row in fitting]
+    values = torch.tensor(items, dtype=tensor.dtype, device=tensor.device)
+    return (values.reshape(-1, n_channels) if n_channels else values), kept
+
+
+def _rows_of_categories(categories: Any) -> tuple[list[list[Any]], int]:
+    """Return each category as a row of numbers, and the number of channels, 0 if no colors."""
+    values = read_classes(categories).values
+    if values.ndim > 1:
+        return values.tolist(), values.shape[1]
+    return [[math.nan if value is None else value] for value in values.tolist()], 0
+
+
+def _rows_of_ignored(ignore_index: Any, n_channels: int) -> list[list[Any]]:
+    """Return each element to leave out as a row of numbers, and NaN for missing elements."""
+    classes = read_classes(np.empty((0, n_channels)) if n_channels else [], ignore_index)
+    missing = [math.nan] * max(n_channels, 1)
+    rows = [
+        missing if each is None else [*each] if n_channels else [each] for each in classes.ignored
+    ]
+    return rows
+
+
+def _fitting(rows: list[list[Any]], dtype: torch.dtype) -> tuple[list[int], list[list[Any]]]:
+    """Return the positions of the rows whose numbers a dtype can hold, and these numbers."""
+    kept = [i for i, row in enumerate(rows) if all(_fits(number, dtype) for number in row)]
+    is_whole = not dtype.is_floating_point
+    return kept, [[int(number) if is_whole else number for number in rows[i]] for i in kept]
+
+
+def _numbers_of(categories: Any) -> tuple[list[Any], torch.dtype]:
+    """Return the categories as a list of numbers or rows, and the dtype that holds them exactly."""
+    values = read_classes(categories).values
+    own = getattr(torch, values.dtype.name, None)
+    if isinstance(own, torch.dtype) and not own.is_complex:
+        return values.tolist(), own
+    numbers = values.tolist()
+    for dtype in (torch.int64, torch.uint64, torch.float64):
+        kept, fitting = _fitting([[number] for number in numbers], dtype)
+        if len(kept) == len(numbers):
+            return [row[0] for row in fitting], dtype
+    raise TypeError(f"categories must be numbers that one dtype can hold, got {shown(categories)}")
+
+
+# `torch.compile` calls these functions with the constants of the graph, and does not trace them.
+# `torch.compiler.assume_constant_result` sets the same attribute, but imports the compiler, which
+# takes seconds.
+for _function in (_rows_of_categories, _rows_of_ignored, _fitting, _numbers_of):
+    vars(_function)["_dynamo_marked_constant"] = True
 
 
 def _fits(number: Any, dtype: torch.dtype) -> bool:
-    """Tell whether a dtype has an element that equals a number; NaN equals NaN."""
+    """Tell whether a real dtype has an element that equals a number; NaN equals NaN."""
     if not isinstance(number, int | float | np.number | np.bool_):
         return False
     try:
-        element = torch.tensor(number, dtype=dtype).item()
-    except (RuntimeError, OverflowError, ValueError):
+        # Some dtypes accept no whole floats.
+        whole = number if dtype.is_floating_point else int(number)
+        element = torch.tensor(whole, dtype=dtype).item()
+    except (RuntimeError, OverflowError, TypeError, ValueError):
         return False
     return bool(element == number) or (element != element and number != number)
 
 
-@_named_options
+@_public()
 def decode(
     tensor: torch.Tensor,
     axis: int = -1,
@@ -450,8 +465,8 @@ def decode(
     -------
     Tensor of int64, or of the dtype of `categories`
         The labels, on the device of `tensor`. The shape is that of `tensor` without the dimension
-        `axis`; the channels of colors are the last dimension. Categories that are no tensor become
-        int64 or float64.
+        `axis`; the channels of colors are the last dimension. Categories in a list become bool,
+        int64, uint64 or float64, the first one that holds all of them exactly.
 
     Raises
     ------
@@ -469,19 +484,6 @@ def decode(
     >>> decode(torch.tensor([[0.2, 0.7], [0.6, 0.4]]), rule="argmax")
     tensor([1, 0])
     """
-    if has_torch_function_unary(tensor):
-        labels: torch.Tensor = handle_torch_function(
-            decode,
-            (tensor,),
-            tensor,
-            axis,
-            categories=categories,
-            on_value=on_value,
-            default=default,
-            multiple=multiple,
-            rule=rule,
-        )
-        return labels
     tensor = _from_device(tensor)
     _check_tensor(tensor, "tensor")
     if categories is not None:
@@ -493,7 +495,7 @@ def decode(
     if tensor.ndim == 0:
         raise ValueError("tensor must have at least one dimension, got a 0-D tensor")
     axis = _position(axis, tensor.ndim)
-    tensor = tensor.detach().resolve_conj().resolve_neg()
+    tensor = _detached(tensor)
     if rule == "argmax":
         if (on_value, default, multiple) != (1, -1, "error"):
             raise TypeError("on_value, default and multiple do not apply to rule='argmax'")
@@ -535,14 +537,8 @@ def _decode_to_elements(
     """Return the category of each row."""
     values = _from_device(categories)
     if not isinstance(values, torch.Tensor):
-        read_classes(categories)  # checks them
-        items = [[*item] if is_container(item) else item for item in categories]
-        try:
-            values = torch.tensor(items, dtype=torch.float64)
-            whole = torch.tensor(items) if not values.is_complex() else values
-        except (TypeError, ValueError):
-            raise TypeError(f"categories must be numbers, got {shown(categories)}") from None
-        values = values if whole.dtype.is_floating_point else whole
+        numbers, dtype = _numbers_of(categories)
+        values = torch.tensor(numbers, dtype=dtype)
     values = values.to(tensor.device)
     axis = _position(axis, tensor.ndim) if tensor.ndim else axis
     if tensor.ndim and tensor.shape[axis] != len(values):
@@ -559,16 +555,17 @@ def _decode_to_elements(
     labels = decode(tensor, axis, on_value=on_value, multiple=multiple, rule=rule, **options)
     if is_strict or rule == "argmax":
         return values[labels]
-    numbers = [*default] if is_container(default) else [default]
-    if len(numbers) != math.prod(values.shape[1:]) or not all(
-        _fits(number, values.dtype) for number in numbers
+    channels = [*default] if is_container(default) else [default]
+    if len(channels) != math.prod(values.shape[1:]) or not all(
+        _fits(channel, values.dtype) for channel in channels
     ):
         raise ValueError(f"default must fit the categories of {values.dtype}, got {default!r}")
-    filler = torch.tensor(numbers, dtype=values.dtype, device=values.device)
+    channels = _fitting([channels], values.dtype)[1][0]
+    filler = torch.tensor(channels, dtype=values.dtype, device=values.device)
     return torch.cat([values, filler.reshape(1, *values.shape[1:])])[labels]
 
 
-@_named_options
+@_public("offsets")
 def multi_hot(
     flat: torch.Tensor,
     num_classes: int | None = -1,
@@ -628,20 +625,9 @@ def multi_hot(
             [0, 0, 0],
             [0, 1, 0]], dtype=torch.uint8)
     """
-    if has_torch_function((flat, offsets)):
-        encoded: torch.Tensor = handle_torch_function(
-            multi_hot,
-            (flat, offsets),
-            flat,
-            num_classes,
-            offsets=offsets,
-            mode=mode,
-            dtype=dtype,
-            out_of_range=out_of_range,
-        )
-        return encoded
     flat = _from_device(flat)
     _check_flat(flat, "flat")
+    flat = _detached(flat)
     offsets = _from_device(offsets)
     if not isinstance(offsets, torch.Tensor):
         several = items_of(offsets, "offsets")
@@ -652,6 +638,7 @@ def multi_hot(
             f" {tuple(offsets.shape)}; no rows have the offsets [0]"
         )
     _check_flat(offsets, "offsets")
+    offsets = _detached(offsets)
     if offsets.device != flat.device:
         raise ValueError(f"offsets must be on {flat.device} like flat, got {offsets.device}")
     check_choice(mode, "mode", ("set", "count"))
@@ -688,6 +675,11 @@ def _from_device(value: Any) -> Any:
         return value
     on_device = value.__dlpack_device__()[0] not in HOST_MEMORY
     return torch.from_dlpack(value) if on_device else value
+
+
+def _detached(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor whose memory has its values, and which has no gradient."""
+    return tensor.detach().resolve_conj().resolve_neg()
 
 
 def _is_composed(tensor: torch.Tensor) -> bool:
@@ -752,6 +744,11 @@ def _check_out(out: torch.Tensor, tensor: torch.Tensor, shape: list[int]) -> Non
         raise ValueError(f"out must be on {tensor.device} like tensor, got {out.device}")
     if out.requires_grad:
         raise ValueError("out must not require a gradient: pass out.detach()")
+    # Dynamo cannot trace these questions.
+    if not torch.compiler.is_compiling() and (out.is_neg() or out.is_conj()):
+        raise ValueError(
+            "out must not be a lazily negated or conjugated view: pass the tensor that it views"
+        )
 
 
 def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
@@ -761,8 +758,9 @@ def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
     """
     if ignore_index is None:
         return []
-    several = ignore_index if isinstance(ignore_index, list | tuple) else [ignore_index]
-    if not all(i is None or isinstance(i, int | torch.SymInt) for i in several):
+    # Tuples of types, because `torch.compile` of torch 2.5 cannot trace unions.
+    several = ignore_index if isinstance(ignore_index, (list, tuple)) else [ignore_index]
+    if not all(i is None or isinstance(i, (int, torch.SymInt)) for i in several):
         several = _items(ignore_index)
     indices = [_whole(index, "ignore_index") for index in several if index is not None]
     if dtype == torch.uint64:

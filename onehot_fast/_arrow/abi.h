@@ -2,7 +2,7 @@
  *
  * An imported array moves into an owner, which counts the users of the array. The last user releases it. An export
  * copies the structures, never the data, and is one more user. This file calls no Python function, because a library
- * may release what it got from us on any thread, without the GIL, and after the end of the interpreter. */
+ * may release an export on any thread, without the GIL, and after the end of the interpreter. */
 #ifndef OHF_ARROW_ABI_H
 #define OHF_ARROW_ABI_H
 
@@ -79,7 +79,8 @@ static inline long ohf_arrow_add(volatile long *count, long change)
 #endif
 }
 
-/* Move an array into an owner with one user, and return it. Return NULL if there is no memory; the array stays then. */
+/* Move an array into an owner with one user, and return the owner. Without enough memory, return NULL and leave the
+ * array unchanged. */
 static inline ohf_arrow_owner *ohf_arrow_own(struct ArrowArray *array)
 {
     ohf_arrow_owner *owner = (ohf_arrow_owner *)malloc(sizeof *owner);

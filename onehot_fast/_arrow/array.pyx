@@ -270,7 +270,7 @@ cdef class Array(Imported):
                 )
         elif self.node.dictionary != NULL and self.length > 0:
             unsigned = values.view(f"u{width}")
-            if int(unsigned.max()) >= limit:    # ten times faster than the search below
+            if int(unsigned.max()) >= limit:    # this check is ten times as fast as the search below
                 refused = int((unsigned >= limit).argmax())
         if refused < 0:
             return codes

@@ -74,6 +74,7 @@ class Scalars:
 
     def __init__(self, items: Sequence[Any], values: AnyArray, ignored: Sequence[Any] = ()) -> None:
         self.values = values
+        self.ignored = [None if is_missing(item) else item for item in ignored]
         missing = check_distinct(items, "categories", hint=DISTINCT_HINT)
         present = [item for i, item in enumerate(items) if i != missing]
         places = [i for i in range(len(items)) if i != missing]
@@ -81,8 +82,8 @@ class Scalars:
         position_of: dict[Hashable, int] = {}
         if ignored:
             position_of = {its_key: i for i, its_key in enumerate(keys(present))}
-        for item in ignored:
-            if is_missing(item):
+        for item in self.ignored:
+            if item is None:
                 self._missing = LEFT_OUT
                 continue
             position = position_of.setdefault(key(plain(item)), len(present))
@@ -242,16 +243,7 @@ def _number_in(its_key: Any, dtype: np.dtype[Any]) -> Any:
 
 def read_classes(categories: Any, ignore_index: Any = None) -> Scalars | Palette:
     """Return the classes in `categories`; `ignore_index` has elements to leave out."""
-    # A dtype or a Column declares its categories.
-    value = unwrapped(categories)
-    if not isinstance(value, Iterable) and not is_array_like(value):
-        value = getattr(value, "categories", value)
-    is_text = isinstance(value, str | bytes)
-    if is_text or isinstance(value, set | frozenset | Mapping) or not is_container(value):
-        raise TypeError(
-            f"categories must be a sequence of the classes in order, got {with_article(value)}:"
-            f" {shown(value)}{_remedy(value)}"
-        )
+    value = sequence_of_classes(categories)
     colors = palette_of(value)
     if colors is not None:
         if ignore_index is None:
@@ -263,7 +255,38 @@ def read_classes(categories: Any, ignore_index: Any = None) -> Scalars | Palette
             raise TypeError(
                 f"categories[{i}] must be a scalar, or all categories colors, got {shown(item)}"
             )
-    return Scalars(items, _values_of(value, items), ignored_elements(ignore_index))
+    ignored = ignored_elements(ignore_index)
+    for item in ignored:
+        if isinstance(item, tuple | list | np.ndarray):
+            raise TypeError(
+                f"ignore_index must be one or several scalars like categories, got {shown(item)};"
+                " for a color, pass categories as colors"
+            )
+    return Scalars(items, _values_of(value, items), ignored)
+
+
+def sequence_of_classes(categories: Any) -> Any:
+    """Return an ordered container of classes; raise TypeError for other values, such as text."""
+    # A dtype or a Column declares its categories.
+    value = unwrapped(categories)
+    if not isinstance(value, Iterable) and not is_array_like(value):
+        value = getattr(value, "categories", value)
+    is_text = isinstance(value, str | bytes)
+    if is_text or isinstance(value, set | frozenset | Mapping) or not is_container(value):
+        raise TypeError(
+            f"categories must be a sequence of the classes in order, got {with_article(value)}:"
+            f" {shown(value)}{_remedy(value)}"
+        )
+    return value
+
+
+def distinct_scalars(categories: Any) -> list[Any]:
+    """Return distinct classes that are scalars and not missing, for functions that skip these."""
+    items = [*map(plain, items_of(sequence_of_classes(categories), "categories"))]
+    check_distinct(
+        items, "categories", "missing elements have no class: leave it out", DISTINCT_HINT
+    )
+    return items
 
 
 def unknown_message(

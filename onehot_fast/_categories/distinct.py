@@ -26,8 +26,7 @@ def check_distinct(
         is_absent = is_missing(item)
         if is_absent and no_missing is not None:
             raise ValueError(
-                f"{where}[{i}] must not be a missing value, got {item!r}; {UNIQUE_HINT};"
-                f" {no_missing}"
+                f"{where}[{i}] must not be a missing value, got {item!r}; {no_missing}"
             )
         its_key = None if is_absent else _hashable(item, f"{where}[{i}]")
         first = seen.setdefault(its_key, i)

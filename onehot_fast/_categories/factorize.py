@@ -169,8 +169,10 @@ def _by_dictionary(values: AnyArray) -> Column:
     items = as_scalars(values.tolist())
     kinds = set(map(type, items)) - {NoneType}
     scalars = [kind for kind in kinds if issubclass(kind, np.generic)]
-    # Comparing some NumPy scalars with other types, e.g. Decimal, raises an error.
+    # Comparing some NumPy scalars with other types, e.g. Decimal, raises an error. NaN inside a
+    # tuple equals NaN.
     is_plain = not scalars or (len(kinds) == 1 and has_plain_type(scalars[0]))
+    is_plain = is_plain and not any(issubclass(kind, tuple) for kind in kinds)
     identify = None if is_plain else _identify
     keys = items if identify is None else map(identify, items)
     try:

@@ -2,6 +2,7 @@
 
 Values that compare equal are the same category, even if their types differ: 1, 1.0, True and
 Decimal(1), or a datetime64 and a datetime of the same instant. A string never equals a number.
+Tuples are equal if their items are, where NaN equals NaN.
 
 Names of columns follow the same rule, and may be missing values: `name_key` says which are equal.
 """
@@ -141,6 +142,8 @@ def key(value: Any) -> Hashable:
         if value.imag == 0:
             return parts[0]  # type: ignore[no-any-return]
         return complex(*parts) if {*map(type, parts)} == {float} else parts
+    if isinstance(value, tuple) and type(value).__eq__ is tuple.__eq__:  # NaN equals NaN in it
+        return tuple(name_key(part) if is_missing(part) else key(plain(part)) for part in value)
     return value  # type: ignore[no-any-return]
 
 
@@ -265,16 +268,16 @@ def _time_order(parts: Any) -> tuple[int, int]:
 
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
     """Return the sorted values of group `kind`; sort by `repr` if values cannot be compared."""
-    if kind < len(KINDS):
-        with localcontext(Context(traps=[])):  # the caller's decimal context may raise errors
+    with localcontext(Context(traps=[])):  # to compare a NaN must not raise an error
+        if kind < len(KINDS):
             return sorted(values, key=KINDS[kind][1])
-    if set(map(type, values)) == {UUID}:  # the same order as below, in a fraction of the time
-        return sorted(values, key=lambda value: value.int)
-    values = sorted(values, key=repr)  # breaks ties if the order is partial, as for sets
-    try:
-        return sorted(values)
-    except TypeError:
-        return values
+        if set(map(type, values)) == {UUID}:  # the same order as below, in a fraction of the time
+            return sorted(values, key=lambda value: value.int)
+        values = sorted(values, key=repr)  # breaks ties if the order is partial, as for sets
+        try:
+            return sorted(values)
+        except TypeError:
+            return values
 
 
 def text_label(value: Any) -> str:

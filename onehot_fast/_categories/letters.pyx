@@ -74,7 +74,7 @@ cdef int add_offsets(Segments segments, Py_ssize_t at, Array chunk, int width) e
     rows = <const char *> chunk.node.buffers[1] + chunk.offset * width
     data = <const uint8_t *> chunk.node.buffers[2]
     end = offset_of(rows, 0, width)
-    limit = offset_of(rows, chunk.length, width)    # the size of the data: the interface does not tell it
+    limit = offset_of(rows, chunk.length, width)    # the size of the data, which the interface does not contain
     if data == NULL:
         limit = end
     for i in range(chunk.length):

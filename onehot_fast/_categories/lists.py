@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
@@ -111,10 +111,10 @@ class Rows(NamedTuple):
 
 def _matrix(rows: Any) -> Rows:
     """Return the rows of an array: of a matrix of labels, or of a 1-D array of sequences."""
-    array = as_array(rows, "rows")
+    array: AnyArray = rows if isinstance(rows, np.ma.MaskedArray) else as_array(rows, "rows")
     if array.ndim == 2:
         n_rows, width = array.shape
-        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, array.reshape(-1))
+        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, flat_elements(array.reshape(-1)))
     if array.ndim == 1:
         return _lists(list(array))
     raise ValueError(f"rows must have two dimensions, got shape {array.shape}")
@@ -138,10 +138,11 @@ def _elements(elements: Any) -> tuple[AnyArray | Column, bool]:
     library = reader_of(elements)
     if library is not None:
         return _classes_or_labels(integration(library).read_column(elements))
-    if hasattr(elements, "codes") or isinstance(elements, np.ma.MaskedArray):
+    if hasattr(elements, "codes"):
         return elements, True
     if is_array_like(elements):
-        elements = as_array(elements, "rows")
+        is_masked = isinstance(elements, np.ma.MaskedArray)
+        elements = elements if is_masked else as_array(elements, "rows")
         if elements.ndim != 1:
             raise ValueError(
                 f"rows must have one dimension if offsets= is passed, got shape {elements.shape}"
@@ -200,8 +201,42 @@ def _lists(rows: list[Any]) -> Rows:
     """Return rows from a list of sequences; a missing row has no elements."""
     if not set(map(type, rows)) <= {list, tuple}:
         rows = [_sequence(i, row) for i, row in enumerate(rows)]
+    offsets, labels = labels_of(rows)
+    return Rows(offsets, labels, codes_are_classes=not isinstance(labels, Column))
+
+
+def labels_of(rows: Sequence[Collection[Any]]) -> tuple[Offsets, AnyArray | Column]:
+    """Return the offsets of rows of objects, and all labels: a Column if they are texts."""
+    coded = _coded_texts(rows)
+    if coded is not None:
+        return coded
     offsets = starts_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    return Rows(offsets, flat_elements(list(chain.from_iterable(rows))))
+    return offsets, flat_elements(list(chain.from_iterable(rows)))
+
+
+def _coded_texts(rows: Sequence[Collection[Any]]) -> tuple[Offsets, Column] | None:
+    """Return rows whose labels are str or None, or None if there is another label.
+
+    Python's own hashes of strings are known, so that this takes a third of the time of an array.
+    """
+    first = next((label for row in rows for label in row if label is not None), None)
+    if type(first) is not str:
+        return None
+    numbers: dict[Any, int] = {}
+    try:
+        offsets, codes = number_labels(tuple(rows), numbers)
+    except TypeError:  # a label has no hash: the caller says which one
+        return None
+    missing = numbers.pop(None, None)
+    if set(map(type, numbers)) != {str}:  # equal labels of several types have a preferred type
+        return None
+    if missing is not None:
+        lut = np.arange(len(numbers) + 1, dtype=codes.dtype)
+        lut[missing:] -= 1
+        lut[missing] = -1
+        codes = lut.take(codes)
+    texts = Strings.from_objects(list(numbers), is_text=True)
+    return offsets, Column.unchecked(codes, texts, is_distinct=True)
 
 
 def _sequence(position: int, row: Any) -> Sequence[Any]:
@@ -220,7 +255,13 @@ def _sequence(position: int, row: Any) -> Sequence[Any]:
 
 
 def flat_elements(elements: Any) -> AnyArray:
-    """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects."""
+    """Return flat elements as an ndarray; a sequence becomes integers if possible, else objects.
+
+    Masked elements become None.
+    """
+    if isinstance(elements, np.ma.MaskedArray):
+        masked = np.ma.is_masked(elements)
+        return as_objects(items_of(elements, "rows")) if masked else np.asarray(elements)
     if isinstance(elements, np.ndarray):
         return elements
     items = as_scalars(elements if isinstance(elements, list) else list(elements), "a label")

@@ -48,6 +48,7 @@ class Palette:
 
     def __init__(self, values: AnyArray, ignored: Sequence[Color | None] = ()) -> None:
         self.values = values
+        self.ignored = ignored
         self._missing = LEFT_OUT if None in ignored else UNKNOWN  # the class of a missing pixel
         class_of: dict[Color, int] = {}
         for i, color in enumerate(_colors(values)):

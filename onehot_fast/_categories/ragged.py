@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from types import NoneType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +17,7 @@ from onehot_fast._categories import lists
 from onehot_fast._categories.column import Column
 from onehot_fast._categories.factorize import concatenated
 from onehot_fast._categories.keys import is_missing
-from onehot_fast._categories.lists import are_arrow_texts, flat_elements, starts_of
+from onehot_fast._categories.lists import are_arrow_texts, labels_of
 from onehot_fast._categories.strings import Strings
 from onehot_fast._categories.values import Values
 from onehot_fast._runtime.registry import integration, reader_of
@@ -120,6 +120,7 @@ def is_list(value: Any) -> bool:
 
     Tuples and frozensets are single values, which have a hash.
     """
+    value = unwrapped(value)  # a scalar of Arrow may be a text or a list
     if isinstance(value, list | set):
         return True
     return not isinstance(value, SINGLE) and is_container(value)
@@ -137,7 +138,7 @@ def are_lists(column: Any) -> bool:
 
 def _present(rows: Iterable[Any]) -> Iterator[bool]:
     """Yield for each row that is not missing whether it is a list."""
-    for row in rows:
+    for row in map(unwrapped, rows):
         if row is None:
             continue
         if is_list(row):
@@ -175,23 +176,28 @@ def read_lists(column: Any) -> RaggedColumn | None:
 
 def of_lists(rows: Sequence[Any]) -> RaggedColumn:
     """Return rows that are lists, sets, arrays or missing; raise TypeError for any other row."""
-    flags = None
-    if not set(map(type, rows)) <= {list, set}:
-        flags = np.zeros(len(rows), np.bool_)
-        read: list[Any] = []
-        for i, row in enumerate(rows):
-            flags[i] = not is_list(row) and is_missing(row)
-            if not flags[i] and not is_list(row):
-                raise TypeError(
-                    f"row {i} must be a list of labels, as the rows before it, got"
-                    f" {with_article(row)}: {shown(row)}; a tuple or a frozenset is one value, so"
-                    " convert it to a list"
-                )
-            read.append(() if flags[i] else _labels(row))
-        rows = read
-    offsets = starts_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    elements = flat_elements(list(chain.from_iterable(rows)))
-    return RaggedColumn(offsets, Values((elements,)), flags)
+    kinds, flags = set(map(type, rows)), None
+    if not kinds <= {list, set, NoneType}:
+        rows = [_checked_row(i, row) for i, row in enumerate(map(unwrapped, rows))]
+        kinds = set(map(type, rows))
+    if NoneType in kinds:
+        flags = np.fromiter((row is None for row in rows), np.bool_, len(rows))
+        rows = [row or () for row in rows]
+    offsets, labels = labels_of(rows)
+    elements = labels if isinstance(labels, Column) else Values((labels,))
+    return RaggedColumn(offsets, elements, flags)
+
+
+def _checked_row(position: int, row: Any) -> Sequence[Any] | None:
+    """Return the labels of a row, or None for a missing row; raise TypeError for another value."""
+    if is_list(row):
+        return _labels(row)
+    if is_missing(row):
+        return None
+    raise TypeError(
+        f"row {position} must be a list of labels, as the rows before it, got {with_article(row)}:"
+        f" {shown(row)}; a tuple or a frozenset is one value, so convert it to a list"
+    )
 
 
 def _labels(row: Any) -> Sequence[Any]:

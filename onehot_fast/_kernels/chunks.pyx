@@ -15,6 +15,9 @@ from libc.stdint cimport uintptr_t
 
 from onehot_fast._runtime.team cimport can_start, note_end, note_stall, note_start
 
+cdef extern from "_kernels/isa.h":
+    void ohf_store_fence() noexcept nogil
+
 cdef extern from "_runtime/clock.h":
     double ohf_seconds() noexcept nogil
 
@@ -57,6 +60,8 @@ cdef int for_each_chunk(
     ``chunk_items`` is 0, a chunk has about a megabyte. Each thread has a workspace of ``workspace_bytes``, because
     its stack may be small. They are allocated before the work begins, because a thread of a team cannot raise
     MemoryError.
+
+    The stores of a chunk are complete when its work returns, also those past the caches.
     """
     cdef Py_ssize_t n_chunks, slab
     cdef size_t stride = (workspace_bytes + 127) // 128 * 128      # no two threads write to adjacent cache lines
@@ -104,6 +109,7 @@ cdef int run_chunks(
                 # A team of one thread takes 2 microseconds longer than this loop.
                 for alone in range(begin, end):
                     work(job, alone * chunk_items, min((alone + 1) * chunk_items, n_items), workspaces)
+                    ohf_store_fence()
             else:
                 first_done = ohf_seconds()
                 note_start()
@@ -112,6 +118,7 @@ cdef int run_chunks(
                         job, chunk * chunk_items, min((chunk + 1) * chunk_items, n_items),
                         workspaces + threadid() * stride,
                     )
+                    ohf_store_fence()
                     if threadid() == 0:
                         (&first_done)[0] = ohf_seconds()
                 now = ohf_seconds()

@@ -27,6 +27,14 @@
 #define OHF_ISA_NEON 16      /* every aarch64 processor has it */
 #define OHF_ISA_AES 32       /* AVX2 and the instructions for AES */
 
+/* Let other threads see the stores past the caches that this thread has done before they see its later stores. */
+static inline void ohf_store_fence(void)
+{
+#if OHF_X86
+    _mm_sfence();
+#endif
+}
+
 #if defined(__GNUC__)
 #  define OHF_INLINE static inline __attribute__((always_inline))
 #  define OHF_LIKELY(x) __builtin_expect(!!(x), 1)

@@ -26,6 +26,11 @@
     default: OTHER;                            \
     }
 
+#if OHF_X86 || OHF_ARM
+/* The bytes from 64 on are 255: a vector of these bytes selects the elements of another vector from a place on. */
+static const unsigned char ohf_late[128] = {[64 ... 127] = 255};
+#endif
+
 /* Fill memory with copies of one element: copy it once, then double the copies up to a page, then copy the page. */
 static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned char *element, size_t width)
 {

@@ -1,7 +1,8 @@
 /* A microkernel is a C function that works on one block, which fits the first-level cache.
  *
- * It gets pointers that its caller has checked, allocates nothing, cannot fail and does not need the GIL. There are two
- * families:
+ * It gets pointers that its caller has checked, allocates nothing, cannot fail and does not need the GIL. One that writes
+ * past the caches does not wait for these stores: its caller calls `ohf_store_fence` after its last microkernel. There
+ * are two families:
  *
  *   narrow and map   convert indices of one type to small codes
  *   rows, planes ... write the output elements of codes; they know an element only by its width in bytes
@@ -36,6 +37,7 @@ enum {
 #define OHF_BIT_MASKS 16384
 #define OHF_BIT_SCRATCH (OHF_BIT_MASKS + 9 * OHF_BIT_MASK)
 #define OHF_MAP_BLOCK 512                  /* `map` handles blocks of so many codes: 2 KiB on the stack */
+#define OHF_FIND_BLOCK 1024                /* `find_mapped` looks at so many bytes at a time */
 #define OHF_EXPAND_DEPTH 255               /* the most classes of rows_expand, whose codes have one byte */
 #define OHF_EXPAND_WINDOW 16               /* the most rows of which one vector of rows_expand has elements */
 
@@ -127,6 +129,12 @@ typedef struct {
     /* Write a plane of n elements for each class: an element is `on` if the code at its position is the class. */
     void (*planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
                    const ohf_fill *fill, unsigned char *out);
+    /* Write all planes of n codes without gaps from `out` on, whose address is a multiple of the width. n is at least the
+     * elements of a vector, the width is one of rows_expand. If `joins_before`, also write the end of the planes before
+     * `out`, back to the last multiple of a vector; the codes in front of `codes` are the last codes of these planes. If
+     * `joins_after`, leave the end behind the last multiple of a vector to the next call. */
+    void (*planes_joined)(const uint8_t *codes, size_t n, const ohf_fill *fill, unsigned char *out, int joins_before,
+                          int joins_after);
     /* Write the planes as bits, eight positions in a byte, the first in the lowest bit. Bits behind the last position
      * are 0. Only the last call for a column may have an n that is no multiple of 512. If `streaming`, the address of
      * each plane is a multiple of 64. `masks` has OHF_BIT_SCRATCH bytes, and its address is a multiple of 64. */
@@ -142,15 +150,16 @@ typedef struct {
     size_t (*differing)(const unsigned char *elements, size_t n, size_t width, const unsigned char *value);
     /* Write the entry of each byte. */
     void (*map_bytes)(const uint8_t *bytes, size_t n, const ohf_byte_map *map, uint8_t *out);
+    /* Return the position of the first byte whose entry is not 0, or n. */
+    size_t (*find_mapped)(const uint8_t *bytes, size_t n, const ohf_byte_map *map);
     /* Write the positions of the bytes from `first` to `last`, and return their number. There are at most 65536 bytes. */
     size_t (*find_bytes)(const uint8_t *bytes, size_t n, unsigned first, unsigned last, uint16_t *positions);
     /* Fill memory with `off`. */
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);
     /* Copy memory past the caches. Both addresses have the same remainder by 64. `move` also fills the source with
-     * `off`. The caller calls `fence` after its last copy. In plain C these are NULL. */
+     * `off`. In plain C these are NULL. */
     void (*copy)(unsigned char *out, const unsigned char *from, size_t n_bytes);
     void (*move)(unsigned char *out, unsigned char *from, size_t n_bytes, const ohf_fill *fill);
-    void (*fence)(void);
 } ohf_microkernels;
 
 /* Write the variants that this processor can run, the fastest first, at most `room`. Return how many there are. */
@@ -215,8 +224,11 @@ static inline int ohf_can_expand(const ohf_microkernels *microkernels, const ohf
         return 0;
     if (fill->depth > OHF_EXPAND_DEPTH || (uintptr_t)out % width != 0)
         return 0;
-    /* A vector begins within a row, contains whole rows, and ends within a row: count the rows. */
-    return ((size_t)microkernels->vector + row_bytes - width) / row_bytes + 1 <= OHF_EXPAND_WINDOW;
+    /* Vectors begin at places of a row whose distances are multiples of `step`. Count the rows of the vector that begins
+     * at the last of these places. */
+    const size_t vector = (size_t)microkernels->vector, step = ohf_gcd(row_bytes, vector);
+    const size_t last = row_bytes - step + (size_t)(-(uintptr_t)out & (step - 1));
+    return (last + vector - 1) / row_bytes + 1 <= OHF_EXPAND_WINDOW;
 }
 
 /* Compute the plan of rows_expand for an output at `out`. */

@@ -1,18 +1,17 @@
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
-CODE_DTYPES: tuple[np.dtype[Any], ...]
-
+@final
 class Sources:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         offsets: list[npt.NDArray[np.int64] | None],
         codes: list[npt.NDArray[Any]],
         luts: list[npt.NDArray[np.int32] | None],
         n_rows: int,
-    ) -> None: ...
+    ) -> Sources: ...
 
 def encode_matrix(
     offsets: list[npt.NDArray[np.int64] | None],

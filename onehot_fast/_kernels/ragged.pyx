@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
+cimport cython
 cimport numpy as cnp
 
 import numpy as np
@@ -22,10 +23,10 @@ from onehot_fast._kernels.index_types cimport index_t, integer_t
 from onehot_fast._kernels.operands cimport CodeSource, Output, read
 from onehot_fast._kernels.simd cimport microkernels, ohf_fill, ohf_fill_init, ohf_microkernels
 
-from onehot_fast._kernels.code_columns import INDEX_DTYPES
+from onehot_fast._kernels.code_columns import INDEX_DTYPES as _INDEX_DTYPES
 
 # In the order of the types in microkernels.h.
-CODE_DTYPES = INDEX_DTYPES[:8]
+_CODE_DTYPES = _INDEX_DTYPES[:8]
 
 cdef enum:
     CODES = 1024
@@ -54,6 +55,7 @@ cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1
     return 0
 
 
+@cython.final
 cdef class Sources:
     """Columns of which some are ragged, checked and stored as C structures for the kernels.
 
@@ -81,7 +83,7 @@ cdef class Sources:
         cdef Source *source = &self.items[i]
         cdef const int32_t[::1] entries = None
         cdef Py_ssize_t n_codes = len(codes)
-        if codes.dtype not in CODE_DTYPES or codes.ndim != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(codes):
+        if codes.dtype not in _CODE_DTYPES or codes.ndim != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(codes):
             raise ValueError(
                 f"column {i}: codes must be contiguous integers, "
                 f"got {codes.dtype} of shape {(<object> codes).shape}"
@@ -95,7 +97,7 @@ cdef class Sources:
         if self.n_rows != (n_codes if offsets is None else offsets.shape[0] - 1):
             raise ValueError(f"column {i}: there must be {self.n_rows} rows")
         return describe_one(
-            &source.column, cnp.PyArray_DATA(codes), CODE_DTYPES.index(codes.dtype), n_codes, entries, 4,
+            &source.column, cnp.PyArray_DATA(codes), _CODE_DTYPES.index(codes.dtype), n_codes, entries, 4,
         )
 
 

@@ -317,7 +317,6 @@ cdef void stream_chunk(
         if block != scratch:   # only the first window begins within a cache line
             job.microkernels.fill(scratch, 64, job.fill)
         begin = there
-    job.microkernels.fence()
 
 
 cdef void write_matrix_chunk(

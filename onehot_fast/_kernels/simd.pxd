@@ -77,7 +77,9 @@ cdef extern from "_kernels/microkernels.h":
     ctypedef void (*ohf_planes)(
         const uint8_t *, size_t, size_t, size_t, const ohf_fill *, unsigned char *
     ) noexcept nogil
-
+    ctypedef void (*ohf_planes_joined)(
+        const uint8_t *, size_t, const ohf_fill *, unsigned char *, bint, bint
+    ) noexcept nogil
     ctypedef void (*ohf_bits)(
         const uint8_t *, size_t, size_t, size_t, bint, unsigned char *, unsigned char *
     ) noexcept nogil
@@ -90,13 +92,13 @@ cdef extern from "_kernels/microkernels.h":
     ctypedef void (*ohf_map_bytes)(
         const uint8_t *, size_t, const ohf_byte_map *, uint8_t *
     ) noexcept nogil
+    ctypedef size_t (*ohf_find_mapped)(const uint8_t *, size_t, const ohf_byte_map *) noexcept nogil
     ctypedef size_t (*ohf_find_bytes)(
         const uint8_t *, size_t, unsigned, unsigned, uint16_t *
     ) noexcept nogil
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
     ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
     ctypedef void (*ohf_move)(unsigned char *, unsigned char *, size_t, const ohf_fill *) noexcept nogil
-    ctypedef void (*ohf_fence)() noexcept nogil
 
     ctypedef struct ohf_microkernels:
         const char *name
@@ -110,17 +112,18 @@ cdef extern from "_kernels/microkernels.h":
         ohf_rows rows_merge
         ohf_expand rows_expand
         ohf_planes planes
+        ohf_planes_joined planes_joined
         ohf_map *map8
         ohf_map *map32
         ohf_bits bits
         ohf_csr csr
         ohf_differing differing
         ohf_map_bytes map_bytes
+        ohf_find_mapped find_mapped
         ohf_find_bytes find_bytes
         ohf_put fill
         ohf_copy copy
         ohf_move move
-        ohf_fence fence
 
     void ohf_fill_init(
         ohf_fill *, size_t width, size_t depth, size_t inner, const unsigned char *on, const unsigned char *off

@@ -12,6 +12,9 @@ from libc.stdint cimport uintptr_t
 
 from onehot_fast._kernels.chunks cimport give_workspace, take_workspace
 
+cdef extern from "_kernels/isa.h":
+    void ohf_store_fence() noexcept nogil
+
 cdef extern from "_kernels/microkernels.h":
     int ohf_variants(const ohf_microkernels **found, int room) noexcept nogil
     size_t ohf_stream_bytes() noexcept nogil
@@ -80,7 +83,7 @@ def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
             step = min(out.shape[0] - done, <Py_ssize_t> OHF_SCRATCH)
             microkernels.copy(&out[done], block, step)
             done += step
-        microkernels.fence()
+        ohf_store_fence()
     give_workspace(room, OHF_SCRATCH + 64)
     return True
 

@@ -16,13 +16,13 @@ over them. This is as fast as the memory, but it needs vector instructions. Ther
 rows     the new axis is the last. If no row of the table is one-hot, or the rows are wide, rows are copied one
          after another, at most 64 bytes with one to four moves, through a scratch block
 planes   the new axis is not the last. If no row of the table is one-hot, each plane is copied from its own column
-         of the table
+         of the table. The planes of short runs lie together and are written without a gap
 
 A large output is copied past the caches. `find_first` finds the first code that a table of 256 flags marks.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uintptr_t
-from libc.string cimport memchr, memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 cimport cython
 cimport numpy as cnp
@@ -51,16 +51,17 @@ cnp.import_array()
 cdef enum:
     N_CODES = 256
     NONE = 255              # in a map to classes: no class
-    TILE = 4096             # positions of a tile: 4 KiB of classes in the first-level cache
+    TILE = 4096             # positions of a tile of planes: 4 KiB of classes in the first-level cache
+    EXPANDED_TILE = 4096    # bytes of a tile of rows: the next classes are found while these are being stored
     SCAN = 1 << 16          # positions of a chunk of `find_first`
     MIN_STREAMED = 2048     # shorter runs of a plane would end within too many cache lines
     EXPANDED_BYTES = 256    # wider rows are copied
     SMALL_BYTES = 16 << 10  # below, a plan for the expansion takes longer than it saves
-    # The workspace of a thread: the classes of a tile, the positions of rows that are not one-hot, and two
-    # scratch blocks with room for a move behind them.
-    CLASSES_BYTES = TILE + OHF_PAD
+    # The workspace of a thread: the classes of a tile and those before them, the positions of rows that are not
+    # one-hot, and a scratch block with room for a move behind it.
+    CLASSES_BYTES = OHF_PAD + TILE + OHF_PAD
     TILE_BYTES = CLASSES_BYTES + 2 * TILE
-    BLOCK_BYTES = OHF_SCRATCH + 192
+    BLOCK_BYTES = 64 + OHF_SCRATCH + 128
 
 # Where the codes of a run are, if the output has more rows than the run has codes.
 SIDES = {"right": 0, "left": 1, "both": 2}
@@ -189,8 +190,9 @@ cdef struct Job:
     const unsigned char *table          # N_CODES rows and the pad, without gaps
     const unsigned char *copies         # the same rows, each in `copy_stride` bytes
     Py_ssize_t copy_stride
-    Py_ssize_t block_rows               # rows, or runs, of a scratch block
-    Py_ssize_t inner, n_tiles, plane_stride
+    Py_ssize_t block_rows               # rows of a tile or scratch block
+    Py_ssize_t lead                     # rows in front of the first cache line that begins with a row
+    Py_ssize_t inner, n_tiles
     int64_t *found                      # `find_first`: a position for each chunk
 
 
@@ -305,8 +307,6 @@ cdef void copy_chunk(
             row += count
         if job.streamed:
             job.microkernels.copy(out, block, to - block)
-    if job.streamed:
-        job.microkernels.fence()
 
 
 cdef void bytes_chunk(
@@ -325,18 +325,38 @@ cdef void bytes_chunk(
         row += count
 
 
+cdef void put_rows(const Job *job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+    """Copy the rows [row, end) of the output one by one."""
+    cdef Py_ssize_t i = run_of_row(job, row), at
+    cdef Run run = run_at(job, i)
+    while row < end:
+        while row >= run.first + run.n_rows:
+            i += 1
+            run = run_at(job, i)
+        at = row - run.first - run.n_before
+        memcpy(
+            job.out + row * job.row_bytes,
+            job.table + (run.codes[at] if 0 <= at < run.n_codes else <int> N_CODES) * job.row_bytes, job.row_bytes,
+        )
+        row += 1
+
+
 cdef void expand_chunk(
     const void *any_job, Py_ssize_t row, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the rows [row, end) by expansion in registers, tile by tile."""
+    """Write the rows [row, end), counted from the lead, by expansion in registers, tile by tile."""
     cdef const Job *job = <const Job *> any_job
     cdef uint8_t *classes = workspace
     cdef uint16_t *positions = <uint16_t *> (workspace + CLASSES_BYTES)
-    cdef Py_ssize_t i = run_of_row(job, row), n, count, n_special, at
+    cdef Py_ssize_t i, n, count, n_special, at
     cdef unsigned char *out
     cdef unsigned char *block
-    cdef Run run = run_at(job, i)
+    cdef Run run
     cdef ohf_fill fill
+    row += job.lead
+    end += job.lead
+    i = run_of_row(job, row)
+    run = run_at(job, i)
     while row < end:
         out = job.out + row * job.row_bytes
         n = 0
@@ -364,7 +384,6 @@ cdef void expand_chunk(
             )
         if job.streamed:
             job.microkernels.copy(out, block, n * job.row_bytes)
-            job.microkernels.fence()
 
 
 # ---- Planes ----
@@ -391,34 +410,37 @@ cdef void put_columns(
                 done += n
 
 
-cdef void put_planes(
-    const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, Py_ssize_t plane_bytes, bint streamed,
-    bint whole, unsigned char *workspace, unsigned char *out,
+cdef void put_special(
+    const Job *job, const uint8_t *classes, const uint16_t *positions, Py_ssize_t n_special,
+    Py_ssize_t plane_bytes, unsigned char *out,
 ) noexcept nogil:
-    """Write the elements of ``count`` positions (up to TILE) of a run to all planes, from ``out`` on.
+    """Write the elements of the rows that are not one-hot to all planes, from ``out`` on."""
+    cdef const unsigned char *row
+    cdef Py_ssize_t i, k
+    for i in range(n_special):
+        row = job.special[classes[positions[i]] - job.depth]
+        for k in range(job.depth):
+            memcpy(out + k * plane_bytes + positions[i] * job.width, row + k * job.width, job.width)
 
-    If ``whole``, there is room for whole cache lines of positions, and what is written there does not matter.
-    """
+
+cdef void put_planes(
+    const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, Py_ssize_t plane_bytes,
+    unsigned char *workspace, unsigned char *out,
+) noexcept nogil:
+    """Write the elements of ``count`` positions (up to TILE) of a run to all planes, from ``out`` on."""
     cdef uint8_t *classes = workspace
     cdef uint16_t *positions = <uint16_t *> (workspace + CLASSES_BYTES)
-    cdef const unsigned char *row
     cdef ohf_fill fill
-    cdef Py_ssize_t n_special, i, k
+    cdef Py_ssize_t n_special
     if job.map == NULL:
         put_columns(job, run, at, count, plane_bytes, out)
         return
     classes_of(job, run, at, count, classes)
     n_special = find_special(job, classes, count, positions)
     fill = job.fill[0]
-    fill.stream = streamed and n_special == 0
-    if whole:
-        memset(classes + count, NONE, -count & 63)
-        count += -count & 63
+    fill.stream = job.streamed and n_special == 0
     job.microkernels.planes(classes, count, job.depth, plane_bytes, &fill, out)
-    for i in range(n_special):
-        row = job.special[classes[positions[i]] - job.depth]
-        for k in range(job.depth):
-            memcpy(out + k * plane_bytes + positions[i] * job.width, row + k * job.width, job.width)
+    put_special(job, classes, positions, n_special, plane_bytes, out)
 
 
 cdef void tiles_chunk(
@@ -434,41 +456,48 @@ cdef void tiles_chunk(
         count = min(job.length - at, <Py_ssize_t> TILE)
         position = run.first + at
         put_planes(
-            job, &run, at, count, job.inner * job.width, job.streamed, False, workspace,
+            job, &run, at, count, job.inner * job.width, workspace,
             job.out + (position // job.inner * job.depth * job.inner + position % job.inner) * job.width,
         )
 
 
-cdef void groups_chunk(
+cdef void joined_chunk(
     const void *any_job, Py_ssize_t i, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
     """Write the runs [i, end), whose planes lie together.
 
-    The planes of a run are written at whole cache lines, then moved together in a block, which has several runs.
+    A vector at the border of two runs has elements of both. It is written with the second run, unless the first
+    run has rows that are not one-hot: these are written over its planes, which are therefore complete by then.
     """
     cdef const Job *job = <const Job *> any_job
-    cdef Py_ssize_t plane_bytes = job.inner * job.width, group_bytes = job.depth * plane_bytes, count, at, k
-    cdef unsigned char *planes = workspace + TILE_BYTES
+    cdef uint8_t *classes = workspace + OHF_PAD
+    cdef uint16_t *positions = <uint16_t *> (workspace + CLASSES_BYTES)
+    cdef Py_ssize_t plane_bytes = job.length * job.width, run_bytes = job.depth * plane_bytes, n_special, n_before
     cdef unsigned char *out
     cdef unsigned char *block
-    cdef unsigned char *to
     cdef Run run
-    planes += -<uintptr_t> planes & 63
-    while i < end:
-        out = job.out + i * group_bytes
-        block = to = planes + BLOCK_BYTES + (<uintptr_t> out & 63) if job.streamed else out
-        count = min(job.block_rows, end - i)
-        for at in range(count):
-            run = run_at(job, i + at)
-            put_planes(job, &run, 0, job.length, job.plane_stride, False, True, workspace, planes)
-            for k in range(job.depth):
-                memcpy(to, planes + k * job.plane_stride, plane_bytes)
-                to += plane_bytes
+    cdef ohf_fill fill
+    cdef bint joins_before = False
+    for i in range(i, end):
+        memmove(workspace, classes + job.length - OHF_PAD, OHF_PAD)     # the last classes of the run before
+        run = run_at(job, i)
+        classes_of(job, &run, 0, job.length, classes)
+        n_special = find_special(job, classes, job.length, positions)
+        out = job.out + i * run_bytes
+        fill = job.fill[0]
+        fill.stream = job.streamed and n_special == 0
+        if n_special == 0:
+            job.microkernels.planes_joined(classes, job.length, &fill, out, joins_before, i + 1 < end)
+            joins_before = True
+            continue
+        # The scratch block and the output have the same distance to a cache line.
+        n_before = <uintptr_t> out & (job.microkernels.vector - 1) if joins_before else 0
+        block = workspace + TILE_BYTES + 64 + (<uintptr_t> out & 63) if job.streamed else out
+        job.microkernels.planes_joined(classes, job.length, &fill, block, joins_before, False)
+        put_special(job, classes, positions, n_special, plane_bytes, block)
         if job.streamed:
-            job.microkernels.copy(out, block, to - block)
-        i += count
-    if job.streamed:
-        job.microkernels.fence()
+            job.microkernels.copy(out - n_before, block - n_before, n_before + run_bytes)
+        joins_before = False
 
 
 # ---- The table ----
@@ -528,6 +557,13 @@ cdef void fill_job(Job *job, Segments segments) noexcept:
     job.n = segments.n
 
 
+cdef void join_runs(Job *job) noexcept:
+    """Make one run of runs whose codes lie together, if they are not padded."""
+    if job.starts == NULL and job.stride == job.n_codes and job.length in (-1, job.n_codes):
+        job.n_codes *= job.n
+        job.length, job.n = job.n_codes, 1
+
+
 def encode(
     Segments segments, const unsigned char[:, ::1] table, unsigned char[::1] out, const unsigned char[::1] on,
     const unsigned char[::1] off, *, Py_ssize_t length=-1, str side="right", Py_ssize_t inner=1,
@@ -578,6 +614,7 @@ def encode(
     ohf_fill_init(&fill, job.width, job.depth, inner, &on[0], &off[0])
     job.fill = &fill
     if inner == 1:
+        join_runs(&job)
         encode_rows(&job, table, n_rows, &fill, &map, special, num_threads)
     else:
         describe_classes(&job, table, &map, special)
@@ -621,12 +658,20 @@ cdef int encode_rows(
 cdef int expand(Job *job, Py_ssize_t n_rows, int num_threads) except -1:
     """Plan the vectors of a period, and write all rows by expansion in registers."""
     cdef ohf_plan *plan = <ohf_plan *> take_workspace(sizeof(ohf_plan))
+    # A cache line at the end of a tile would be written in two parts, which is slow past the caches. Tiles have
+    # whole cache lines, so that they all have the alignment of the plan.
+    while job.lead < 64 and (<uintptr_t> job.out + job.lead * job.row_bytes) % 64 != 0:
+        job.lead += 1
+    if job.lead == 64:      # no row begins at a cache line
+        job.lead = 0
+    job.block_rows = max(EXPANDED_TILE // job.row_bytes, <Py_ssize_t> 64) // 64 * 64
     try:
-        ohf_plan_init(plan, job.microkernels, job.fill, job.out)
+        put_rows(job, 0, job.lead)
+        ohf_plan_init(plan, job.microkernels, job.fill, job.out + job.lead * job.row_bytes)
         job.plan = plan
-        # Whole cache lines, so that every tile has the alignment of the plan.
-        job.block_rows = min(OHF_SCRATCH // job.row_bytes, <Py_ssize_t> TILE) // 64 * 64
-        return for_each_chunk(expand_chunk, job, n_rows, 0, job.row_bytes, TILE_BYTES + BLOCK_BYTES, num_threads)
+        return for_each_chunk(
+            expand_chunk, job, n_rows - job.lead, 0, job.row_bytes, TILE_BYTES + BLOCK_BYTES, num_threads,
+        )
     finally:
         give_workspace(plan, sizeof(ohf_plan))
 
@@ -634,15 +679,12 @@ cdef int expand(Job *job, Py_ssize_t n_rows, int num_threads) except -1:
 cdef int encode_planes(Job *job, int num_threads) except -1:
     """Write the output if the new axis is not the last."""
     cdef Py_ssize_t run_bytes = job.row_bytes * job.length
-    job.plane_stride = (job.length * job.width + 63) // 64 * 64
     if (
-        job.inner == job.length and job.length <= TILE and 64 % job.width == 0
-        and job.depth * job.plane_stride <= OHF_SCRATCH and job.map != NULL
+        job.map != NULL and job.microkernels.planes_joined != NULL and job.width <= 16 and 64 % job.width == 0
+        and job.inner == job.length <= TILE and job.length * job.width >= 64
+        and run_bytes <= OHF_SCRATCH and <uintptr_t> job.out % job.width == 0
     ):
-        job.block_rows = max(OHF_SCRATCH // run_bytes, <Py_ssize_t> 1)
-        return for_each_chunk(
-            groups_chunk, job, job.n, 0, run_bytes, TILE_BYTES + 2 * BLOCK_BYTES, num_threads,
-        )
+        return for_each_chunk(joined_chunk, job, job.n, 0, run_bytes, TILE_BYTES + BLOCK_BYTES, num_threads)
     job.streamed = (
         job.streamed and job.width * job.length >= MIN_STREAMED and <uintptr_t> job.out % job.width == 0
     )
@@ -675,21 +717,19 @@ cdef void scan_chunk(
 ) noexcept nogil:
     """Set the item of ``found`` for the chunk [row, end) to the first position with a flag."""
     cdef const Job *job = <const Job *> any_job
-    cdef Py_ssize_t i = run_of_row(job, row), at, count, chunk = row // SCAN
+    cdef Py_ssize_t i = run_of_row(job, row), at, count, hit, chunk = row // SCAN
     cdef Run run = run_at(job, i)
-    cdef const void *hit
     while row < end:
         while row >= run.first + run.n_rows:
             i += 1
             run = run_at(job, i)
         at = row - run.first
-        count = min(min(run.n_codes - at, end - row), <Py_ssize_t> TILE)
-        job.microkernels.map_bytes(run.codes + at, count, job.map, workspace)
-        hit = memchr(workspace, 1, count)
-        if hit != NULL:
-            job.found[chunk] = row + (<const unsigned char *> hit - workspace)
+        count = min(run.n_codes - at, end - row)
+        hit = job.microkernels.find_mapped(run.codes + at, count, job.map)
+        row += hit
+        if hit < count:
+            job.found[chunk] = row
             return
-        row += count
 
 
 def find_first(Segments segments, const uint8_t[::1] flags, const int64_t[::1] offsets, int num_threads=1):
@@ -711,14 +751,16 @@ def find_first(Segments segments, const uint8_t[::1] flags, const int64_t[::1] o
         return None
     ohf_byte_map_init(&map, &flags[0])
     job.offsets, job.map = &offsets[0], &map
+    join_runs(&job)
     places = np.full((n_rows + SCAN - 1) // SCAN, -1, np.int64)
     found = places
     job.found = &found[0]
-    for_each_chunk(scan_chunk, &job, n_rows, SCAN, 1, TILE, num_threads)
+    for_each_chunk(scan_chunk, &job, n_rows, SCAN, 1, 0, num_threads)
     hits = places[places >= 0]
     if not len(hits):
         return None
     first = hits[0]
+    job.n, job.length = segments.n, -1
     run = run_of_row(&job, first)
     while offsets[run + 1] <= first:        # runs without codes begin at the same position
         run += 1

@@ -21,7 +21,7 @@ from onehot_fast._categories.ragged import RaggedColumn
 from onehot_fast._categories.values import Values
 from onehot_fast._runtime import parallel
 from onehot_fast._runtime.cache import Cache
-from onehot_fast._schema.coded_column import CodedColumn, Lut, new_luts
+from onehot_fast._schema.coded_column import CodedColumn, Lut, lowest_code, new_luts
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, Flags
 from onehot_fast._schema.schema import Schema
 from onehot_fast.table import ReadColumn, Table
@@ -115,7 +115,7 @@ def look_up(
 
 def _of_lookup(schema: ColumnSchema, found: npt.NDArray[np.int32]) -> ColumnCodes:
     """Return the codes from `Values.lookup`, which are changed in place."""
-    has_unknown = int(found.min(initial=0)) == UNKNOWN
+    has_unknown = lowest_code(found) == UNKNOWN
     if has_unknown:
         found[found == UNKNOWN] = len(schema.known)
     missing = schema.propagates_missing

@@ -13,6 +13,9 @@ from onehot_fast._kernels.sparse import GROUP_PARTS
 from onehot_fast._runtime import memory
 
 AnyArray: TypeAlias = npt.NDArray[Any]
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
+INT32_MAX = int(np.iinfo(np.int32).max)
+
 Luts: TypeAlias = list[npt.NDArray[np.int32] | None]
 
 
@@ -132,14 +135,15 @@ def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
 
 def _position_dtype(*largest: int) -> np.dtype[Any]:
     """Return int32 if it can represent all the given numbers, else int64, as SciPy does."""
-    return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
+    return INT32 if max(largest) <= INT32_MAX else INT64
 
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
     """Return an array of ``n`` ones; if `result_bytes` is large, stores bypass the CPU caches."""
     ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
-    one = np.ones(1, dtype)
-    is_large = result_bytes > dispatch.get_stream_bytes() and not is_fresh
-    if not (is_large and dispatch.stream_fill(ones.view(np.uint8), one.view(np.uint8))):
-        ones.fill(1)
+    if result_bytes > dispatch.get_stream_bytes() and not is_fresh:
+        one = np.ones(1, dtype)
+        if dispatch.stream_fill(ones.view(np.uint8), one.view(np.uint8)):
+            return ones
+    ones.fill(1)
     return ones

@@ -7,7 +7,6 @@ calls a kernel.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -42,6 +41,8 @@ LINE, LONG_BITS = 64, 4096
 SCIPY_DTYPES = "?" + np.typecodes["AllInteger"] + "fdgFDG"
 # Up to this many rows of CSR or columns of CSC, an empty matrix is copied: SciPy takes longer.
 MAX_COPIED_GROUPS = 16
+# A sparse result of a few rows, for which the free memory is not compared.
+ALWAYS_FREE_BYTES = 1 << 16
 # The dtypes of codes (supported by torch), and of indices (accepted by torch's embeddings).
 CODE_DTYPES = np.uint8, np.int16, np.int32
 INDEX_DTYPES = np.int32, np.int64
@@ -190,6 +191,18 @@ def sparse_parts(
     The matrix has the columns of `others`, but no entries in them.
     """
     starts, n_rows = _starts(columns, others), _n_rows(columns, n_rows)
+    return _sparse_parts(form, columns, starts, dtype, n_rows, num_threads)
+
+
+def _sparse_parts(
+    form: str,
+    columns: Sequence[CodedColumn],
+    starts: Sequence[int],
+    dtype: npt.DTypeLike,
+    n_rows: int,
+    num_threads: int | None,
+) -> SparseParts:
+    """Return `sparse_parts` for the result of `_starts`."""
     is_ragged = _has_ragged(columns)
     # A property of each column would take longer than encoding a row.
     n_codes = sum(c.n_codes for c in columns) if is_ragged else n_rows * len(columns)
@@ -222,9 +235,7 @@ def sparse_array(
     """
     starts = _starts(columns, others)
     shape = _n_rows(columns, n_rows), starts[-1]
-    parts = sparse_parts(
-        form, columns, dtype, n_rows=n_rows, others=others, num_threads=num_threads
-    )
+    parts = _sparse_parts(form, columns, starts, dtype, shape[0], num_threads)
     matrix = wrap_sparse(form, parts, shape)
     # Further elements: the rows, a column, and the value of all rows or of each row.
     nan = np.array(np.nan)
@@ -260,8 +271,10 @@ def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
     name = SPARSE_CLASSES[form]
     container = getattr(library("scipy.sparse", f"a {name}"), name)
     if len(parts[2]) - 1 <= MAX_COPIED_GROUPS and parts[1].dtype == np.int32:
-        # SciPy would check the arrays again, which takes as long as encoding a row.
-        matrix = copy(_empty_matrix(container, shape))
+        # SciPy would check the arrays again, which takes as long as encoding a row. `copy.copy`
+        # calls methods for pickles, which take longer than copying the attributes.
+        matrix: Any = object.__new__(container)
+        matrix.__dict__.update(_empty_matrix(container, shape).__dict__)
         data, indices, matrix.indptr = parts
         matrix.data, matrix.indices = _trimmed(data), _trimmed(indices)
     else:
@@ -405,6 +418,8 @@ def _check_sparse_size(
 ) -> None:
     """Raise an error if a sparse result and `n_counts` int64 exceed the free memory."""
     arrays = _sparse_arrays(n_ones, n_groups, n_positions, dtype)
+    if sum(arrays) + 8 * n_counts <= ALWAYS_FREE_BYTES:
+        return
     # Skip the check if all buffers are recycled: querying the free memory takes 0.3 ms.
     if max(arrays) > MAX_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
         check_size((sum(arrays) + 8 * n_counts,), np.uint8)

@@ -2,7 +2,7 @@
  *
  * A forked child has no other threads of its parent. If one of them held a lock during the fork, the child would wait
  * for it forever. Therefore a fork takes this lock first, and then parent and child release it, so that the child finds
- * the state complete. A thread holds the lock for a few instructions, and calls no Python function meanwhile. */
+ * the state complete. A thread holds the lock for a few instructions, in which it calls no Python function. */
 #ifndef OHF_FORK_LOCK_H
 #define OHF_FORK_LOCK_H
 

@@ -34,13 +34,13 @@ static void *ohf_pages_map(size_t size, int is_filled)
     if (slack > head)
         munmap(block + head + size, slack - head);
 #  ifdef MADV_HUGEPAGE
-    /* Programs fill new memory at 4 - 9 GB/s with huge pages, and at 0.6 - 1.9 without. A failure does no harm. */
+    /* Programs fill new memory at 4 - 9 GB/s with huge pages, and at 0.6 - 1.9 without. A failure is ignored. */
     (void)madvise(block + head, size, MADV_HUGEPAGE);
 #  endif
     return block + head;
 }
 
-/* Give a block back to the system. */
+/* Return a block to the system. */
 static void ohf_pages_unmap(void *block, size_t size)
 {
     munmap(block, size);

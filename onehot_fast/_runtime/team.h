@@ -81,7 +81,7 @@ static __thread int ohf_team_paused = 0;   /* 1 if this thread has ended its tea
 /* If the system refuses a thread, GNU OpenMP ends the process. Therefore, before the first team of a size, try to start
  * and end as many threads. The C library keeps their stacks for the team. */
 enum { OHF_MAX_PROBED = 1023 };
-static __thread int ohf_probed = 0;        /* this thread has already started so many others */
+static __thread int ohf_probed = 0;        /* the number of other threads that this thread has already started */
 
 /* The work of a thread that is only started as a test: wait until the lock is free, and end. */
 static void *ohf_wait(void *lock)

@@ -1,7 +1,7 @@
 /* A workspace is memory that a call needs until it returns, and that is too large for the stack of a thread.
  *
  * A thread may have a stack of 16 KiB, so the frame of a kernel has at most 4 KiB. An allocation would slow down small
- * calls. Each extension that includes this file therefore keeps up to two blocks, which calls take and give back. A
+ * calls. Each extension that includes this file therefore keeps up to two blocks, which calls take and return. A
  * block belongs to the thread that took it, so no lock is needed. If a process forks while a call has a block, the
  * child cannot use this block, and allocates another one. */
 #ifndef OHF_WORKSPACE_H
@@ -24,7 +24,7 @@
 #endif
 
 /* A block that is kept may be larger than the request. A sanitizer could not see an access behind the end of the
- * request, so nothing is kept for it. */
+ * request, so no block is kept in such a build. */
 #if defined(OHF_EXACT_WORKSPACES)
 #  define OHF_KEPT_BYTES ((size_t)0)
 #else
@@ -58,7 +58,7 @@ static inline void *ohf_take_workspace(size_t n_bytes)
     return malloc(OHF_KEPT_BYTES);
 }
 
-/* Give back what ohf_take_workspace returned for n_bytes. */
+/* Return to the store what ohf_take_workspace returned for n_bytes. */
 static inline void ohf_give_workspace(void *block, size_t n_bytes)
 {
     for (int i = 0; n_bytes <= OHF_KEPT_BYTES && block != NULL && i < OHF_KEPT_BLOCKS; i++)

@@ -20,6 +20,8 @@ AnyIntegers: TypeAlias = npt.NDArray[np.integer[Any]]
 
 # A schema keeps at most this number of look-up tables that are made from each of its own.
 MAX_CACHED_LUTS = 64
+# Up to this many codes, a list of them is faster than a call of NumPy.
+FEW_CODES = 16
 
 
 def new_luts() -> Cache[Lut]:
@@ -132,6 +134,14 @@ def lut_of_order(order: AnyIntegers, n_codes: int) -> Lut:
     lut = np.full(n_codes + 1, -1, np.int32)
     lut[order] = np.arange(len(order), dtype=np.int32)
     return lut
+
+
+def lowest_code(codes: AnyArray) -> int:
+    """Return the lowest code, or 0 if there are none."""
+    if len(codes) > FEW_CODES:
+        return int(codes.min())
+    lowest: int = min(codes.tolist(), default=0)
+    return lowest
 
 
 def recode(

@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.classes import distinct_scalars
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import Lut, lut_of, new_luts
-from onehot_fast._schema.option_checks import DropValue, declared_categories
+from onehot_fast._schema.option_checks import DropValue
 from onehot_fast._schema.options import ColumnOptions
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
 from onehot_fast.table import ReadColumn, Table
@@ -80,9 +81,9 @@ class ColumnSchema:
 
         A value that is not one of the categories becomes a row of zeros.
         """
-        declared = declared_categories(categories, "categories")
-        if declared is None:
+        if isinstance(categories, str) and categories == "auto":
             raise ValueError("categories must be a sequence of categories, got 'auto'")
+        declared = tuple(distinct_scalars(categories))
         options = ColumnOptions.with_defaults(
             categories=declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
         )

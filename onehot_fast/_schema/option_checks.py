@@ -11,7 +11,7 @@ import numpy as np
 from onehot_fast._arguments.arraylikes import as_scalar, is_container, items_of
 from onehot_fast._arguments.checks import check_choice, check_text
 from onehot_fast._arguments.messages import did_you_mean, listed, shown, with_article
-from onehot_fast._categories.distinct import check_distinct
+from onehot_fast._categories.distinct import UNIQUE_HINT, check_distinct
 from onehot_fast._categories.keys import plain
 
 
@@ -42,7 +42,7 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     check_distinct(
         items,
         where,
-        "to get a feature for missing values, use handle_missing='indicator'",
+        f"{UNIQUE_HINT}; to get a feature for missing values, use handle_missing='indicator'",
     )
     return items
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -135,6 +137,30 @@ def test_a_column_checks_its_arrays(codes, categories, error, message):
     assert len(Column(np.array([0, 0])[::2], CATEGORY)) == 1
     with pytest.raises(error, match=message):
         Column(codes, categories)
+
+
+class Reading(NamedTuple):
+    """A tuple with a name."""
+
+    value: float
+    unit: str
+
+
+@pytest.mark.parametrize("kind", [lambda *parts: parts, Reading])
+@pytest.mark.parametrize("nan", [float, np.float32, Decimal, lambda text: (float(text), 1)])
+def test_nan_in_a_tuple_equals_nan(kind, nan):
+    """Tuples with NaN are one category, which transform finds, also after JSON and pickle."""
+    rows = {"c": [kind(nan("nan"), "V"), kind(nan("nan"), "V"), kind(1.5, "V"), kind(None, "V")]}
+    others = {"c": [(nan("nan"), "V"), (None, "V")]}
+    encoder = Encoder(["c"]).fit(rows)
+
+    assert len(encoder.get_feature_names_out()) == 3
+    first = encoder.transform(rows, "numpy")[[0, 3]]
+    for copied in (encoder, pickle.loads(pickle.dumps(encoder))):
+        np.testing.assert_array_equal(copied.transform(others, "numpy"), first)
+    if kind is not Reading:
+        loaded = Encoder.from_json(encoder.to_json())
+        np.testing.assert_array_equal(loaded.transform(others, "numpy"), first)
 
 
 def test_the_repr_of_a_column_is_short():

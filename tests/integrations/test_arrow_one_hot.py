@@ -142,7 +142,9 @@ def test_a_consumer_of_the_first_dlpack_gets_the_matrix(layout):
             ValueError,
             r"categories\[1\] must not be a missing value, got None",
         ),
-        ({"categories": ["S", "S"]}, ValueError, r"categories\[1\] must differ"),
+        ({"categories": ["S", "S"]}, ValueError, r"categories\[1\] must differ.*distinct_classes"),
+        ({"categories": "SM"}, TypeError, r"list\('SM'\)"),
+        ({"categories": {"S"}}, TypeError, "sorted"),
         ({"categories": "auto"}, ValueError, "got 'auto'"),
         *(
             ({"num_threads": 0, "layout": layout}, ValueError, "num_threads must be at least 1")

@@ -155,6 +155,22 @@ def test_the_missing_values_of_pandas_are_missing_rows_and_labels():
     assert encoder.transform({"g": column}).tolist() == [[1, 0, 1], [0, 0, 1], [0, 1, 1]]
 
 
+def test_scalars_of_arrow_are_single_values():
+    """Unless they are lists."""
+    texts, lists = pa.array(["a", "b", None]), pa.array([["a", "b"], None, ["b"]])
+
+    assert Encoder(["g"], dtype=int).fit_transform({"g": [*texts]}).tolist() == [
+        [1, 0],
+        [0, 1],
+        [0, 0],
+    ]
+    assert Encoder(["g"], dtype=int).fit_transform({"g": [*lists]}).tolist() == [
+        [1, 1],
+        [0, 0],
+        [0, 1],
+    ]
+
+
 def test_an_enum_in_a_list_declares_the_labels():
     """In its order, with the labels that no row has."""
     column = pl.Series("g", [["c"], None], pl.List(pl.Enum(["c", "a", "b"])))

@@ -5,6 +5,7 @@ import gc
 import pickle
 import pickletools
 import sys
+import tracemalloc
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -413,6 +414,48 @@ def test_one_row_does_no_work_for_each_category(kind, form, monkeypatch, request
     for i in (7, 8):
         found = dense(encoder.transform(table[i : i + 1]))
         np.testing.assert_array_equal(found, expected[i : i + 1])
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars"])
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_one_row_makes_no_table_of_all_categories(form, is_sparse):
+    """After the first row, no memory is allocated in proportion to the categories."""
+    n_categories = 4000
+    table = table_of([(f"a{i:04}", f"b{i:04}") for i in range(n_categories)], form)
+    encoder = OneHotEncoder(sparse_output=is_sparse, dtype="int8", handle_unknown="ignore")
+    encoder.fit(table)
+    rows = [table[i : i + 1] for i in (5, 6)]
+    encoder.transform(rows[0])
+    tracemalloc.start()
+    try:
+        found = encoder.transform(rows[1])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert dense(found).nonzero()[1].tolist() == [6, 6 + n_categories]
+    # A look-up table has four bytes for each category, a dense row one for each feature.
+    assert peak < 4 * n_categories + (0 if is_sparse else 2 * n_categories)
+
+
+@pytest.mark.parametrize("n_rows", [1, 40])
+def test_tables_of_the_first_call_do_not_outlast_a_change(n_rows):
+    """Neither a dropped category nor a group of rare ones has an output column of its own."""
+    train = np.array([["a"], ["b"], ["c"], ["c"], [np.nan]], object)
+    asked = np.array([["c"], ["?"], ["a"], [np.nan]] * 10, object)[:n_rows]
+    for params in ({}, {"drop": ["b"]}, {"min_frequency": 2}, {"max_categories": 2}, {}):
+        ours, theirs = (
+            each(handle_unknown="ignore").set_params(**params)
+            for each in (OneHotEncoder, original(OneHotEncoder))
+        )
+        for rows in (train, train[1:3], train):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                for _ in range(2):
+                    found, expected = (each.fit(rows).transform(asked) for each in (ours, theirs))
+                    np.testing.assert_array_equal(dense(found), dense(expected), str(params))
+            params.pop("drop", None)
+            ours.set_params(drop=None)
+            theirs.set_params(drop=None)
 
 
 # What users and tools expect of a class of scikit-learn

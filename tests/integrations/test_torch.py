@@ -11,7 +11,13 @@ import onehot_fast
 
 torch = pytest.importorskip("torch")
 
-from onehot_fast.integrations.torch import _composition, _operators, decode, one_hot  # noqa: E402
+from onehot_fast.integrations.torch import (  # noqa: E402
+    _composition,
+    _operators,
+    decode,
+    multi_hot,
+    one_hot,
+)
 from onehot_fast.integrations.torch._operators import ALLOCATING, DECODING, FILLING  # noqa: E402
 from onehot_fast.integrations.torch.function import SMOOTHED, VALUES  # noqa: E402
 from support.programs import HANG  # noqa: E402
@@ -27,6 +33,11 @@ from support.tensors import (  # noqa: E402
 # torch warns that complex32 is experimental, and its compiler of its own deprecations.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:ComplexHalf:UserWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+)
+
+
+can_pad = pytest.mark.skipif(
+    not hasattr(torch.library, "triton_op"), reason="torch 2.5 cannot pad jagged tensors"
 )
 
 
@@ -327,7 +338,7 @@ def test_invalid_arguments_raise_errors(call, arguments, options, error, message
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
-@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+@pytest.mark.parametrize("layout", [torch.strided, pytest.param(torch.jagged, marks=can_pad)])
 def test_nested_tensors_are_rejected_with_the_way_to_pad_them(layout):
     nested = torch.nested.nested_tensor([torch.arange(2), torch.arange(3)], layout=layout)
 
@@ -373,6 +384,25 @@ def test_batches_of_vmap_are_encoded_at_once():
     )
     fill(labels, out)
     assert torch.equal(out.movedim(2, 0), expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*non-contiguous:UserWarning")
+def test_batches_of_vmap_are_checked():
+    """Also where torch has no rule for batches: each batch must pass the assertion."""
+    labels, ends = torch.tensor([[0, 2], [1, 1]]), torch.tensor([[0, 2], [1, 2]])
+
+    def several(labels, offsets, depth=3):
+        return multi_hot(labels, depth, offsets=offsets)
+
+    expected = torch.stack([several(*each) for each in zip(labels, ends, strict=True)])
+    assert torch.equal(torch.vmap(several)(labels, ends), expected)
+    categories = [2, 1, 0]
+    found = torch.vmap(lambda labels: one_hot(labels, categories=categories))(labels)
+    assert torch.equal(found, one_hot(labels, categories=categories))
+    with pytest.raises(RuntimeError, match="multi_hot: a label is not below num_classes"):
+        torch.vmap(lambda labels, offsets: several(labels, offsets, 2))(labels, ends)
+    with pytest.raises(RuntimeError, match="one_hot: an element is not one of the categories"):
+        torch.vmap(lambda labels: one_hot(labels, categories=[1, 0]))(labels)
 
 
 class Loss(torch.nn.Module):

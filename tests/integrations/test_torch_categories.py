@@ -55,8 +55,8 @@ def test_kernels_and_operations_equal_the_core(dtype, data):
     wide = numbers.to(torch.float64) if dtype.is_floating_point else numbers
     expected = onehot_fast.one_hot(wide.numpy(), categories=known.tolist(), **options)
     np.testing.assert_array_equal(one_hot(numbers, categories=form(known), **options), expected)
-    on_device = function._elements_like(form(known), numbers, "categories")[0]
-    left_out = torch.tensor(ignored, dtype=torch.float64).to(dtype) if ignored else None
+    on_device = function._categories_like(form(known), numbers)[0]
+    left_out = function._ignored_like(ignored, numbers, 0) if ignored else None
     labels = function.labels_of_elements(numbers, on_device, left_out, strict=False)
     found = one_hot(
         labels, len(known), negative_indices="ignore", out_of_range="ignore", axis=options["axis"]
@@ -162,6 +162,66 @@ def test_missing_elements_are_left_out(categories, ignored, elements):
     torch._dynamo.reset()  # numbers that differ from those of an earlier graph become symbols
     compiled = torch.compile(encode, backend="eager", fullgraph=True)
     np.testing.assert_array_equal(compiled(tensor), expected)
+
+
+@pytest.mark.parametrize("dtype", ELEMENTS, ids=str)
+def test_operations_read_categories_of_every_form(dtype):
+    """Whole floats, colours of a frame and an empty palette mean the same as for kernels."""
+    pandas = pytest.importorskip("pandas")
+    tensor = torch.tensor([[0, 1], [1, 1]]).to(dtype)
+    for categories in ([1.0, 0.5, 0], [True, 7, math.inf], np.array([1, 0], "i1")):
+        _assert_composed(tensor, categories)
+    for palette in (pandas.DataFrame([(1, 1), (0, 1)]), np.zeros((0, 2)), [(1.0, 1), (0.5, 0)]):
+        _assert_composed(tensor, palette)
+
+
+def _assert_composed(tensor, categories):
+    """Assert that the operations of other devices give the positions that kernels find."""
+    found, n_classes, places = function._categories_like(categories, tensor)
+    labels = function.labels_of_elements(tensor, found, None, strict=False)
+    if places is not None:
+        labels = torch.where(labels < 0, labels, places[labels.clamp(min=0)])
+    expected = one_hot(tensor, categories=categories, handle_unknown="ignore")
+    assert expected.shape == (*labels.shape, n_classes)
+    ignore = {"negative_indices": "ignore", "out_of_range": "ignore"}
+    assert torch.equal(one_hot(labels, n_classes, **ignore), expected)
+
+
+DECODED = [
+    ([True, False], torch.bool),
+    ([7, 8], torch.int64),
+    ([7, 2**63], torch.uint64),
+    ([7, 0.5], torch.float64),
+    (np.array([7, 8], "i1"), torch.int8),
+    (np.array([7, 8], "f4"), torch.float32),
+    ([(7, 8), (9, 10)], torch.int64),
+    ([(7, 2**63), (9, 10)], torch.uint64),
+]
+
+
+@pytest.mark.parametrize(("categories", "dtype"), DECODED, ids=str)
+def test_decode_gives_lists_a_dtype(categories, dtype):
+    decoded = decode(torch.eye(2), categories=categories)
+    assert decoded.dtype == dtype
+    assert decoded.tolist() == [
+        list(each) if isinstance(each, tuple) else each for each in categories
+    ]
+
+
+@pytest.mark.parametrize(
+    "categories", [[-1, 2**63 + 1], [0.5, 2**53 + 1], ["a", "b"], [7, None]], ids=str
+)
+def test_decode_needs_one_dtype(categories):
+    with pytest.raises(TypeError, match="one dtype"):
+        decode(torch.eye(2), categories=categories)
+
+
+def test_graphs_decode_to_lists():
+    @torch.compile(backend="eager", fullgraph=True)
+    def run(planes):
+        return decode(planes, categories=[7, 11])
+
+    assert run(torch.eye(2)).tolist() == [7, 11]
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ def test_subclasses_are_encoded_and_kept():
     """They see the call, as they see calls of torch's own functions."""
     Named.seen.clear()
     labels = torch.tensor([0, 2, 1]).as_subclass(Named)
+    offsets = torch.tensor([0, 3]).as_subclass(Named)
 
     encoded = one_hot(labels, 3)
     decoded = decode(encoded)
@@ -153,6 +154,9 @@ def test_subclasses_are_encoded_and_kept():
     assert decode in Named.seen
     assert encoded.tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
     assert decoded.tolist() == [0, 2, 1]
+    assert type(one_hot(tensor=labels, num_classes=3)) is Named
+    assert type(multi_hot(flat=labels, num_classes=3, offsets=[0, 3])) is Named
+    assert type(multi_hot(labels.as_subclass(torch.Tensor), 3, offsets=offsets)) is Named
     out = torch.empty(3, 3).as_subclass(Named)
     assert one_hot(torch.tensor([0, 2, 1]), 3, out=out) is out
     assert torch.equal(out, encoded)
@@ -181,6 +185,20 @@ def test_distributed_tensors_are_rejected_with_the_remedy():
         assert torch.equal(one_hot(labels.to_local(), 3), one_hot(torch.tensor([0, 2, 1]), 3))
     finally:
         torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("is_out", [False, True])
+def test_a_compiled_function_is_one_graph_with_the_words_of_the_call(is_out):
+    """Keywords instead of positions, and with `out=`."""
+    labels = torch.tensor([0, 2, 1])
+
+    @torch.compile(fullgraph=True, backend="eager")
+    def compiled(labels, out):
+        return one_hot(tensor=labels, num_classes=3, out=out)
+
+    got = compiled(labels, torch.empty(3, 3) if is_out else None)
+
+    assert torch.equal(got, one_hot(labels, 3))
 
 
 def test_modes_see_the_functions_and_the_operators():
@@ -238,6 +256,25 @@ def test_autograd_sees_that_out_changed(monkeypatch, dtype, has_observers):
 
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
+
+
+def test_views_that_torch_negates_later_are_read_as_their_values():
+    """NumPy cannot read their memory, which has other values."""
+    labels, offsets = torch.tensor([0, -2, -1]), torch.tensor([0, -2, -3])
+    expected = torch.tensor([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])
+
+    assert torch.equal(one_hot(torch._neg_view(labels), 3), expected)
+    assert torch.equal(one_hot(torch._neg_view(labels.to(torch.float32)), 3), expected)
+    assert torch.equal(one_hot(torch._neg_view(labels), categories=[0, 1, 2]), expected)
+    assert torch.equal(decode(torch._neg_view(-expected)), -labels)
+    several = multi_hot(torch._neg_view(labels), 3, offsets=torch._neg_view(offsets))
+    assert several.tolist() == [[1, 0, 1], [0, 1, 0]]
+    for out in (
+        torch._neg_view(torch.empty(3, 3)),
+        torch.empty(3, 3, dtype=torch.complex64).conj(),
+    ):
+        with pytest.raises(ValueError, match=r"^out must not be a lazily .* view: pass the tensor"):
+            one_hot(-labels, 3, out=out)
 
 
 def test_tensors_of_inference_mode_are_written():

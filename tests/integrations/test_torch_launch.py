@@ -63,8 +63,8 @@ def test_triton_is_not_imported_for_tensors_of_the_cpu():
         folder = tempfile.mkdtemp()
         (pathlib.Path(folder) / "triton.py").write_text("raise SystemExit('triton was imported')")
         sys.path.insert(0, folder)
-        import torch
         from onehot_fast.integrations.torch import decode, multi_hot, one_hot
+        import torch
 
         labels = torch.tensor([0, 2, 1])
         print(decode(one_hot(labels, 3)).tolist(), multi_hot(labels, 3, offsets=[0, 3]).tolist())

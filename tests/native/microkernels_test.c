@@ -6,6 +6,7 @@
  *
  * Ends with the number of comparisons, or at the first difference.
  */
+#include "_kernels/isa.h"
 #include "_kernels/microkernels.h"
 #include "guarded_pages.h"
 
@@ -120,6 +121,46 @@ static void test_writers(const ohf_microkernels *microkernels)
     free(expected);
 }
 
+/* Runs one after another: at each border, the vector that has elements of both runs is written with the second run, or
+ * each run writes its own elements. */
+static void test_joined_planes(const ohf_microkernels *microkernels)
+{
+    static const size_t depths_of_planes[] = {1, 2, 4, 5, 20, 33};
+    static const size_t joined_widths[] = {1, 2, 4, 8, 16};
+    enum { MOST = 300, RUNS = 5 };
+    const size_t width = PICK(joined_widths), depth = PICK(depths_of_planes), n_runs = 1 + draw(RUNS);
+    const size_t shift = draw(64) / width * width;
+    unsigned char on[16], off[16];
+    int64_t classes[RUNS * MOST];
+    uint8_t room[64 + RUNS * MOST + OHF_PAD], *codes = room + 64;
+    ohf_fill fill;
+    if (microkernels->planes_joined == NULL)
+        return;
+    const size_t lanes = (size_t)microkernels->vector / width, n = lanes + draw(draw(2) ? 3 * lanes : MOST - lanes);
+    const size_t n_bytes = n_runs * n * depth * width;
+    unsigned char *buffer = guarded(n_bytes), *expected = malloc(n_bytes), *out = buffer + GUARD + shift;
+    for (size_t i = 0; i < 16; i++) {
+        on[i] = (unsigned char)draw(256);
+        off[i] = (unsigned char)draw(256);
+    }
+    for (size_t i = 0; i < sizeof room; i++)
+        room[i] = (uint8_t)draw(depth + 1);
+    for (size_t i = 0; i < n_runs * n; i++)
+        classes[i] = codes[i];
+    ohf_fill_init(&fill, width, depth, n, on, off);
+    fill.stream = microkernels->streams && draw(2);
+    expect(classes, n_runs, &fill, expected);
+    for (size_t run = 0, joins_before = 0; run < n_runs; run++) {
+        const int joins_after = run + 1 < n_runs && draw(3);
+        microkernels->planes_joined(codes + run * n, n, &fill, out + run * n * depth * width, (int)joins_before,
+                                    joins_after);
+        joins_before = (size_t)joins_after;
+    }
+    check(buffer, shift, expected, n_bytes, microkernels, "planes_joined", width, depth, n);
+    free_aligned(buffer);
+    free(expected);
+}
+
 static void test_bits(const ohf_microkernels *microkernels)
 {
     enum { MOST = 2 * OHF_BIT_ROWS + 70 };
@@ -193,6 +234,18 @@ static void test_bytes(const ohf_microkernels *microkernels)
     }
     microkernels->map_bytes(bytes, n, &map, buffer + GUARD + shift);
     check(buffer, shift, expected, n, microkernels, "map_bytes", 1, n_runs, n);
+    /* Most entries are 0, so that the first byte that is found may be anywhere, or missing. */
+    memset(entries, 0, 256);
+    for (size_t r = 0; r < n_runs % 4; r++)
+        entries[draw(256)] = (unsigned char)draw(256);
+    for (size_t i = 0; i < n && draw(2); i++)
+        bytes[draw(n)] = bytes[0];
+    ohf_byte_map_init(&map, entries);
+    size_t wanted = 0;
+    while (wanted < n && entries[bytes[wanted]] == 0)
+        wanted++;
+    if (microkernels->find_mapped(bytes, n, &map) != wanted)
+        fail(microkernels, "find_mapped", n_runs, wanted, n, shift);
     const size_t n_found = microkernels->find_bytes(bytes, n, (unsigned)first, (unsigned)last, positions);
     for (size_t i = 0; i < n; i++)
         if (bytes[i] >= first && bytes[i] <= last) {
@@ -276,7 +329,7 @@ static void test_move(const ohf_microkernels *microkernels)
         rest[i] = off[i % width];
     }
     microkernels->move(buffer + GUARD + shift, from, n_bytes, &fill);
-    microkernels->fence();
+    ohf_store_fence();
     check(buffer, shift, moved, n_bytes, microkernels, "move", width, 1, n_bytes);
     if (memcmp(from, rest, n_bytes) != 0)
         fail(microkernels, "what move leaves", width, 1, n_bytes, place);
@@ -424,6 +477,7 @@ int main(void)
             test_narrow(found[v]);
             test_map(found[v]);
             test_writers(found[v]);
+            test_joined_planes(found[v]);
             test_bits(found[v]);
             test_csr(found[v]);
             test_differing(found[v]);

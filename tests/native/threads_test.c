@@ -9,6 +9,7 @@
  */
 #include "_categories/hashtable/hashtable.h"
 #include "_categories/hashtable/sort_texts.h"
+#include "_kernels/isa.h"
 #include "_kernels/microkernels.h"
 #include "_runtime/workspace.h"
 
@@ -108,6 +109,7 @@ static void encode(result *to)
         kernels->rows_expand(to->small, ROWS, &plan, &fill, line_of(to->expanded));
     kernels->planes(to->small, ROWS, CLASSES, ROWS * sizeof on, &fill, line_of(to->planes));
     kernels->bits(to->small, ROWS, CLASSES, 512, 0, to->bits, line_of(to->room));
+    ohf_store_fence();
 }
 
 /* Take two workspaces at a time, fill them, and give them back: nobody else may have written to them. */

@@ -23,7 +23,7 @@ sys.path.append(str(ROOT))  # behind the installed package: the checkout may not
 
 from benchmarks import (  # noqa: E402, I001
     apart, bench_frames, compare, floor, instructions, machine, measure, peak, peers, ratios,
-    regression, scenarios, suite, targets,
+    regression, scenarios, stores, suite, targets,
 )  # fmt: skip
 from benchmarks.kinds import files, frames, labels, written  # noqa: E402
 from benchmarks.peers import forms  # noqa: E402
@@ -31,6 +31,7 @@ from benchmarks.peers.files import FILE_WAYS  # noqa: E402
 from benchmarks.workloads import (  # noqa: E402
     CODES, COUNTED, DEVICES, FILES, FIRST, FRAMES, GROUPS, LABELS, PARTS, ROWS, WORKLOADS, WRITTEN,
 )  # fmt: skip
+from onehot_fast._kernels import simd  # noqa: E402
 
 SUITES = sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py"))
 # Enough rows for every class of all workloads but the widest.
@@ -584,6 +585,25 @@ def test_the_ways_of_a_device_agree(name):
     assert len(found) == 4
     assert all(torch.equal(call(), encoded) for call in found.values())
     assert all(torch.equal(each, tensor.long()) for each in decoded)
+
+
+def test_the_stores_of_a_comparison_are_restored():
+    """Each situation is timed with both stores, and the limit is afterwards what it was."""
+    labels = np.arange(50) % stores.DEPTH
+    out = np.empty((50, stores.DEPTH), np.float32)
+    before = simd.get_stream_bytes()
+    limits = []
+
+    class Memory:
+        def fill(self, value):
+            limits.append(simd.get_stream_bytes())
+
+    found = [*stores.situations(labels, out, Memory())]
+    assert len(found) == len(stores.TITLES)
+    assert all(min(each) > 0 for each in found)
+    assert set(limits) == set(stores.LIMITS.values())
+    assert simd.get_stream_bytes() == before
+    np.testing.assert_array_equal(out, np.eye(stores.DEPTH)[labels])
 
 
 @pytest.mark.long

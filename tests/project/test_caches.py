@@ -8,7 +8,12 @@ import pytest
 
 from onehot_fast import Encoder, one_hot
 from onehot_fast._reports.unknown import warning_once
-from onehot_fast._schema.coded_column import MAX_CACHED_LUTS, CodedColumn
+from onehot_fast._schema.coded_column import (
+    FEW_CODES,
+    MAX_CACHED_LUTS,
+    CodedColumn,
+    lowest_code,
+)
 from onehot_fast._schema.schema import MAX_CACHED_TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -97,3 +102,12 @@ def test_layouts_and_warnings_of_a_schema_are_bounded():
 
     assert 0 < len(encoder.schema._of_names) <= MAX_CACHED_TABLES
     assert 0 < len(encoder.schema.warned) <= MAX_CACHED_TABLES
+
+
+@pytest.mark.parametrize("n_codes", [0, 1, FEW_CODES, FEW_CODES + 1, 1000])
+@pytest.mark.parametrize("lowest", [-2, -1, 0, 3])
+def test_the_lowest_code(n_codes, lowest):
+    """It is the same for few codes, which NumPy does not compare, and for many."""
+    codes = np.full(n_codes, 5, np.int32)
+    codes[n_codes // 2 :][:1] = lowest
+    assert lowest_code(codes) == (lowest if n_codes else 0)

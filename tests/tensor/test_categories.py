@@ -353,6 +353,27 @@ def test_all_other_options_are_those_of_a_depth():
         one_hot(out[0, :2, 0], categories=[0, 1], out=out[0, :2])
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"categories": [7, 7]},
+        {"categories": "ab"},
+        {"categories": [7, 8], "ignore_index": [(1, 2)]},
+        {"categories": [7, 8], "dtype": "i8"},
+        {"categories": [7, 8, 9]},
+        {"categories": [7, 8], "axis": 3},
+        {"categories": [7, 8], "label_smoothing": 2},
+        {"categories": [7, 8], "handle_unknown": "warn"},
+    ],
+    ids=str,
+)
+def test_out_is_unchanged_after_an_error_of_an_argument(options):
+    out = np.full((2, 2), 9, np.float32)
+    with pytest.raises((TypeError, ValueError)):
+        one_hot([7, 8], out=out, **options)
+    assert (out == 9).all()
+
+
 def test_names_unknown_elements_and_the_remedy():
     with pytest.raises(UnknownValueError) as caught:
         one_hot([[7, 9], [12, 9]], categories=[7, 8])
@@ -568,6 +589,9 @@ def test_colors_to_leave_out():
         one_hot(image, categories=PALETTE, ignore_index=(9, 9))
     with pytest.raises(TypeError, match="ignore_index"):
         one_hot(image, categories=PALETTE, ignore_index=255)
+    for color in ([(9, 9, 9)], [[9, 9, 9]]):  # a color never equals a scalar
+        with pytest.raises(TypeError, match=r"ignore_index.*as colors"):
+            one_hot([7], categories=[7], ignore_index=color)
 
 
 def test_names_the_channels():

@@ -391,3 +391,35 @@ def test_weights_in_rows_need_one_for_each_element():
         multi_hot([[0, 1], [2]], 3, weights=[1, [2, 3]], mode="count")
     with pytest.raises(ValueError, match="weights must be"):  # the offsets skip an element
         multi_hot(np.arange(3), 3, offsets=[1, 3], weights=[[2, 3]], mode="count")
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u8", ">i4"])
+def test_masked_elements_are_skipped(dtype):
+    """A masked element is missing in a matrix, in a row, in flat elements and as a scalar."""
+    matrix = np.ma.array([[0, 1], [2, 0]], mask=[[0, 1], [0, 0]], dtype=dtype)
+    expected = [[1, 0, 0], [1, 0, 1]]
+    scalars = [[0, np.ma.masked], [2, 0]]
+    for rows in (matrix, matrix.T.copy().T, list(matrix), scalars):
+        for options in ({"depth": 3}, {"categories": [0, 1, 2], "handle_unknown": "error"}):
+            assert multi_hot(rows, **options).tolist() == expected
+    assert multi_hot(matrix.reshape(-1), 3, offsets=[0, 2, 4]).tolist() == expected
+    assert distinct_labels(matrix).tolist() == [0, 2]
+    matrix.mask = False
+    assert multi_hot(matrix, 3).tolist() == [[1, 1, 0], [1, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("categories", "error", "remedy"),
+    [
+        ("ACGT", TypeError, r"list\('ACGT'\)"),
+        ({1, 2}, TypeError, "sorted"),
+        ({1: 2}, TypeError, "list"),
+        ([1, 1], ValueError, "distinct_classes"),
+        ([1, None], ValueError, "leave it out"),
+        (np.ma.array([1, 2], mask=[0, 1]), ValueError, "leave it out"),
+    ],
+    ids=["text", "set", "dict", "twice", "missing", "masked"],
+)
+def test_rejects_categories(categories, error, remedy):
+    with pytest.raises(error, match=remedy):
+        multi_hot([[1]], categories=categories)

@@ -281,6 +281,43 @@ def _inside(buffer, out):
     return slice(start, start + out.nbytes)
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("variant", simd.variants())
+def test_the_kernel_writes_borders_of_runs_tiles_and_cache_lines(variant, streamed):
+    """Runs of equal length that lie together, of which some have rows that are not one-hot."""
+    before = simd.activate(variant), simd.set_stream_bytes(0 if streamed else 2**62)
+    try:
+        for width, depth, length, shift in itertools.product(
+            (1, 4, 8), (2, 4, 5), (15, 16, 64, 65, 127, 1000), (0, 1, 4, 16, 40)
+        ):
+            check_borders(width, depth, length, shift)
+    finally:
+        simd.activate(before[0])
+        simd.set_stream_bytes(before[1])
+
+
+def check_borders(width, depth, length, shift):
+    """Compare both layouts of a matrix of letters with NumPy's indexing of the table."""
+    rng = np.random.default_rng(width + 10 * depth + length)
+    on, off = rng.integers(0, 256, (2, width), np.uint8)
+    table = np.broadcast_to(off, (257, depth, width)).copy()
+    table[np.arange(depth), np.arange(depth)] = on
+    table[255] = rng.integers(0, 256, (depth, width), np.uint8)
+    letters = rng.integers(0, depth + 1, (9, length), np.uint8)
+    letters[[2, 3, 5], [0, -1, length // 2]] = 255
+    segments = table_rows.Segments.of_matrix(letters)
+    rows = table[letters]
+    for inner, wanted in ((1, rows), (length, rows.transpose(0, 2, 1, 3))):
+        buffer, out = strategies.guarded((rows.size,), np.uint8, shift=shift)
+        twin = buffer.copy()
+        table_rows.encode(
+            segments, table.reshape(257, -1), out, on, off, length=length, inner=inner
+        )
+        np.testing.assert_array_equal(out, wanted.reshape(-1))
+        out[...] = twin[_inside(buffer, out)]
+        np.testing.assert_array_equal(buffer, twin)
+
+
 def test_the_kernel_rejects_sizes_that_do_not_fit():
     table, one = np.zeros((257, 4), np.uint8), np.ones(1, np.uint8)
     segments = table_rows.Segments.of_matrix(np.zeros((2, 3), np.uint8))

@@ -528,7 +528,7 @@ def number_integers(const integer_t[::1] values, uint64_t max_span):
     span = <uint64_t> high - <uint64_t> low
     if span > max_span:
         return None
-    outside = <uint32_t> span + 1       # the step of values that another thread has changed
+    outside = <uint32_t> span + 1       # the step of a value that another thread has changed
     occurs = np.zeros(span + 2, np.uint8)
     order = np.empty(span + 2, np.int32)
     numbers = memory.allocate((n,), CODES)[0]
@@ -544,7 +544,7 @@ def number_integers(const integer_t[::1] values, uint64_t max_span):
             ranks[step] = n_found
             n_found += marks[step]
         ranks[outside] = -1
-        if <uint32_t> n_found < outside or marks[outside]:      # else the steps are the ranks
+        if <uint32_t> n_found < outside or marks[outside]:      # otherwise the steps are the ranks
             for i in range(n):
                 codes[i] = ranks[min(<uint32_t> codes[i], outside)]
     marks[outside] = 0

@@ -9,15 +9,15 @@
 
 enum {
     FEWEST_SLOT_BITS = 10,
-    SPARSE_SLOT_BITS = 16,    /* of fewer slots, at most a quarter contains a code: most codes are at home */
+    SPARSE_SLOT_BITS = 16,    /* below 2**16 slots, a quarter of them at most contain codes: most are at home */
     QUICK_SLOT_BITS = 18,     /* a hash table with fewer than 2**18 slots grows fourfold, a larger one twofold */
-    OHF_FAR_CODES = 6000,     /* with so many codes, loops prefetch slots and keys */
-    WATCHED_ROWS = 4096,      /* after so many rows, `ohf_note` looks at the homes */
+    OHF_FAR_CODES = 6000,     /* from this number of codes on, loops prefetch slots and keys */
+    WATCHED_ROWS = 4096,      /* `ohf_note` checks the home slots after this number of rows */
     MOST_AWAY = WATCHED_ROWS / 64,
     MOST_SPARE_BITS = 17,     /* `ohf_note` makes no more than 2**17 slots: 1 MiB */
     MOST_SLOT_BITS = 32,
-    LONGEST_PROBE = 128,      /* a longer search does not happen by chance: `reseed` follows */
-    MOST_SEEDS = 8            /* `reseed` runs at most so often */
+    LONGEST_PROBE = 128,      /* `reseed` runs after a longer search, which does not happen by chance */
+    MOST_SEEDS = 8            /* `reseed` makes at most this number of new seeds */
 };
 
 static unsigned slot_bits(const ohf_hashtable *hashtable)
@@ -139,8 +139,8 @@ static size_t insert_slot(ohf_slot *slots, unsigned bits, ohf_slot slot)
     return looked_at;
 }
 
-/* Move all codes to 2**bits new slots. The order of the old slots is about the order of the homes, so that the loop
- * also writes the new slots one after the other. Return 0 or OHF_NO_MEMORY; then nothing has changed. */
+/* Move all codes to 2**bits new slots. The old slots are nearly in the order of the homes, so the loop also writes
+ * the new slots one after the other. Return 0 or OHF_NO_MEMORY; then nothing has changed. */
 static int resize(ohf_hashtable *hashtable, unsigned bits)
 {
     const size_t n = n_slots(hashtable);
@@ -163,8 +163,8 @@ static ohf_slot slot_of(uint64_t hash, int64_t code)
     return slot;
 }
 
-/* Make a new seed from the old one, and hash all values again. Who does not know the old seed cannot guess the new
- * one. */
+/* Make a new seed from the old one, and hash all values again. Only someone who knows the old seed can guess the
+ * new one. */
 static void reseed(ohf_hashtable *hashtable)
 {
     uint64_t state = hashtable->seed[0] ^ hashtable->seed[5];
@@ -252,7 +252,7 @@ int32_t ohf_find_long(const ohf_hashtable *hashtable, const uint8_t *text, uint6
     OHF_FIND(same_long(hashtable, hashtable->keys[slot.code], text, length, hash))
 }
 
-/* Prepare to learn a value, of which `known` is the code that a search found. Return this code, OHF_UNKNOWN if the
+/* Prepare to learn a value. `known` is the code that a search found for it. Return this code, OHF_UNKNOWN if the
  * caller must write the key of a new value, or a failure. */
 static int32_t begin_learning(ohf_hashtable *hashtable, int32_t known)
 {

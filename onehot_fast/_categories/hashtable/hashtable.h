@@ -2,8 +2,8 @@
  *
  * Values are texts (any bytes, of any length) or numbers (64-bit patterns). The key of a text of up to 15 bytes
  * contains the bytes of the text, and its length in the last of 16 bytes. The key of a longer text contains its hash
- * and the position of its copy in the arena. A slot contains a code and 32 bits of the hash. The keys lie in an array
- * of their own, in the order of their codes.
+ * and the position of its copy in the arena. A slot contains a code and 32 bits of the hash. An array of its own
+ * stores the keys, in the order of their codes.
  *
  * The hash depends on a random seed. The codes and their order do not. */
 #ifndef OHF_HASHTABLE_H
@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
     int32_t code;             /* -1 if the slot is empty */
-    uint32_t tag;             /* the high half of the hash; its top bits say which slot is the home */
+    uint32_t tag;             /* the high half of the hash; its top bits are the number of the home slot */
 } ohf_slot;
 
 typedef struct ohf_hashtable ohf_hashtable;
@@ -58,12 +58,12 @@ struct ohf_hashtable {
     int64_t n_codes, must_grow;        /* the hash table grows before it holds more than must_grow codes */
     ohf_key *keys;            /* for texts; keys[-1] exists, and equals the key of no text */
     uint64_t *numbers;        /* for numbers; numbers[-1] exists, so that a loop may read it for an empty slot */
-    int64_t room;             /* `keys` or `numbers` has memory for so many codes */
+    int64_t room;             /* the number of codes for which `keys` or `numbers` has memory */
     uint8_t *arena;           /* for each long text: its length in 8 bytes, then its bytes, padded to a multiple of 8 */
     size_t arena_used, arena_room;
     int64_t n_short_bytes, n_long_bytes;      /* the bytes of all short and of all long texts */
-    int64_t n_watched, n_away;         /* of the last n_watched rows, n_away had a code that was not in its home slot */
-    int n_seeds;              /* how often `reseed` made a new seed */
+    int64_t n_watched, n_away;         /* n_away of the last n_watched rows had a code outside its home slot */
+    int n_seeds;              /* the number of new seeds that `reseed` made */
 };
 
 /* Return the functions for a variant of the microkernels, which `ohf_variants` names. */

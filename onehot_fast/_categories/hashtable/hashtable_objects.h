@@ -12,7 +12,7 @@
 #include "_kernels/isa.h"
 #include "_runtime/workspace.h"
 
-/* The memo goes if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or later less than half of
+/* The memo is freed if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or later less than half of
  * OHF_MEMO_WINDOW rows, in which thousands of new objects can fill it. It has about one place for each row, because
  * objects with the same place replace each other; only the second of two finds the place beside it. Of 4,000 objects
  * at random addresses, 6 % share one of 2**16 places, and 38 % share one of 2**13. */
@@ -36,7 +36,7 @@ typedef struct {
     int n_missing;
     ohf_memo *memo;           /* 2**(64 - memo_shift) places, or NULL without a memo */
     int memo_shift;
-    int64_t tried, hits;      /* of the last `tried` rows the memo knew `hits` */
+    int64_t tried, hits;      /* the memo knew `hits` of the last `tried` rows */
     uint8_t *scratch;         /* UTF-8 of texts that are not ASCII, behind 16 other bytes */
     size_t room;              /* bytes of the scratch */
 } ohf_objects;
@@ -52,7 +52,7 @@ typedef struct {
 } ohf_block;
 
 /* Make room for `needed` more bytes of scratch. Return 1, or OHF_NO_MEMORY, or 0 if the loop must code the block first,
- * because its texts lie in the full scratch. */
+ * because the full scratch contains its texts. */
 static inline int ohf_reserve_scratch(uint8_t **scratch, size_t *room, ohf_block *block, size_t needed)
 {
     uint8_t *made;
@@ -136,13 +136,13 @@ static inline ohf_memo *ohf_memo_of(const ohf_objects *objects, const PyObject *
     return &objects->memo[mixed >> objects->memo_shift];
 }
 
-/* Return the place beside an entry of the memo. Both lie in one line of the cache. */
+/* Return the place beside an entry of the memo. Both are in one cache line. */
 static inline ohf_memo *ohf_beside(const ohf_objects *objects, const ohf_memo *entry)
 {
     return &objects->memo[(entry - objects->memo) ^ 1];
 }
 
-/* Make a memo for a column of n_rows. If there is no memory, the column has no memo. */
+/* Make a memo for a column of n_rows rows. Without enough memory, the column has no memo. */
 static inline void ohf_make_memo(ohf_objects *objects, int64_t n_rows)
 {
     int bits = OHF_MIN_MEMO_BITS;

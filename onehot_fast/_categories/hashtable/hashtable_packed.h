@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
     const uint8_t *texts[OHF_PACKED_BLOCK];
     int64_t lengths[OHF_PACKED_BLOCK];
-    uint8_t copies[OHF_PACKED_BLOCK][32];    /* texts of up to 16 bytes, behind 16 other bytes */
+    uint8_t copies[OHF_PACKED_BLOCK][32];    /* texts of up to 16 bytes, after 16 bytes that loops may read */
 } ohf_packed_block;
 
 /* Read n rows, at most OHF_PACKED_BLOCK, into a block. Return how many rows NumPy could read. */
@@ -57,7 +57,7 @@ static inline int64_t ohf_read_packed(ohf_packed_block *block, const ohf_packed 
         block->lengths[i] = (int64_t)text.size;
         if (text.size <= 16) {
             block->texts[i] = block->copies[i] + 16;
-            if (text.buf == row)    /* the text lies in the row itself, which has 16 bytes */
+            if (text.buf == row)    /* the row itself, of 16 bytes, contains the text */
                 memcpy(block->copies[i] + 16, row, 16);
             else
                 memcpy(block->copies[i] + 16, text.buf, text.size);

@@ -11,7 +11,7 @@
 #include "_kernels/microkernels.h"
 #include "_runtime/once.h"
 
-enum { OHF_FAR_BYTES = 2048 };    /* loops prefetch rows that lie this many bytes ahead */
+enum { OHF_FAR_BYTES = 2048 };    /* loops prefetch rows that are this many bytes ahead */
 
 /* Read eight bytes as an integer whose lowest byte is the first one, on every processor. */
 OHF_INLINE uint64_t ohf_read64(const uint8_t *from)
@@ -95,7 +95,7 @@ OHF_INLINE uint64_t ohf_offset(const ohf_texts *texts, int64_t i, int layout)
     return ohf_once((uint64_t)wide);
 }
 
-/* Read a text of up to 15 bytes as two words, and no byte beside it. */
+/* Read a text of up to 15 bytes as two words. Read no byte outside the text. */
 static inline void ohf_read_short(const uint8_t *text, uint64_t length, uint64_t *low, uint64_t *high)
 {
     *low = *high = 0;
@@ -238,7 +238,7 @@ static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_
 
 /* ---- Numbers ---- */
 
-/* A block is short because it lies on the stack, with 17 bytes for each row. A row is special if it is missing, or if
+/* A block is short because it is on the stack, with 17 bytes for each row. A row is special if it is missing, or if
  * the type of the hash table cannot hold its number. */
 enum { OHF_NUMBERS_BLOCK = 192, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
 

@@ -16,11 +16,11 @@ typedef struct {
     size_t separator_bytes;   /* at least one */
     int keeps_empty;          /* 1 if an empty piece has a code, 0 if it is dropped */
     int32_t *codes;           /* the codes of all pieces, row by row */
-    int64_t n_codes, room;    /* `codes` has memory for `room` codes */
+    int64_t n_codes, room;    /* the number of codes for which `codes` has memory */
     const uint8_t *pieces[OHF_PIECES_BLOCK];    /* the pieces that have no code yet */
     int64_t lengths[OHF_PIECES_BLOCK];
     int64_t n_pieces;
-    int64_t n_at_front;       /* so many of these pieces have fewer than 16 bytes in front of them */
+    int64_t n_at_front;       /* the number of these pieces that have fewer than 16 bytes in front of them */
 } ohf_split;
 
 /* Give each waiting piece its code. Return 0 or an OHF_* failure. n_ahead is the number of rows that follow. */

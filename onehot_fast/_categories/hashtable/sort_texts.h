@@ -22,8 +22,8 @@ typedef struct {
 } ohf_sort;
 
 enum {
-    OHF_FEW_TEXTS = 24,       /* up to so many texts are sorted by insertion */
-    OHF_SORT_BYTES = 8 * 256 * sizeof(int64_t)    /* more texts need so much memory for counts */
+    OHF_FEW_TEXTS = 24,       /* this number of texts or fewer is sorted by insertion */
+    OHF_SORT_BYTES = 8 * 256 * sizeof(int64_t)    /* the memory for counts that more texts need */
 };
 
 static inline int64_t ohf_length_of(const ohf_sort *sort, int64_t text)
