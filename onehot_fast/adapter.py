@@ -71,6 +71,7 @@ from onehot_fast._pipeline.decode import (
 from onehot_fast._pipeline.layout import (
     Categorical,
     Decoded,
+    DecodedLists,
     EncodedLayout,
     FeatureBlock,
     Part,
@@ -121,6 +122,7 @@ __all__ = [
     "DeclaredKeywords",
     "Decoded",
     "DecodedLayout",
+    "DecodedLists",
     "EncodedLayout",
     "Engine",
     "FeatureBlock",

@@ -737,10 +737,10 @@ class Encoder(SklearnMixin):
             or all features are 0 although no value is encoded as zeros.
         """
         schema = self.schema
-        schema.check_plain("inverse_transform")
         missing, unknown, infrequent = map(as_scalar, (missing, unknown, infrequent))
         engine = engine_of(encoded)
         if engine is not None:
+            schema.check_plain("inverse_transform of a table of Dask or Spark")
             return engine.inverse_transform(self, encoded, missing, unknown, infrequent)
         substitutes = {
             Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,

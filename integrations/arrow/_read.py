@@ -174,7 +174,7 @@ class ArrowTable(Table):
         self._types = types
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether the column has strings, bytes or a dictionary."""
+        """Tell whether the column has strings, bytes or a dictionary, or lists of them."""
         return is_encodable(self.source.schema.field(position).type)
 
     def type_of(self, position: int) -> str:
@@ -212,13 +212,18 @@ class ArrowTable(Table):
 
 
 def is_encodable(kind: pa.DataType) -> bool:
-    """Tell whether columns of a type are encoded by default: strings, bytes or dictionaries."""
+    """Tell whether columns of a type are encoded by default.
+
+    These are strings, bytes and dictionaries, and lists of them.
+    """
     if isinstance(kind, pa.BaseExtensionType):
         return is_encodable(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
         return is_encodable(kind.value_type)
     if pa.types.is_dictionary(kind) or pa.types.is_fixed_size_binary(kind):
         return True
+    if is_list_type(kind):
+        return not is_list_type(kind.value_type) and is_encodable(kind.value_type)
     return str(kind) in TEXT_TYPES
 
 

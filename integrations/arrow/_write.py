@@ -17,6 +17,7 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     Decoded,
+    DecodedLists,
     FeatureBlock,
     Part,
     PassThrough,
@@ -27,7 +28,15 @@ from onehot_fast.adapter import (
     write,
 )
 
-from ._types import converted, fitted_type, has_dictionary, plain_type, rows_writer
+from ._types import (
+    LIBRARY,
+    converted,
+    fitted_type,
+    has_dictionary,
+    plain_type,
+    rows_writer,
+    type_name,
+)
 from ._values import array_of, array_of_numbers, buffer_of, dictionary_array, output_labels
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -57,6 +66,8 @@ def wrap(
             columns += output_arrays(part.columns, part.dtype, num_threads)
         elif isinstance(part, Decoded):
             columns.append(_decoded_array(part))
+        elif isinstance(part, DecodedLists):
+            columns.append(_decoded_lists(part))
         elif isinstance(part, Categorical):
             labels = _from_numpy(part.categories.to_array(), part.name)
             columns.append(dictionary_array(part.codes, labels))
@@ -113,6 +124,32 @@ def _decoded_array(part: Decoded) -> pa.Array | pa.ChunkedArray:
     return write(positions)
 
 
+def _decoded_lists(part: DecodedLists) -> pa.Array:
+    """Return decoded lists of labels, in the type seen in `fit` if it can represent them."""
+    kind = fitted_type(part.labels.schema)
+    is_list = kind is not None and (pa.types.is_nested(kind) and hasattr(kind, "value_type"))
+    types = [f"{LIBRARY}{type_name(kind.value_type)}"] if is_list else []
+    labels = _decoded_array(part.labels.with_types(types))
+    if isinstance(labels, pa.ChunkedArray):
+        labels = labels.combine_chunks()
+    mask = pa.array(part.is_missing) if part.is_missing.any() else None
+    offsets = array_of_numbers(part.offsets)
+    lists = pa.LargeListArray.from_arrays(offsets, labels, mask=mask)
+    plain = pa.list_(labels.type) if len(labels) < 2**31 else lists.type
+    try:
+        return lists.cast(kind if is_list else plain)
+    except pa.ArrowInvalid:  # e.g. a list of a fixed size, of which a row has lost equal labels
+        return lists.cast(plain)
+    except pa.ArrowNotImplementedError:  # early versions have no cast to views of lists
+        if kind is None or not str(kind).startswith(("list_view", "large_list_view")):
+            return lists.cast(plain)
+    views = pa.ListViewArray if str(kind).startswith("list_view") else pa.LargeListViewArray
+    dtype = np.int32 if views is pa.ListViewArray else np.int64
+    starts, sizes = part.offsets[:-1], np.diff(part.offsets)
+    ends = [array_of_numbers(each.astype(dtype)) for each in (starts, sizes)]
+    return views.from_arrays(*ends, labels, mask=mask)
+
+
 def _schema(
     table: Table, parts: Sequence[Part], columns: Sequence[Any], cache: Cache[Any] | None
 ) -> pa.Schema:
@@ -120,7 +157,8 @@ def _schema(
     is_arrow = isinstance(table.source, pa.Table)
     source = table.source.schema if is_arrow else pa.schema([])
     # The types of these parts depend on their values.
-    own = (Decoded, Categorical) if is_arrow else (Decoded, Categorical, PassThrough)
+    own: tuple[type[Part], ...] = (Decoded, DecodedLists, Categorical)
+    own += () if is_arrow else (PassThrough,)
     if cache is None or any(isinstance(part, own) for part in parts):
         cache = Cache(1)
 
@@ -243,7 +281,7 @@ def output_arrays(
 ) -> list[pa.Array]:
     """Return the features of columns as arrays that share one buffer; Booleans are bit-packed."""
     dtype = dtype.newbyteorder("=")
-    kind, n_rows = arrow_type(dtype), len(columns[0].codes)
+    kind, n_rows = arrow_type(dtype), columns[0].n_rows
     if n_rows == 1 and _are_shared(columns):
         arrays = _zero_and_one(dtype)
         row = write.rows(columns, np.uint8, num_threads=num_threads)

@@ -3,7 +3,6 @@
 import gc
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.util import find_spec
 from itertools import accumulate, groupby, pairwise
 from typing import Any, cast
@@ -21,6 +20,7 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     Decoded,
+    DecodedLists,
     Part,
     PassThrough,
     Table,
@@ -86,6 +86,8 @@ def wrap(
         elif isinstance(part, Decoded):
             arrays = _text_arrays(run) or [_decoded_array(each, table) for each in run]
             frame = _assemble(arrays, index)
+        elif isinstance(part, DecodedLists):
+            frame = _assemble([_decoded_lists(part, table)], index)
         elif isinstance(part, Categorical):
             levels: Any = pd.Index(part.categories.to_array())
             values = pd.Categorical.from_codes(part.codes, levels)
@@ -106,7 +108,7 @@ def wrap(
 def _labels_of(parts: Sequence[Part], has_levels: bool) -> "pd.Index[Any]":
     """Return the names of all parts as column labels, which may be a MultiIndex."""
     names = [name for part in parts for name in part.names]
-    has_levels = has_levels or any(isinstance(part, Decoded) for part in parts)
+    has_levels = has_levels or any(isinstance(part, Decoded | DecodedLists) for part in parts)
     return _labels(names, has_levels and _are_tuples(names))
 
 
@@ -210,15 +212,22 @@ def _rows_in(part: Decoded, dtype: Any, table: Table) -> Any:
     return array.take(part.positions)
 
 
-def _arrow_rows(part: Decoded, dtype: Any, table: Table) -> Any:
+def _decoded_lists(part: DecodedLists, table: Table) -> Any:
+    """Return decoded lists: in Arrow memory if `fit` saw them there, else as Python lists."""
+    names = part.labels.types_in("pandas")
+    dtype = _dtype_or_none(names) if names else None
+    rows = _arrow_rows(part, dtype, table) if isinstance(dtype, pd.ArrowDtype) else None
+    return pd.Series(part.tolist(), dtype=object).to_numpy() if rows is None else rows
+
+
+def _arrow_rows(part: Decoded | DecodedLists, dtype: Any, table: Table) -> Any:
     """Return decoded rows as an array in Arrow memory, or None if the type cannot represent them.
 
     The Arrow integration converts the values: pandas lacks a conversion to many Arrow types.
     """
-    types = frozenset({f"arrow:{arrow_type_name(dtype)}"})
-    schema = replace(part.schema, learned=replace(part.schema.learned, types=types))
+    typed = part.with_types([f"arrow:{arrow_type_name(dtype)}"])
     try:
-        [column] = integration("arrow").wrap(table, [replace(part, schema=schema)]).columns
+        [column] = integration("arrow").wrap(table, [typed]).columns
     except TypeError:  # e.g. for text and numbers in one column
         return None
     is_fitted = _is_fitted(column.type, dtype.pyarrow_dtype)

@@ -36,6 +36,10 @@ def dtype_name(dtype: Any) -> str:
         name, metadata = dtype.ext_name(), dtype.ext_metadata()
         storage = dtype_name(dtype.ext_storage())
         return f"Extension(name={name!r}, storage={storage}, metadata={metadata!r})"
+    if isinstance(dtype, pl.List):
+        return f"List({dtype_name(dtype.inner)})"
+    if isinstance(dtype, pl.Array) and len(dtype.shape) == 1:
+        return f"Array({dtype_name(dtype.inner)}, shape={dtype.shape})"
     return str(dtype)
 
 
@@ -67,6 +71,9 @@ def _dtype_of(form: ast.expr) -> Any:
     kind = getattr(pl, name, None)
     if not (isinstance(kind, type) and issubclass(kind, pl.DataType)):
         raise ValueError(f"polars has no dtype {name!r}")
+    if arguments and issubclass(kind, pl.List | pl.Array):  # its first argument is another dtype
+        make: Any = kind
+        return make(_dtype_of(arguments[0]), **_literals(options))
     return kind(**_literals(options)) if options else kind
 
 

@@ -79,6 +79,8 @@ class PolarsTable(Table):
         dtype = self._dtypes[position]
         if isinstance(dtype, EXTENSION):
             dtype = dtype.ext_storage()
+        if isinstance(dtype, LISTS):  # of labels, not of lists
+            dtype = dtype.inner
         return dtype.base_type() in ENCODABLE
 
     def type_of(self, position: int) -> str:

@@ -14,6 +14,7 @@ from onehot_fast.adapter import (
     Categorical,
     Categories,
     Decoded,
+    DecodedLists,
     FeatureBlock,
     Part,
     PassThrough,
@@ -21,7 +22,7 @@ from onehot_fast.adapter import (
     write,
 )
 
-from ._dtypes import EXTENSION, dtype_of_name
+from ._dtypes import EXTENSION, dtype_name, dtype_of_name
 from ._options import element_of
 
 AnyArray = npt.NDArray[Any]
@@ -128,7 +129,7 @@ def _check_names(names: Iterable[Hashable]) -> None:
         seen.add(name)
 
 
-def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Series:
+def _column(table: Table, part: PassThrough | Decoded | DecodedLists | Categorical) -> pl.Series:
     """Return an unchanged, decoded or categorical column as a Series."""
     if isinstance(part, Categorical):
         titles, codes = part.categories.tolist(), pl.Series(part.codes)
@@ -136,6 +137,8 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
         return levels.gather(codes.set(codes < 0, None))
     if isinstance(part, Decoded):
         return _decoded_series(part).gather(part.positions)
+    if isinstance(part, DecodedLists):
+        return _decoded_lists(part)
     if isinstance(table.source, pl.DataFrame):
         return table.source.to_series(part.position)
     return numpy_series(str(part.name), table.to_numpy(part.position))
@@ -145,6 +148,24 @@ def _decoded_series(part: Decoded) -> pl.Series:
     """Return the distinct values, in the dtype that the column had in `fit` if it can hold them."""
     fitted = _as_fitted(part)
     return numpy_series(str(part.name), part.distinct) if fitted is None else fitted
+
+
+def _decoded_lists(part: DecodedLists) -> pl.Series:
+    """Return decoded lists, whose labels have the dtype that they had in `fit` if it holds them."""
+    dtype = _fitted_dtype(part.labels)
+    is_list = isinstance(dtype, pl.List | pl.Array)
+    types = [f"polars:{dtype_name(dtype.inner)}"] if is_list else []
+    labels = part.labels.with_types(types)
+    values = _decoded_series(labels).gather(labels.positions)
+    lengths = np.diff(part.offsets)
+    rows = pl.Series("row", np.arange(len(lengths)))
+    labels_of = pl.DataFrame([rows.gather(np.repeat(rows.to_numpy(), lengths)), values.alias("it")])
+    full = labels_of.group_by("row", maintain_order=True).all()
+    found = pl.DataFrame([rows]).join(full, on="row", how="left", maintain_order="left")
+    empty = pl.lit(pl.Series([[]], dtype=pl.List(values.dtype)))
+    is_missing = pl.lit(pl.Series(part.is_missing))
+    lists = pl.when(~is_missing).then(pl.col("it").fill_null(empty))
+    return found.select(lists.alias(str(part.name))).to_series()
 
 
 def _as_fitted(part: Decoded) -> pl.Series | None:

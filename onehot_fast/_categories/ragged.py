@@ -53,6 +53,7 @@ class RaggedColumn:
     offsets: Offsets  # of shape (n_rows + 1,), from 0 to the number of elements
     elements: Column | Values
     is_missing: Flags | None = None  # for each row; such a row has no elements. None: no row is
+    is_split: bool = False  # whether the labels were parts of texts with a separator
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -79,7 +80,7 @@ class RaggedColumn:
             self.check_labels()
             raise
         offsets, codes = self.with_missing(column.codes)
-        return RaggedColumn(offsets, column.with_codes(codes))
+        return RaggedColumn(offsets, column.with_codes(codes), is_split=self.is_split)
 
     def check_labels(self) -> None:
         """Raise an error for the first label that is itself a list; call it if hashing failed."""
@@ -228,7 +229,7 @@ def split_texts(read: Column | Values, sep: str) -> RaggedColumn:
     if not are_arrow_texts(read):
         read = read.encode()
     rows = lists.split_texts(read, sep)
-    return RaggedColumn(rows.offsets, rows.elements, _missing_texts(read))
+    return RaggedColumn(rows.offsets, rows.elements, _missing_texts(read), is_split=True)
 
 
 def _missing_texts(read: Column | Values) -> Flags:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,10 @@ import numpy.typing as npt
 from onehot_fast._arguments import scatter
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_array, is_missing, name_key, name_keys
+from onehot_fast._categories.keys import as_array, as_objects, is_missing, name_key, name_keys
+from onehot_fast._categories.lists import starts_of
 from onehot_fast._kernels import dispatch
-from onehot_fast._pipeline.layout import Decoded, EncodedLayout, Part, PassThrough
+from onehot_fast._pipeline.layout import Decoded, DecodedLists, EncodedLayout, Part, PassThrough
 from onehot_fast._runtime import parallel
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._schema.column_schema import MAX_OF_LIBRARIES, ColumnSchema, Special
@@ -59,7 +60,6 @@ def decoded_matrix(
     The matrix is dense or sparse. It has all columns of `transform`, or only the features.
     `substitutes` contains the values to return for missing, unknown and infrequent values.
     """
-    schema.check_plain("inverse_transform")
     others = _others(schema)
     accepted = [schema.n_features, *([schema.n_features + len(others)] if others else [])]
     if encoded.ndim != 2 or encoded.shape[1] not in accepted:
@@ -76,12 +76,17 @@ def decoded_matrix(
         width = np.arange(encoded.shape[1])
         features = encoded[:, np.delete(width, [place for _, place in others])]
     parts: dict[Hashable, Part] = {}  # by the key of the name
+    is_sparse = hasattr(encoded, "tocsc")
     for column, start in zip(schema.columns, schema.starts, strict=False):
-        if hasattr(encoded, "tocsc"):
+        own = features[:, start : start + column.n_features]
+        if column.is_ragged:
+            rows = _sparse_labels(column, own) if is_sparse else labels_of(column, own, False)
+            parts[name_key(column.name)] = _decoded_rows(column, rows, substitutes)
+            continue
+        if is_sparse:
             classes = _sparse_classes(column, features, start)
         else:
-            cells = features[:, start : start + column.n_features]
-            classes = classes_of(column, cells, nan_is_null=False)
+            classes = classes_of(column, own, nan_is_null=False)
         parts[name_key(column.name)] = _decoded(column, classes, substitutes)
     arrays = []
     for position, (name, place) in enumerate(others):
@@ -114,7 +119,8 @@ def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, An
     """
     layout = schema.cached_for(table.names, DecodedLayout)
     table.check_complete(layout.features)
-    starts, decoded = schema.starts, []
+    starts = schema.starts
+    decoded: list[Decoded | DecodedLists] = []
     max_features = max(1, SMALL_CELLS // max(1, table.n_rows))
     for _, run in groupby(range(len(schema.columns)), lambda i: starts[i] // max_features):
         indices = [*run]
@@ -126,7 +132,11 @@ def decoded_parts(table: Table, schema: Schema, substitutes: Mapping[Special, An
                 cells = _cells(table, layout.features[start:stop])
             else:
                 cells = block[start - first : stop - first]
-            decoded.append(_decoded(column, classes_of(column, cells.T), substitutes))
+            if column.is_ragged:
+                rows = labels_of(column, cells.T)
+                decoded.append(_decoded_rows(column, rows, substitutes))
+            else:
+                decoded.append(_decoded(column, classes_of(column, cells.T), substitutes))
     return [decoded[part] if isinstance(part, int) else part for part in layout.columns]
 
 
@@ -298,6 +308,123 @@ def _decoded(column: ColumnSchema, classes: Classes, substitutes: Mapping[Specia
     return Decoded(column.name, values, rank[shifted], column)
 
 
+class LabelRows(NamedTuple):
+    """The features that are 1 in each row of a column with several labels in a row."""
+
+    offsets: npt.NDArray[np.int64]  # row i has the features offsets[i]:offsets[i + 1]
+    features: npt.NDArray[np.int64]  # in ascending order in each row
+    is_missing: npt.NDArray[np.bool_]  # whether the missing value of a row was propagated
+
+
+def labels_of(column: ColumnSchema, cells: AnyArray, nan_is_null: bool = True) -> LabelRows:
+    """Return the features that are 1 in each row; raise an error for another value than 0 and 1.
+
+    `cells` contains the features of one column, with shape (n_rows, n_features). All features are
+    null in a row whose missing value was propagated. NaN counts as null if `nan_is_null`.
+    """
+    n_rows, n_features = cells.shape
+    lengths, is_missing = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.bool_)
+    found = [np.zeros(0, np.int64)]
+    step = max(1, SMALL_CELLS // max(1, n_features))
+    for start in range(0, n_rows if n_features else 0, step):
+        block = np.asarray(cells[start : start + step])
+        is_null, is_one = _is_null(block), np.asarray(block == 1, bool)
+        is_absent = np.zeros(len(block), np.bool_)
+        if column.propagates_missing:
+            is_absent = is_null[:, 0]
+        is_odd = ~is_one & np.asarray(block != 0, bool) & ~is_absent[:, np.newaxis]
+        if nan_is_null or block.dtype == object:
+            is_odd &= ~is_null
+        if is_odd.any():
+            row, feature = np.unravel_index(is_odd.argmax(), is_odd.shape)
+            _reject_label(column, start + int(row), int(feature), block[row, feature])
+        is_missing[start : start + step] = is_absent
+        lengths[start : start + step] = is_one.sum(axis=1)
+        found.append(np.nonzero(is_one)[1])
+    return LabelRows(starts_of(lengths), np.concatenate(found), is_missing)
+
+
+def _sparse_labels(column: ColumnSchema, features: Any) -> LabelRows:
+    """Return the features that are 1 in each row of a SciPy matrix, like `labels_of`."""
+    rows = features.tocsr().copy()
+    rows.sort_indices()
+    n_rows = rows.shape[0]
+    row_of = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
+    is_one, is_missing = rows.data == 1, np.zeros(n_rows, np.bool_)
+    if column.propagates_missing:
+        is_missing[row_of[np.isnan(rows.data)]] = True
+    is_odd = ~is_one & (rows.data != 0) & ~is_missing[row_of]
+    if is_odd.any():
+        first = int(is_odd.argmax())
+        _reject_label(column, int(row_of[first]), int(rows.indices[first]), rows.data[first])
+    lengths = np.bincount(row_of[is_one], minlength=n_rows)
+    return LabelRows(starts_of(lengths), rows.indices[is_one].astype(np.int64), is_missing)
+
+
+def _reject_label(column: ColumnSchema, row: int, feature: int, value: Any) -> NoReturn:
+    """Raise the error for a feature of a label that is neither 0 nor 1."""
+    raise ValueError(
+        f"column {column.name!r}, row {row}: {column.names[feature]!r} is {value}, expected 0 or 1;"
+        " for scores, pass e.g. scores > 0.5"
+    )
+
+
+def _decoded_rows(
+    column: ColumnSchema, rows: LabelRows, substitutes: Mapping[Special, Any]
+) -> Decoded | DecodedLists:
+    """Return the decoded rows of a column with several labels in a row.
+
+    The labels of a row are in the order of the features. They are joined if `fit` saw texts. A row
+    whose only label is the missing one is missing.
+    """
+    lengths = np.diff(rows.offsets)
+    is_absent = rows.is_missing.copy()
+    if column.missing_feature >= 0:
+        firsts = np.append(rows.features, -1)[rows.offsets[:-1]]
+        is_absent |= (lengths == 1) & (firsts == column.missing_feature)
+    features = rows.features[~np.repeat(is_absent, lengths)]
+    offsets = starts_of(np.where(is_absent, 0, lengths))
+    lists = DecodedLists(column.name, _decoded(column, features, substitutes), offsets, is_absent)
+    absent = substitutes[Special.MISSING]
+    if column.learned.is_split:
+        return _joined(lists, absent)
+    if is_absent.any() and not is_missing(absent):  # a list whose only label is the substitute
+        return _with_substitute(lists, absent)
+    return lists
+
+
+def _with_substitute(lists: DecodedLists, substitute: Any) -> DecodedLists:
+    """Return decoded lists in which a missing row has one label, the substitute."""
+    labels, lengths = lists.labels, np.diff(lists.offsets)
+    distinct = as_array([*labels.distinct.tolist(), substitute])
+    places = lists.offsets[:-1][lists.is_missing]
+    positions = np.insert(labels.positions.astype(np.int64), places, len(distinct) - 1)
+    return DecodedLists(
+        lists.name,
+        replace(labels, distinct=distinct, positions=positions),
+        starts_of(np.where(lists.is_missing, 1, lengths)),
+        np.zeros_like(lists.is_missing),
+    )
+
+
+def _joined(lists: DecodedLists, absent: Any) -> Decoded:
+    """Return the labels of each row as a text; `absent` stands for a missing row."""
+    column = lists.labels.schema
+    sep = str(column.options.sep)
+    place_of: dict[Any, int] = {}
+    positions = np.empty(len(lists.is_missing), np.int64)
+    for i, row in enumerate(lists.tolist()):
+        for label in row or ():
+            if not isinstance(label, str):
+                raise ValueError(
+                    f"column {column.name!r}, row {i}: {label!r} is no text, so that it cannot be"
+                    f" joined with {sep!r}: pass texts as missing=, unknown= and infrequent="
+                )
+        value = absent if row is None else sep.join(row)
+        positions[i] = place_of.setdefault(value, len(place_of))
+    return Decoded(column.name, as_array(place_of), positions, column)
+
+
 def possible_specials(column: ColumnSchema) -> list[Special]:
     """Return the special values that may be decoded, in any row of any encoded table."""
     in_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)][:1]
@@ -322,7 +449,7 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Decode a table that was encoded with ``output="category"``, and return its columns."""
-    schema.check_plain("inverse_transform")
+    schema.check_plain("the inverse_transform of output='category'")
     parts: list[Part] = [PassThrough(name, i) for i, name in enumerate(table.names)]
     triples = zip(
         schema.columns,
@@ -359,7 +486,6 @@ class DecodedLayout:
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         # What an integration makes for the next table with these names, by a key that names it.
-        schema.check_plain("inverse_transform")
         self.of_library: Cache[Any] = Cache(MAX_OF_LIBRARIES)
         # The position of each feature of the schema in the encoded table.
         self.features: list[int] = column_positions(names, schema.names)
@@ -409,6 +535,8 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
             columns[part.name] = table.to_numpy(part.position)
         elif isinstance(part, Decoded):
             columns[part.name] = _numpy_values(part)
+        elif isinstance(part, DecodedLists):
+            columns[part.name] = as_objects(part.tolist())
     return columns
 
 

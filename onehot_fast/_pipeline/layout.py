@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
@@ -73,9 +73,35 @@ class Decoded(OneColumn):
         names = sorted(self.schema.types)
         return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
 
+    def with_types(self, types: Iterable[str]) -> Decoded:
+        """Return the column as if `fit` had read it with these results of `Table.type_of`."""
+        learned = replace(self.schema.learned, types=frozenset(types))
+        return replace(self, schema=replace(self.schema, learned=learned))
+
     def holds(self, values: Iterable[Any]) -> bool:
         """Tell whether `values` equals `distinct`; missing values equal each other."""
         return identities(values) == identities(self.distinct)
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedLists(OneColumn):
+    """A new column of decoded lists of labels."""
+
+    labels: Decoded  # the labels of all rows; `schema` has the types of the lists
+    offsets: npt.NDArray[np.int64]  # row i has the labels offsets[i]:offsets[i + 1]
+    is_missing: npt.NDArray[np.bool_]  # for each row; such a row has no labels
+
+    def with_types(self, types: Iterable[str]) -> DecodedLists:
+        """Return the column as if `fit` had read it with these results of `Table.type_of`."""
+        return replace(self, labels=self.labels.with_types(types))
+
+    def tolist(self) -> list[list[Any] | None]:
+        """Return the rows as lists of Python objects, and None for missing rows."""
+        distinct = [plain(value) for value in self.labels.distinct.tolist()]
+        labels = [distinct[i] for i in self.labels.positions.tolist()]
+        ends = self.offsets.tolist()
+        rows = zip(ends, ends[1:], self.is_missing.tolist(), strict=False)
+        return [None if absent else labels[i:j] for i, j, absent in rows]
 
 
 def identities(values: Iterable[Any]) -> list[Hashable]:
@@ -92,7 +118,7 @@ class Categorical(OneColumn):
 
 
 # A column, or adjacent features, of a table that an integration creates.
-Part: TypeAlias = PassThrough | FeatureBlock | Decoded | Categorical
+Part: TypeAlias = PassThrough | FeatureBlock | Decoded | DecodedLists | Categorical
 
 
 class EncodedLayout:

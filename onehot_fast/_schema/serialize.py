@@ -29,8 +29,11 @@ from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"
 COMMAND_FORMAT = "onehot_fast.command"  # encoders of several labels a row: see `cli.encoders`
-# Version 2 added the remainder, handle_unknown="warn" and the writer; version 3 the input table.
-VERSION = 3
+# Version 2 added the remainder, handle_unknown="warn" and the writer; version 3 the input table;
+# version 4 columns with several labels in a row, and the option sep.
+VERSION = 4
+# The forms of the rows of such a column, and whether they are texts with a separator.
+LABEL_FORMS = {"lists": False, "texts": True}
 # Types written without conversion (JSON has no NaN or infinity), and types read without one.
 AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
@@ -76,10 +79,6 @@ def dumps(
     encoded: tuple[Hashable, ...] | None, options: Options, state: TableStatistics | None
 ) -> str:
     """Return an encoder of the columns `encoded` as JSON; `state` is None if it is not fitted."""
-    if state is not None:
-        state.check_plain("JSON")
-    if options.values["sep"] is not None:
-        raise ValueError("an encoder with the option sep cannot be saved as JSON; use pickle")
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -279,9 +278,11 @@ def _learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
     types = sorted(kind for kind in learned.types if len(kind) <= MAX_TYPE_LETTERS)
     # Categories determine their type, unless there are none.
     kind = {} if len(categories) or not categories.kind_name else {"type": categories.kind_name}
+    forms = [form for form, is_split in LABEL_FORMS.items() if is_split == learned.is_split]
     return {
         **kind,
         **({"types": types} if types else {}),
+        **({"labels": forms[0]} if learned.is_ragged else {}),
         "declared": learned.n_declared,
         "conflict": learned.conflict,
         "categories": items if is_plain else [to_json(item) for item in items],
@@ -343,7 +344,18 @@ def _learned_from_json(source: Json) -> ColumnStatistics:
                 f"a type name must be a str of at most {MAX_TYPE_LETTERS:,} letters, got"
                 f" {shown(name)}"
             )
-    return ColumnStatistics(categories, counts, n_declared, conflict, types=frozenset(types))
+    form = source.get("labels")
+    if "labels" in source and form not in LABEL_FORMS:
+        raise ValueError(f"'labels' must be one of {[*LABEL_FORMS]}, got {shown(form)}")
+    return ColumnStatistics(
+        categories,
+        counts,
+        n_declared,
+        conflict,
+        types=frozenset(types),
+        is_ragged=form is not None,
+        is_split=form is not None and LABEL_FORMS[form],
+    )
 
 
 def save(path: str | os.PathLike[str], text: str) -> None:

@@ -47,6 +47,7 @@ class ColumnStatistics:
     types: frozenset[str] = frozenset()  # the results of `Table.type_of` for all parts
     # Whether a row has any number of labels. `counts` are then numbers of rows with each label.
     is_ragged: bool = False
+    is_split: bool = False  # whether these labels were parts of texts with a separator
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> ColumnStatistics:
@@ -68,6 +69,7 @@ class ColumnStatistics:
             conflict=made.conflict,
             is_in_schema_order=made.is_in_schema_order,
             is_ragged=made.is_ragged,
+            is_split=made.is_split,
         )
         _check_types(str, **{f"types {i}": kind for i, kind in enumerate(types)})
         return made
@@ -96,13 +98,18 @@ class ColumnStatistics:
         )
         types = frozenset().union(*(part.types for part in parts))
         n_declared = None if conflict else n_declared
+        # Parts of both forms are decoded to lists, which hold any label.
+        is_split = is_ragged and all(part.is_split for part in parts if len(part.categories))
         return ColumnStatistics(
-            categories, counts, n_declared, conflict, types=types, is_ragged=is_ragged
+            categories, counts, n_declared, conflict, False, types, is_ragged, is_split
         )
 
     def is_same(self, other: ColumnStatistics) -> bool:
         """Tell whether `other` has the same categories, of the same types, and the same counts."""
-        kind, others = ((each.n_declared, each.conflict, each.is_ragged) for each in (self, other))
+        kind, others = (
+            (each.n_declared, each.conflict, each.is_ragged, each.is_split)
+            for each in (self, other)
+        )
         if kind != others:
             return False
         first, second = (each.sorted_after(each.n_declared or 0) for each in (self, other))
@@ -356,7 +363,7 @@ def counted(rows: CodedRows) -> ColumnStatistics:
         # A row that has both 1 and 1.0 has one category.
         lut = None if positions is None else lut_of(positions)
         n_rows = dispatch.count_rows(rows.offsets, column.codes, lut, len(categories))
-        return ColumnStatistics(categories, n_rows, is_ragged=True)
+        return ColumnStatistics(categories, n_rows, is_ragged=True, is_split=rows.is_split)
     counts = column.counts
     if counts is None:
         counts = dispatch.count(column.codes, column.n_categories)
@@ -387,6 +394,6 @@ def learn_known(rows: CodedRows, known: Categories) -> tuple[ColumnStatistics, C
     positions = known.find(found.categories)
     occurring = np.flatnonzero((positions >= 0) & (found.counts > 0))
     if not len(occurring):  # do not keep the type of unknown values
-        return ColumnStatistics(is_ragged=found.is_ragged), positions
+        return ColumnStatistics(is_ragged=found.is_ragged, is_split=found.is_split), positions
     learned = found.take(occurring[np.argsort(positions[occurring])])
     return replace(learned, categories=learned.categories.with_positive_zero()), positions

@@ -210,7 +210,7 @@ def test_the_text_is_readable():
 
     assert document == {
         "format": "onehot_fast.Encoder",
-        "version": 3,
+        "version": 4,
         "written by": f"onehot_fast {onehot_fast.__version__}",
         "columns": None,
         "options": {"drop": "first"},
@@ -241,7 +241,7 @@ def document(categories='["a", "b"]', **changed):
 
 PICKLE = '"columns": [{"pickle": ""}], "options": {}, "fitted": null}'
 NEWER = (
-    "must be at most 3 for onehot_fast .* got 9, written by onehot_fast 8.1; upgrade onehot_fast"
+    "must be at most 4 for onehot_fast .* got 9, written by onehot_fast 8.1; upgrade onehot_fast"
 )
 DEEP = '{"tuple": [' * 500 + "1" + "]}" * 500
 UNREADABLE = [

@@ -114,10 +114,10 @@ def test_a_damaged_pickle_of_a_matrix_says_what_is_wrong(path, value, message):
 
 @pytest.mark.parametrize("where", ["version", "written by"])
 def test_an_unreadable_version_is_quoted_in_part(where):
-    text = Encoder(["a"]).to_json().replace('"version": 3', '"version": 9')
+    text = Encoder(["a"]).to_json().replace('"version": 4', '"version": 9')
     value = {"version": 9, "written by": "onehot_fast 8.1"} | {where: "9" * 100_000}
     document = damage.json.loads(text) | value
 
-    with pytest.raises(ValueError, match="version must be at most 3") as caught:
+    with pytest.raises(ValueError, match="version must be at most 4") as caught:
         Encoder.from_json(damage.json.dumps(document))
     assert len(str(caught.value)) < 1000

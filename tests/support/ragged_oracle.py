@@ -66,3 +66,18 @@ def encode(rows: list[Row], fitted: list[Row], options: Options) -> list[list[fl
         is_nan = "nan" in meanings
         encoded.append([float("nan") if is_nan else float(o in meanings) for o in outputs])
     return encoded
+
+
+def decode(rows: list[Row], fitted: list[Row], options: Options) -> list[list[Any] | None]:
+    """Return the rows that remain of an encoding: lists of labels in the order of the outputs."""
+    outputs = labels(fitted, options)
+    decoded: list[list[Any] | None] = []
+    for encoded in encode(rows, fitted, options):
+        found = [
+            None if output == of_values.MISSING else output
+            for output, cell in zip(outputs, encoded, strict=True)
+            if cell == 1
+        ]
+        is_nan = any(cell != cell for cell in encoded)
+        decoded.append(None if is_nan or found == [None] else found)
+    return decoded
