@@ -223,7 +223,7 @@ def test_invalid_arguments_are_rejected(library, rows, options, error, message):
 
 @every_accessor
 def test_lists_are_rejected_as_categories(library):
-    """One list is not one value of a Series: the error says what takes lists. A frame has labels."""
+    """One list is not one value of a Series: the error says what takes lists. Frames do."""
     for dtype in LISTS[library.name]:
         column = SERIES[library.name]([["a", "b"]], dtype)
         forms = column.onehot, column.onehot.to_numpy, column.onehot.to_csr, column.onehot.codes
