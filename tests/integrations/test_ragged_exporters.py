@@ -225,6 +225,17 @@ def test_separators_of_sql_are_literal(sep, duck, postgres):
     np.testing.assert_array_equal([[*map(int, row)] for row in result], expected)
 
 
+def test_sql_splits_texts_alone(duck):
+    """One separator for all columns does not concern a column of lists."""
+    table = {"texts": ["a|b", "b"], "lists": [["a|b"], ["c", "d"]]}
+    encoder = Encoder(sep="|").fit(table)
+    duck.execute("CREATE OR REPLACE TABLE t (texts VARCHAR, lists VARCHAR[], place INTEGER)")
+    rows = [[*row, i] for i, row in enumerate(zip(*table.values(), strict=True))]
+    duck.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+    found = duck.execute(f"{encoder.to_sql('duckdb', table='t')} ORDER BY place").fetchall()
+    np.testing.assert_array_equal(np.array(found), encoder.transform(table, "numpy"))
+
+
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning")
 def test_sql_of_spark_gives_what_transform_gives(spark):
