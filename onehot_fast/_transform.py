@@ -54,7 +54,7 @@ def encode_table(
     if output is not None and not (isinstance(output, str) and output == table.library):
         check_choice(output, "output", LOCAL_FORMATS)
     form = table.library if output is None else output
-    if FORMATS[form].one_code_per_row:
+    if form in FORMATS and FORMATS[form].one_code_per_row:  # not each library has a format
         schema.check_plain(f"output={form!r}")
     way = WAYS[family_of(form)]
     laid_out = way.lay_out(table, schema)
