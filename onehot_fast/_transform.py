@@ -54,25 +54,19 @@ def encode_table(
     if output is not None and not (isinstance(output, str) and output == table.library):
         check_choice(output, "output", LOCAL_FORMATS)
     form = table.library if output is None else output
-    if FORMATS[form].one_code_per_row:
+    if form in FORMATS and FORMATS[form].one_code_per_row:  # not each library has a format
         schema.check_plain(f"output={form!r}")
     way = WAYS[family_of(form)]
     laid_out = way.lay_out(table, schema)
-    coded = _coded_table(table, way.schema_of(schema), positions)
+    coded = code_table(table, way.schema_of(schema), positions)
     return way.write(coded, laid_out, form, num_threads)
 
 
 def code_table(table: Table, schema: Schema, positions: Sequence[int]) -> Coded:
     """Return the codes of a table; raise an error or warn as the options choose.
 
-    `positions` are those of the schema's columns in the table. A row has one code in each column.
+    `positions` are those of the schema's columns in the table.
     """
-    schema.check_plain("this function")
-    return _coded_table(table, schema, positions)
-
-
-def _coded_table(table: Table, schema: Schema, positions: Sequence[int]) -> Coded:
-    """Do the same as `code_table`; rows may have several labels."""
     table.check_complete(positions)
     coded = look_up_table(table, schema, positions)
     check_values(table, positions, schema.columns, coded.columns, coded.is_unknown)

@@ -421,7 +421,6 @@ class Encoder(SklearnMixin):
             return learn_table(source, names, self._options, is_part=is_part)
         encoder = Encoder(**{**self._params, "columns": columns})
         state: TableStatistics = engine.learn(encoder, table)._fitted_state
-        state.check_plain("a table of Dask or Spark")
         if columns is not None or state.input is None:
             return state
         return replace(state, input=replace(state.input, uses_default_columns=True))
@@ -626,7 +625,6 @@ class Encoder(SklearnMixin):
             guards.check_dense(schema)
         engine = engine_of(table)
         if engine is not None:
-            schema.check_plain("a table of Dask or Spark")
             return engine.transform(self, table, form, num_threads)
         seen, name = self._input, type(self).__name__
         return encode_table(table, schema, seen, form, num_threads, estimator=name)
@@ -740,7 +738,6 @@ class Encoder(SklearnMixin):
         missing, unknown, infrequent = map(as_scalar, (missing, unknown, infrequent))
         engine = engine_of(encoded)
         if engine is not None:
-            schema.check_plain("inverse_transform of a table of Dask or Spark")
             return engine.inverse_transform(self, encoded, missing, unknown, infrequent)
         substitutes = {
             Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,

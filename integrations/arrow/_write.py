@@ -323,7 +323,7 @@ def nested(
 
         def write_struct(coded: CodedColumn) -> pa.Array:
             children = output_arrays([coded], dtype, num_threads)
-            return pa.Array.from_buffers(struct, len(coded.codes), [None], 0, children=children)
+            return pa.Array.from_buffers(struct, coded.n_rows, [None], 0, children=children)
 
         return struct, write_struct
     element = row_element(dtype)

@@ -121,6 +121,12 @@ def decode_for(
     search for equal strings otherwise.
     """
     schema = fitted_schema(encoder, layout)
+    for column in schema.columns:
+        if column.is_ragged:
+            raise ValueError(
+                f"column {column.name!r} has several labels in a row, which a stream cannot be"
+                " decoded to: use encoder.inverse_transform(table)"
+            )
     rows = as_rows(table)
     source, changed = rows.schema, set(rows.schema.names)
     fields: list[pa.Field] = []

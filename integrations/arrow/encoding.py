@@ -17,7 +17,9 @@ from onehot_fast.adapter import (
     Values,
     check_choice,
     code_column,
+    code_table,
     map_columns,
+    read_table,
     with_article,
     with_column_context,
 )
@@ -138,7 +140,8 @@ def fitted_schema(encoder: Any, layout: Any) -> Schema:
     check_choice(layout, "layout", LAYOUTS)
     if not isinstance(encoder, Encoder):
         raise TypeError(f"encoder must be an Encoder, got {with_article(encoder)}")
-    encoder.schema.check_plain("onehot_fast.integrations.arrow")
+    if layout == "dictionary":
+        encoder.schema.check_plain(f"layout={layout!r}")
     return encoder.schema
 
 
@@ -153,6 +156,11 @@ class ColumnCoder:
 
     def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
         """Return the codes of a batch; every error message names the column."""
+        if self._schema.is_ragged:
+            table = read_table(pa.table([values], [""]))
+            table.names = (self._schema.name,)
+            [coded] = code_table(table, Schema((self._schema,)), [0]).columns
+            return coded
         column = with_column_context(self._schema.name, self._reader.read, values)
         if isinstance(column, Values):
             return code_column(self._schema, column)

@@ -56,7 +56,23 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
         split_every=SPLIT_EVERY,
         chunk_kwargs={"encoder": part},
     )
-    return encoder.merge(*learned.compute()["encoder"])
+    merged = encoder.merge(*learned.compute()["encoder"])
+    if encoder.get_params()["columns"] is None:
+        _check_chosen(merged)
+    return merged
+
+
+def _check_chosen(encoder: Encoder) -> None:
+    """Raise an error if a column that was chosen by default turned out to have lists of numbers.
+
+    The columns are chosen without rows, and a column of dtype object may have lists of anything.
+    """
+    for column in encoder.schema.columns:
+        if column.is_ragged and not column.options.sep and column.known.family == "number":
+            raise TypeError(
+                f"column {column.name!r} has lists of numbers, which are encoded only if you choose"
+                " them: pass columns=[...], with or without this column"
+            )
 
 
 def _learn_part(part: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
@@ -253,7 +269,7 @@ def _decoded_dtypes(
     for column in encoder.schema.columns:
         every = every_value(column, substitutes)
         if any(name.startswith("pandas:") for name in column.types):
-            rows = read_table({column.name: every.positions})
+            rows = read_table({column.name: np.arange(every.n_rows)})
             fitted = integration("pandas").wrap(rows, [every])[column.name].dtype
             dtypes[column.name] = fitted if fitted == empty[column.name].dtype else object
         elif possible_specials(column):

@@ -97,6 +97,7 @@ def get_dummies(
             names = list(columns)
         options["columns"] = names
     encoder = Encoder(names).fit(frame)
+    encoder.schema.check_plain("get_dummies")
     return on_partitions(_dummies_part, frame, encoder, meta.dtypes, is_series, options)
 
 

@@ -20,6 +20,7 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from onehot_fast import Column, Encoder, Special
 from onehot_fast.adapter import (
     ColumnSchema,
+    RaggedColumn,
     Schema,
     Strings,
     Table,
@@ -49,6 +50,7 @@ NEAREST = {"uint8": "int8", "uint16": "int16", "uint32": "int32", "uint64": "int
 }
 # The maximum number of names in the metadata, because every query plan contains the metadata.
 MAX_NAMES = 100_000
+MAX_INT = np.iinfo(np.int32).max
 
 
 def as_frame(table: Any) -> DataFrame:
@@ -74,18 +76,30 @@ class SparkTable(Table):
         self._types = [field.dataType for field in frame.schema.fields]
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether a column contains strings or bytes."""
-        return type(self._types[position]).__name__ in TEXTS
+        """Tell whether a column contains strings or bytes, or arrays of them."""
+        return type(label_type(self._types[position])).__name__ in TEXTS
 
     def read_column(self, position: int) -> Column:
         """Return a column of missing values, or raise an error if its type cannot be encoded."""
+        return self._missing(self._types[position], self.n_rows)
+
+    def read_lists(self, position: int) -> RaggedColumn | None:
+        """Return rows without labels if the type is that of arrays, or None for another type."""
         kind = self._types[position]
+        if not isinstance(kind, T.ArrayType):
+            return None
+        no_labels = self._missing(kind.elementType, 0)
+        offsets = np.zeros(self.n_rows + 1, np.int64)
+        return RaggedColumn(offsets, no_labels, np.ones(self.n_rows, np.bool_))
+
+    @staticmethod
+    def _missing(kind: T.DataType, n_rows: int) -> Column:
         if type(kind).__name__ not in ENCODABLE:
             raise TypeError(
                 "the Spark type must be a string, binary, Boolean, number, date, timestamp, time or"
-                f" day-time interval type, got {kind.simpleString()}"
+                f" day-time interval type, or an array of such values, got {kind.simpleString()}"
             )
-        return Column(np.full(self.n_rows, -1, np.int8), np.empty(0, object))
+        return Column(np.full(n_rows, -1, np.int8), np.empty(0, object))
 
     def type_of(self, position: int) -> str:
         """Return the Spark type of a column, as SQL writes it, with the prefix ``spark:``."""
@@ -94,6 +108,11 @@ class SparkTable(Table):
     def to_numpy(self, position: int) -> npt.NDArray[Any]:
         """Return an empty array, because no row was read."""
         return np.empty(0, object)
+
+
+def label_type(kind: T.DataType) -> T.DataType:
+    """Return the type of the labels of arrays, and any other type unchanged."""
+    return kind.elementType if isinstance(kind, T.ArrayType) else kind
 
 
 def spark_dtype(column: ColumnSchema) -> np.dtype[Any]:
@@ -120,6 +139,27 @@ def decoded_type(column: ColumnSchema, substitutes: Mapping[Special, Any]) -> De
     be decoded. Otherwise, or if `fit` read a table of another library, it follows from the
     categories. Raise TypeError if a substitute has another type.
     """
+    labels = _label_type(column, substitutes)
+    if column.learned.is_split:
+        _check_joined(column, substitutes)
+    if not column.is_ragged or column.learned.is_split:
+        return labels
+    return DecodedType(T.ArrayType(labels.spark), pa.list_(labels.arrow))
+
+
+def _check_joined(column: ColumnSchema, substitutes: Mapping[Special, Any]) -> None:
+    """Raise an error if a label that may be decoded is no text, which is joined with others."""
+    for special in (Special.UNKNOWN, Special.INFREQUENT):
+        value = substitutes[special]
+        if special in column.specials and not isinstance(value, str):
+            raise TypeError(
+                f"{special.value} must be a text for column {column.name!r}, whose labels are"
+                f" joined with {column.options.sep!r}, got {value!r}"
+            )
+
+
+def _label_type(column: ColumnSchema, substitutes: Mapping[Special, Any]) -> DecodedType:
+    """Return the type of the values of a decoded column, or of the labels of its rows."""
     arrow: Any = integration("arrow")
     used = {special: substitutes[special] for special in possible_specials(column)}
     fitted = _fitted_type(column)
@@ -139,13 +179,13 @@ def decoded_type(column: ColumnSchema, substitutes: Mapping[Special, Any]) -> De
 
 
 def _fitted_type(column: ColumnSchema) -> T.DataType | None:
-    """Return the Spark type that a column had in `fit`, or None if it is unknown.
+    """Return the Spark type that the values or labels had in `fit`, or None if it is unknown.
 
     If the column had several types, the result is their common type in Arrow.
     """
     names = sorted(name for name in column.types if name.startswith(LIBRARY))
     try:
-        types = [T.DataType.fromDDL(name.removeprefix(LIBRARY)) for name in names]
+        types = [label_type(T.DataType.fromDDL(name.removeprefix(LIBRARY))) for name in names]
     except PySparkException:  # a document of another version
         return None
     if any(type(each).__name__ not in ENCODABLE for each in types):
@@ -238,7 +278,6 @@ def new_fields(
     columns. In this case, it contains this field, and the other lists are empty.
     """
     schema, columns = encoder.schema, encoder.schema.columns
-    schema.check_plain("Spark")
     if output == "columns":
         if names is not None:
             raise ValueError(
@@ -247,6 +286,7 @@ def new_fields(
             )
         return [*map(_feature_fields, columns), []]
     if output in CODES:
+        schema.check_plain(f"output={output!r}")
         columns = schema.of_codes.columns
         names = [str(column.name) for column in columns] if names is None else names
     elif names is None or isinstance(names, str):
@@ -259,11 +299,10 @@ def new_fields(
             f" of the columns {[column.name for column in columns]!r}, got"
             f" {names if isinstance(names, str) else [*names]!r}"
         )
-    largest = sum(encoder.cardinalities.values())
     fields = []
     for column, name in zip(columns, names, strict=True):
         if output in CODES:
-            is_large = output == "indices" and largest > np.iinfo(np.int32).max
+            is_large = output == "indices" and schema.of_codes.n_features > MAX_INT
             kind: T.DataType = T.LongType() if is_large else T.IntegerType()
             metadata = _codes_metadata(column) if output == "codes" else {}
         else:

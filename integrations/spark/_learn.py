@@ -48,14 +48,15 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
     """Tell whether Spark can count the values of the columns.
 
-    All columns must be strings. No option may raise an error for a value, because the message names
-    the row, and counts have no row numbers. Counting in Spark is faster than passing the rows to
-    Python, unless nearly all strings differ.
+    All columns must be strings that are not split into labels. No option may raise an error for a
+    value, because the message names the row, and counts have no row numbers. Counting in Spark is
+    faster than passing the rows to Python, unless nearly all strings differ.
     """
     options = encoder.get_params()
     categories, rules = options["categories"], options["handle_missing"]
     return (
         all(frame.schema[i].dataType == StringType() for i in positions)
+        and options["sep"] is None
         and (categories is None or isinstance(categories, str))
         and "error" not in (rules.values() if isinstance(rules, dict) else [rules])
     )

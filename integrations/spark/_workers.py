@@ -66,13 +66,15 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
 
 def utc_table(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
     """Return columns as a table; convert timestamps from the Spark session's time zone to UTC."""
-    in_utc = [
-        column.cast(pa.timestamp(column.type.unit, "UTC"))
-        if pa.types.is_timestamp(column.type) and column.type.tz
-        else column
-        for column in columns
-    ]
-    return pa.table(in_utc, names)
+    return pa.table([column.cast(_utc_type(column.type)) for column in columns], names)
+
+
+def _utc_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type in UTC of timestamps with a time zone, or of lists of them."""
+    if pa.types.is_list(kind):
+        return pa.list_(_utc_type(kind.value_type))
+    is_zoned = pa.types.is_timestamp(kind) and kind.tz
+    return pa.timestamp(kind.unit, "UTC") if is_zoned else kind
 
 
 def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

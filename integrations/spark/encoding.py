@@ -33,6 +33,7 @@ from ._columns import (
     check_output,
     decoded_type,
     encoded_in_one,
+    label_type,
     new_fields,
     order_of,
     spark_dtype,
@@ -272,7 +273,7 @@ def new_columns(
     codes = {}
     for column, i in zip(columns, inputs, strict=True):
         field = source.schema.fields[i]
-        kind = _kind(column, field.dataType)
+        kind = _kind(column, _row_type(column, field.dataType))
         code_name = f"code_{field.name}"
         code, items = integration("sql").coded_features(
             column, "spark", field.name, code_name, kind
@@ -301,6 +302,19 @@ def _check_size(encoder: Encoder) -> None:
             f" categories, but the encoder has {n_features} features and {n_categories}"
             " categories: pass without_python=False, or fit the encoder with max_categories="
         )
+
+
+def _row_type(column: ColumnSchema, kind: T.DataType) -> T.DataType:
+    """Return the type of the values of a column, or of its labels if a row has several."""
+    if not column.is_ragged:
+        return kind
+    expected = "strings" if column.learned.is_split else "arrays"
+    if isinstance(kind, T.StringType if column.learned.is_split else T.ArrayType):
+        return label_type(kind)
+    raise TypeError(
+        f"column {column.name!r} must have {expected}, as in fit, got the Spark type"
+        f" {kind.simpleString()}: pass without_python=False"
+    )
 
 
 def _kind(column: ColumnSchema, dtype: T.DataType) -> str:

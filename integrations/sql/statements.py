@@ -261,7 +261,8 @@ class _LabelWriter(_Writer):
         self, column: ColumnSchema, dialect: Dialect, name: str, kind: str | None = None
     ) -> None:
         super().__init__(column, dialect, LABEL, kind)
-        self.rows, sep = _name(name, dialect), column.options.sep
+        self.rows = _name(name, dialect)
+        sep = column.options.sep if column.learned.is_split else None
         literal = None if sep is None else dialect.text(sep)
         if not dialect.has_arrays or (sep is not None and literal is None):
             raise _unsupported(

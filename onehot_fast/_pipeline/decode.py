@@ -432,8 +432,17 @@ def possible_specials(column: ColumnSchema) -> list[Special]:
     return list(dict.fromkeys([*propagated, *in_zeros, *column.specials]))
 
 
-def every_value(column: ColumnSchema, substitutes: Mapping[Special, Any]) -> Decoded:
-    """Return a decoded column that has each value that may be decoded, in any row, once."""
+def every_value(column: ColumnSchema, substitutes: Mapping[Special, Any]) -> Decoded | DecodedLists:
+    """Return a decoded column that has each value that may be decoded, in any row, once.
+
+    If rows have several labels, each label is in a row of its own.
+    """
+    if column.is_ragged:
+        ends = np.minimum(np.arange(column.n_features + 2), column.n_features)
+        is_missing = np.zeros(column.n_features + 1, np.bool_)
+        is_missing[-1] = column.propagates_missing
+        rows = LabelRows(ends, np.arange(column.n_features), is_missing)
+        return _decoded_rows(column, rows, substitutes)
     used = [substitutes[special] for special in possible_specials(column)]
     values = as_array([*column.categories, *used]) if used else column.known.to_array()
     return Decoded(column.name, values, np.arange(len(values)), column)

@@ -78,6 +78,11 @@ class Decoded(OneColumn):
         learned = replace(self.schema.learned, types=frozenset(types))
         return replace(self, schema=replace(self.schema, learned=learned))
 
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.positions)
+
     def holds(self, values: Iterable[Any]) -> bool:
         """Tell whether `values` equals `distinct`; missing values equal each other."""
         return identities(values) == identities(self.distinct)
@@ -94,6 +99,11 @@ class DecodedLists(OneColumn):
     def with_types(self, types: Iterable[str]) -> DecodedLists:
         """Return the column as if `fit` had read it with these results of `Table.type_of`."""
         return replace(self, labels=self.labels.with_types(types))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.is_missing)
 
     def tolist(self) -> list[list[Any] | None]:
         """Return the rows as lists of Python objects, and None for missing rows."""

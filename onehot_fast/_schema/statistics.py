@@ -78,12 +78,15 @@ class ColumnStatistics:
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
         """Merge the statistics of the parts of a column; `parts` must not be empty."""
         # A part without any value fits both kinds of columns.
-        if len({part.is_ragged for part in parts if len(part.categories)}) > 1:
+        decisive = [part for part in parts if len(part.categories)]
+        if len({part.is_ragged for part in decisive}) > 1:
             raise ValueError(
                 "some parts of the data have several labels in a row, and others one value: pass"
                 " sep= or lists for all parts, or for none"
             )
-        is_ragged = any(part.is_ragged for part in parts)
+        ragged = [part for part in decisive or parts if part.is_ragged]
+        # Parts of both forms are decoded to lists, which hold any label.
+        is_split = bool(ragged) and all(part.is_split for part in ragged)
         # Sort parts with declared categories first, as their categories must precede the others.
         parts = sorted(parts, key=lambda part: part.n_declared is None)
         categories, positions = Categories.union([part.categories for part in parts])
@@ -98,10 +101,8 @@ class ColumnStatistics:
         )
         types = frozenset().union(*(part.types for part in parts))
         n_declared = None if conflict else n_declared
-        # Parts of both forms are decoded to lists, which hold any label.
-        is_split = is_ragged and all(part.is_split for part in parts if len(part.categories))
         return ColumnStatistics(
-            categories, counts, n_declared, conflict, False, types, is_ragged, is_split
+            categories, counts, n_declared, conflict, False, types, bool(ragged), is_split
         )
 
     def is_same(self, other: ColumnStatistics) -> bool:

@@ -268,3 +268,15 @@ def test_parts_of_lists_and_of_texts_are_decoded_to_lists():
     merged = lists.merge(texts)
     encoded = merged.transform({"g": ["a|c"]})
     assert merged.inverse_transform(encoded)["g"].tolist() == [["a", "c"]]
+
+
+def test_parts_without_a_value_decide_nothing():
+    """Neither whether a row has several labels, nor whether these are parts of texts."""
+    empty = Encoder(["g"], sep="|").partial_fit({"g": [None]})
+    numbers = empty.merge(Encoder(["g"], sep="|").partial_fit({"g": [1, 2]}))
+    assert numbers.inverse_transform(numbers.transform({"g": [2]}))["g"].tolist() == [2]
+    lists = empty.merge(Encoder(["g"], sep="|").partial_fit({"g": [["a|b"]]}))
+    assert lists.inverse_transform(lists.transform({"g": [["a|b"]]}))["g"].tolist() == [["a|b"]]
+    of_no_labels = Encoder(["g"]).partial_fit({"g": [[]]}).partial_fit({"g": [[], []]})
+    encoded = np.zeros((1, 0), bool)
+    assert of_no_labels.inverse_transform(encoded)["g"].tolist() == [[]]

@@ -433,7 +433,7 @@ def test_get_dummies_of_every_dtype_equals_that_of_the_categorized_table(is_know
 def test_errors_name_column_and_value(frame):
     """A worker raises the error of one process; errors of the schema come before any work."""
     strict = Encoder(["a"]).fit({"a": ["a", "b"]})
-    lists = in_partitions([pd.DataFrame({"a": [["x"]]})])
+    mixed = in_partitions([pd.DataFrame({"a": [["x"], "y"]})])
     for work, error, message in [
         (lambda: Encoder(["A"]).fit(frame), ValueError, "no column 'A': did you mean 'a'"),
         (lambda: Encoder(["a"], handle_missing="error").fit(frame), ValueError,
@@ -441,7 +441,7 @@ def test_errors_name_column_and_value(frame):
         (lambda: strict.transform(frame).compute(), ValueError,
          r"column 'a': 'c' is unknown; .*'a': 'c'$"),
         (lambda: strict.transform(frame, "polars"), ValueError, r"one of .*'csr'.*, got 'polars'"),
-        (lambda: Encoder(["a"]).fit(lists), TypeError, r"column 'a'.*list"),
+        (lambda: Encoder(["a"]).fit(mixed), TypeError, r"column 'a'.*list"),
         (lambda: Encoder().fit(strict.transform(frame, "numpy")), TypeError,
          r"DataFrame or a Series of dask\.dataframe, got an Array"),
         (lambda: strict.check(frame), TypeError, "a DataFrame is split into parts"),

@@ -225,6 +225,17 @@ def test_separators_of_sql_are_literal(sep, duck, postgres):
     np.testing.assert_array_equal([[*map(int, row)] for row in result], expected)
 
 
+def test_sql_splits_texts_alone(duck):
+    """One separator for all columns does not concern a column of lists."""
+    table = {"texts": ["a|b", "b"], "lists": [["a|b"], ["c", "d"]]}
+    encoder = Encoder(sep="|").fit(table)
+    duck.execute("CREATE OR REPLACE TABLE t (texts VARCHAR, lists VARCHAR[], place INTEGER)")
+    rows = [[*row, i] for i, row in enumerate(zip(*table.values(), strict=True))]
+    duck.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+    found = duck.execute(f"{encoder.to_sql('duckdb', table='t')} ORDER BY place").fetchall()
+    np.testing.assert_array_equal(np.array(found), encoder.transform(table, "numpy"))
+
+
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning")
 def test_sql_of_spark_gives_what_transform_gives(spark):
@@ -261,3 +272,61 @@ def test_sqlite_has_no_arrays():
     encoder = Encoder(["g"], sep="|", handle_unknown="ignore").fit({"g": ["a|b"]})
     with pytest.raises(ValueError, match=r"'g' cannot be encoded in SQL: SQLite .*transform"):
         encoder.to_sql("sqlite")
+
+
+@pytest.mark.filterwarnings("ignore::onehot_fast.UnknownValueWarning")
+@pytest.mark.filterwarnings("ignore:no text of column")
+@pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor"])
+@pytest.mark.parametrize("form", ["list", "text"])
+@given(fitted=ROWS, rows=ROWS, options=OPTIONS)
+@examples(0.3)
+def test_streams_of_arrow_give_what_transform_gives(form, layout, fitted, rows, options):
+    """In batches of two rows, in every layout that has a place for each feature."""
+    pa = pytest.importorskip("pyarrow")
+    from onehot_fast.integrations.arrow import encode
+
+    kind = pa.list_(pa.string())
+    if form == "text":
+        options, kind = {**options, "sep": "|"}, pa.string()
+        fitted, rows = ([_text(row) for row in each] for each in (fitted, rows))
+    encoder = fitted_on(fitted, options)
+    if encoder is None or not encoder.schema.n_features:
+        return
+    table = pa.table({"g": pa.array(rows, kind), "kept": range(len(rows))})
+    try:
+        expected = encoder.transform({"g": rows}, output="numpy").astype(float)
+    except ValueError:
+        with pytest.raises(ValueError, match="'g'"):
+            encode(table.to_reader(2), encoder, layout=layout).read_all()
+        return
+    found = encode(table.to_reader(2), encoder, layout=layout).read_all()
+    assert found["kept"].to_pylist() == [*range(len(rows))]
+    if layout == "columns":
+        cells = [found[name].to_pylist() for name in encoder.schema.names]
+    elif layout == "struct":
+        cells = [*zip(*(row.values() for row in found["g"].to_pylist()), strict=True)]
+    else:
+        column = found["g"].combine_chunks()
+        cells = [*zip(*(getattr(column, "storage", column)).to_pylist(), strict=True)]
+    np.testing.assert_array_equal(np.array(cells, float).T, expected)
+
+
+def test_streams_of_arrow_are_not_decoded_to_several_labels():
+    pa = pytest.importorskip("pyarrow")
+    from onehot_fast.integrations.arrow import decode, encode
+
+    table = pa.table({"g": [["a"], ["b"]]})
+    encoder = Encoder(["g"]).fit(table)
+    encoded = encode(table, encoder)
+    with pytest.raises(ValueError, match=r"'g' has several labels.*inverse_transform"):
+        decode(encoded, encoder)
+    assert encoder.inverse_transform(encoded).equals(table)
+
+
+def test_a_dictionary_has_one_feature_in_each_row():
+    pa = pytest.importorskip("pyarrow")
+    from onehot_fast.integrations.arrow import encode
+
+    table = pa.table({"g": [["a", "b"]]})
+    with pytest.raises(ValueError, match=r"'g' has several labels.*layout='dictionary'"):
+        encode(table, Encoder(["g"]).fit(table), layout="dictionary")

@@ -357,7 +357,7 @@ def test_spark_counts_texts_like_one_process(spark, monkeypatch):
 
 
 def test_errors_come_before_anything_runs(spark):
-    frame = spark.range(2).selectExpr("'a' AS word", "array(1) AS list", "id", "1.5 AS price")
+    frame = spark.range(2).selectExpr("'a' AS word", "struct(1) AS pair", "id", "1.5 AS price")
     encoder = Encoder(["word"]).fit({"word": ["a"]})
     many = Encoder().fit({"word": [*map(str, range(300))]})
     strange = Encoder(["word"]).fit({"word": ["\ud800"]})
@@ -365,7 +365,7 @@ def test_errors_come_before_anything_runs(spark):
     alone = {"without_python": True}
     for work, error, message in [
         (lambda: Encoder(["wrod"]).fit(frame), ValueError, "no column 'wrod': did you mean 'word'"),
-        (lambda: Encoder(["list"]).fit(frame), TypeError, r"column 'list': .*, got array<int>"),
+        (lambda: Encoder(["pair"]).fit(frame), TypeError, r"column 'pair': .*, got struct<"),
         (lambda: encoder.transform(frame.drop("word")), ValueError, "no column 'word'"),
         (lambda: encoder.transform(frame.word), TypeError, r"got a Column; pass frame.select\(col"),
         (lambda: encoder.transform(frame, "csr"), ValueError,
