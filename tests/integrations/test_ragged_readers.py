@@ -181,8 +181,11 @@ def test_an_enum_in_a_list_declares_the_labels():
 
 
 @pytest.mark.parametrize("output", [None, "pandas", "polars", "arrow"])
-def test_a_frame_has_no_such_features(output):
-    table = pd.DataFrame({"g": [["a"]]})
+def test_a_frame_has_a_column_for_each_label(output):
+    table = pd.DataFrame({"g": [["a"], ["b", "a"]], "n": [1, 2]})
 
-    with pytest.raises(ValueError, match=r"column 'g' has several labels.*output='csr'"):
-        Encoder(["g"]).fit(table).transform(table, output)
+    encoded = Encoder().fit(table).transform(table, output)
+
+    assert [*map(str, np.array(encoded["g_a"]))] == ["True", "True"]
+    assert [*map(str, np.array(encoded["g_b"]))] == ["False", "True"]
+    assert list(encoded["n"].to_numpy()) == [1, 2]
