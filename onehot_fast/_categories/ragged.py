@@ -10,7 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.arraylikes import is_container, items_of, unwrapped
+from onehot_fast._arguments.arraylikes import (
+    is_array_like,
+    is_container,
+    items_of,
+    unwrapped,
+)
 from onehot_fast._arguments.messages import shown, with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories import lists
@@ -118,12 +123,15 @@ def row_of(offsets: Offsets | None, position: int) -> int:
 def is_list(value: Any) -> bool:
     """Tell whether a value is a list, a set, an array or another container of labels.
 
-    Tuples and frozensets are single values, which have a hash.
+    Values that have a hash are single, such as tuples, frozensets, ranges and members of `IntFlag`,
+    unless they are array-likes.
     """
     value = unwrapped(value)  # a scalar of Arrow may be a text or a list
     if isinstance(value, list | set):
         return True
-    return not isinstance(value, SINGLE) and is_container(value)
+    if isinstance(value, SINGLE) or not is_container(value):
+        return False
+    return type(value).__hash__ is None or is_array_like(value)
 
 
 def are_lists(column: Any) -> bool:
