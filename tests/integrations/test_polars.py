@@ -97,12 +97,16 @@ class TestRead:
         schema = {
             "text": pl.String, "enum": pl.Enum(["a"]), "category": pl.Categorical,
             "bytes": pl.Binary, "whole": pl.Int8, "real": pl.Float32, "truth": pl.Boolean,
-            "day": pl.Date, "list": pl.List(pl.String),
+            "day": pl.Date, "list": pl.List(pl.String), "vector": pl.List(pl.Float32),
+            "array": pl.Array(pl.String, 2), "lists": pl.List(pl.List(pl.String)),
         }  # fmt: skip
         table = read_table(pl.DataFrame(schema=schema))
 
         assert table.names == tuple(schema)
-        assert table.encodable == (True,) * 4 + (False,) * 5
+        encodable = [
+            name for name, chosen in zip(table.names, table.encodable, strict=True) if chosen
+        ]
+        assert encodable == ["text", "enum", "category", "bytes", "list", "array"]
 
     def test_a_lazy_frame_is_rejected(self):
         with pytest.raises(TypeError, match=r"got a polars\.LazyFrame, which has no rows"):

@@ -199,3 +199,14 @@ def test_a_series_has_one_value_in_a_row(library, method):
     encode = getattr(module.Series(["a|b", "b"]).onehot, method)
     with pytest.raises(TypeError, match=r"'sep' is not an option .*multi_hot\(sep\)"):
         encode(sep="|")
+
+
+@pytest.mark.parametrize("output", [None, "pandas", "polars", "arrow"])
+def test_a_frame_has_a_column_for_each_label(output):
+    table = pd.DataFrame({"g": [["a"], ["b", "a"]], "n": [1, 2]})
+
+    encoded = Encoder().fit(table).transform(table, output)
+
+    assert [*map(str, np.array(encoded["g_a"]))] == ["True", "True"]
+    assert [*map(str, np.array(encoded["g_b"]))] == ["False", "True"]
+    assert list(encoded["n"].to_numpy()) == [1, 2]
