@@ -1208,7 +1208,8 @@ class Encoder(SklearnMixin):
         Parameters
         ----------
         opset : int, optional
-            The opset version, at least 13; by default 13. Newer opsets use the same operators.
+            The opset version, at least 13; by default 13. Newer opsets use the same operators. If a
+            text has several labels, the version is at least 20.
         batch : str or int, default "N"
             The number of rows, or a name for the dimension if the number is not fixed.
         output : {"matrix", "columns"}, default "matrix"

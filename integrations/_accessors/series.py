@@ -58,7 +58,7 @@ Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
 Labels: TypeAlias = Callable[[], Any]  # returns the label of each feature
 
 # The options of the methods. With their defaults, every category has its own column.
-CHOICES = option_names(["categories", "features"])
+CHOICES = tuple(name for name in option_names(["categories", "features"]) if name != "sep")
 declared_categories = OPTIONS["categories"].checked
 # The formats of ``scipy.sparse``.
 SPARSE_FORMATS = [name for name, each in FORMATS.items() if each.scipy_class]
@@ -398,6 +398,11 @@ class EagerSeriesAccessor(SeriesAccessor[Frame]):
         prefix_sep: str = "_",
     ) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""
+        if "sep" in options:  # known to `Encoder`, but here a row has one value
+            raise TypeError(
+                "'sep' is not an option of a Series: use series.onehot.multi_hot(sep), or"
+                " frame.onehot([name], sep=sep)"
+            )
         check_options(options, [*CHOICES, *keywords(type(self).__call__)])
         if prefix is not None:
             check_text(prefix, "prefix")

@@ -61,6 +61,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     encoder = operator.raw_operator
     graph = Graph(iter(lambda: scope.get_unique_variable_name("onehot"), None))
     dtype, plans = _dtype(encoder), plan_encoder(encoder)
+    if isinstance(encoder, Encoder):
+        encoder.schema.check_plain("the conversion of a pipeline to ONNX")
     names = input_names(encoder)
     inputs = _split_inputs(graph, operator.inputs, [*map(str, names)])
 

@@ -56,7 +56,9 @@ class Graph:
     def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
         """Add a node, and return the name of its output."""
         output = next(self._names)
-        self.nodes.append(helper.make_node(operator, inputs, [output], **attributes))
+        # The operator that splits texts also counts the parts of each text.
+        others = [next(self._names)] if operator == "StringSplit" else []
+        self.nodes.append(helper.make_node(operator, inputs, [output, *others], **attributes))
         return output
 
     def constant(self, values: npt.ArrayLike) -> str:
@@ -84,6 +86,7 @@ class Plan:
     missing: int  # the encoding of missing values: a position, ZEROS, NAN or ERROR
     n_features: int  # the number of features
     kind: int  # the TensorProto.DataType that holds all categories
+    sep: str | None = None  # the separator of several labels in a text; None: a row has one value
 
     def code(self, output: int) -> int:
         """Return the code of an output: 0 for ZEROS, one more than its position for a feature."""
@@ -152,7 +155,7 @@ def input_names(encoder: Any) -> list[Any]:
 
 
 def _plan_column(column: ColumnSchema) -> Plan:
-    column.check_plain("an ONNX model")
+    sep = _separator(column)
     *outputs, unknown, missing = column.lut.tolist()
     options, name = column.options, str(column.name)
     unknown = {"error": ERROR}.get(options.handle_unknown, unknown)
@@ -160,7 +163,25 @@ def _plan_column(column: ColumnSchema) -> Plan:
     needs_missing = column.propagates_missing or column.missing_feature >= 0
     kind = _kind_of(name, column.known, needs_missing)
     of_key = dict(zip(column.known.tolist(), outputs, strict=True))
-    return Plan(name, of_key, unknown, missing, column.n_features, kind)
+    return Plan(name, of_key, unknown, missing, column.n_features, kind, sep)
+
+
+def _separator(column: ColumnSchema) -> str | None:
+    """Return the separator of several labels in a row, or None if a row has one value."""
+    if not column.is_ragged:
+        return None
+    if not column.learned.is_split:
+        raise ValueError(
+            f"column {column.name!r} has lists, for which ONNX has no input: join the labels of"
+            " each row, e.g. '|'.join(row), and fit the texts with sep='|'"
+        )
+    if column.options.handle_missing != "ignore":
+        raise ValueError(
+            f"column {column.name!r} has handle_missing={column.options.handle_missing!r}, but ONNX"
+            " represents a missing string as '', which is a text without labels: use"
+            " encoder.set_params(handle_missing='ignore').to_onnx()"
+        )
+    return column.options.sep
 
 
 def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
@@ -271,6 +292,8 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
             f" column has categories such as {next(iter(codes))!r}; got {_name(kind)}"
         )
     if is_text:
+        if plan.sep is not None:
+            return _codes_of_labels(graph, values, codes, plan)
         if plan.missing_value:
             codes[""] = missing
         return _look_up(graph, values, "string", codes, unknown)
@@ -285,6 +308,19 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
         return found  # because NaN equals no key
     is_nan = graph.node("IsNaN", [values])
     return graph.node("Where", [is_nan, graph.constant(np.int64(missing)), found])
+
+
+def _codes_of_labels(graph: Graph, texts: str, codes: dict[str, int], plan: Plan) -> str:
+    """Add the nodes that map texts to the codes (N, n) of their labels; return the codes' name.
+
+    The rows are padded with the code of ZEROS. At least one column is such codes, because a
+    reduction of no columns is not defined.
+    """
+    labels = graph.node("StringSplit", [texts], delimiter=plan.sep)
+    codes[""] = plan.code(ZEROS)  # `transform` skips empty labels
+    found = _look_up(graph, labels, "string", codes, plan.code(plan.unknown))
+    one_more = graph.constant(np.array([0, 0, 0, 1]))
+    return graph.node("Pad", [found, one_more, graph.constant(np.int64(plan.code(ZEROS)))])
 
 
 def _integers(codes: dict[Any, int], kind: int) -> dict[int, int]:
@@ -342,6 +378,8 @@ def _look_up(graph: Graph, values: str, kind: str, codes: dict[Any, int], unknow
 
 def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> str:
     """Add the nodes that map codes to a matrix (N, n_features); return the matrix's name."""
+    if plan.sep is not None:
+        return _encode_labels(graph, codes, plan, dtype)
     if plan.n_codes * plan.n_features * dtype.itemsize <= MAX_TABLE_BYTES:
         rows = np.zeros((plan.n_codes, plan.n_features), dtype)
         np.fill_diagonal(rows[1:], 1)
@@ -359,6 +397,26 @@ def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
     shape = graph.constant(np.array([1, plan.n_features]))
     rows_of_zeros = graph.node("Expand", [zeros, shape])
     return graph.node("ScatterElements", [rows_of_zeros, where, ones], axis=1)
+
+
+def _encode_labels(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> str:
+    """Add the nodes that map the codes (N, n) of labels to a matrix (N, n_features).
+
+    Each label writes a one. That of a label without a feature is in another column, cut off later.
+    """
+    width = plan.n_features + 1
+    positions = plan.of_codes(plan.n_features, np.arange(plan.n_features), 0, np.int64)
+    codes = _checked(graph, codes, plan)
+    where = graph.node("Gather", [graph.constant(positions), codes])
+    all_ones = graph.constant(np.ones(plan.n_codes, dtype))
+    ones = graph.node("Gather", [all_ones, codes])
+    first, last, axis = (graph.constant(np.array([i])) for i in (0, 1, 1))
+    column = graph.node("Slice", [codes, first, last, axis])  # (N, 1)
+    zeros = graph.node("Gather", [graph.constant(np.zeros(plan.n_codes, dtype)), column])
+    rows = graph.node("Expand", [zeros, graph.constant(np.array([1, width]))])
+    written = graph.node("ScatterElements", [rows, where, ones], axis=1)
+    end = graph.constant(np.array([plan.n_features]))
+    return graph.node("Slice", [written, first, end, axis])
 
 
 def _checked(graph: Graph, codes: str, plan: Plan) -> str:
@@ -383,6 +441,10 @@ def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -
             " feature can raise errors for unknown or missing values: pass output='matrix', or set"
             " handle_unknown='ignore' and handle_missing='ignore'"
         )
+    if plan.sep is not None:
+        matrix = _encode_labels(graph, codes, plan, dtype)
+        each = (graph.constant(np.int64(i)) for i in range(plan.n_features))
+        return [graph.node("Gather", [matrix, i], axis=1) for i in each]
     codes = _checked(graph, codes, plan)
     kind = TensorProto.INT64 if plan.missing == NAN else helper.np_dtype_to_tensor_dtype(dtype)
     columns = []

@@ -30,6 +30,8 @@ from ._nodes import (
 
 # The first opset with the operator signatures used here. Engines have supported it since 2020.
 OPSET = 13
+# The first opset that splits texts at the separator of several labels.
+OPSET_OF_LABELS = 20
 # The doc_string of an input that cannot hold missing values.
 NO_MISSING_VALUE = "There is no missing value."
 # The dtypes that every operator of a model supports.
@@ -83,8 +85,9 @@ def to_onnx(
            [0, 1]], dtype=uint8)
     """
     check_choice(output, "output", ("matrix", "columns"))
-    version, dimension = _check_opset(opset), _check_batch(batch)
-    plans = plan_encoder(encoder)
+    dimension, plans = _check_batch(batch), plan_encoder(encoder)
+    has_labels = any(plan.sep is not None for plan in plans)
+    version = _check_opset(opset, OPSET_OF_LABELS if has_labels else OPSET)
     if isinstance(encoder, Encoder):
         features, common = [*encoder.schema.names], encoder.schema.dtype
         dtypes = [column.options.dtype for column in encoder.schema.columns]
@@ -161,14 +164,14 @@ def input_feed(model: onnx.ModelProto, table: Any) -> dict[str, AnyArray]:
     return feed
 
 
-def _check_opset(opset: int | None) -> int:
+def _check_opset(opset: int | None, oldest: int) -> int:
     newest = onnx.defs.onnx_opset_version()
     if opset is None:
-        return OPSET
+        return oldest
     if not isinstance(opset, int) or isinstance(opset, bool):
         raise TypeError(f"opset must be an int, got {opset!r}")
-    if not OPSET <= opset <= newest:
-        raise ValueError(f"opset must be in [{OPSET}, {newest}], got {opset}")
+    if not oldest <= opset <= newest:
+        raise ValueError(f"opset must be in [{oldest}, {newest}], got {opset}")
     return opset
 
 

@@ -330,3 +330,65 @@ def test_a_dictionary_has_one_feature_in_each_row():
     table = pa.table({"g": [["a", "b"]]})
     with pytest.raises(ValueError, match=r"'g' has several labels.*layout='dictionary'"):
         encode(table, Encoder(["g"]).fit(table), layout="dictionary")
+
+
+@pytest.mark.filterwarnings("ignore::onehot_fast.UnknownValueWarning")
+@pytest.mark.filterwarnings("ignore:no text of column")
+@pytest.mark.parametrize("output", ["matrix", "columns"])
+@given(fitted=ROWS, rows=ROWS, options=OPTIONS)
+@examples(0.3)
+@example(fitted=[["a", "b"]], rows=[[], None], options={
+    "handle_missing": "ignore", "handle_unknown": "error", "min_frequency": None,
+    "max_categories": None, "dtype": "bool"})  # fmt: skip
+def test_onnx_gives_what_transform_gives(output, fitted, rows, options):
+    """Of texts, in onnxruntime, beside a column of single values."""
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    from onehot_fast.integrations.onnx import input_feed
+
+    options = {**options, "sep": {"g": "| "}, "handle_missing": "ignore"}
+    fitted, rows = ([_joined(row) for row in each] for each in (fitted, rows))
+    try:
+        table = {"n": ["x"] * (len(fitted) + 1), "g": ["", *fitted]}
+        encoder = Encoder(["n", "g"], **options).fit(table)
+    except ValueError:
+        return  # the options do not allow each other
+    if not len(encoder.schema.columns[1].known):
+        with pytest.raises(ValueError, match="'g' has no categories"):
+            encoder.to_onnx(output=output)
+        return
+    model = encoder.to_onnx(output=output)
+    table = {"n": ["x"] * len(rows), "g": rows}
+    session = runtime.InferenceSession(model.SerializeToString())
+    feed = input_feed(model, table)
+    try:
+        expected = encoder.transform(table, "numpy")
+    except ValueError:
+        with pytest.raises(Exception, match="column 'g': unknown value"):
+            session.run(None, feed)
+        return
+    found = session.run(None, feed)
+    found = found[0] if output == "matrix" else np.column_stack(found)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype
+
+
+def _joined(row):
+    """Return labels as a text with empty labels, which are skipped."""
+    return row if row is None else "| ".join(label or "" for label in row)
+
+
+def test_onnx_names_what_it_cannot_represent():
+    """Lists have no input, a missing text is an empty one, and the operator has a version."""
+    pytest.importorskip("onnx")
+    with pytest.raises(ValueError, match=r"'g' has lists.*sep="):
+        Encoder(["g"]).fit({"g": [["a"]]}).to_onnx()
+    texts = {"g": ["a|b", "a"]}
+    for rule in ("indicator", "error", "propagate"):
+        encoder = Encoder(["g"], sep="|", handle_missing=rule, dtype="float32").fit(texts)
+        with pytest.raises(ValueError, match=r"'g' has handle_missing=.*handle_missing='ignore'"):
+            encoder.to_onnx()
+    encoder = Encoder(["g"], sep="|").fit(texts)
+    with pytest.raises(ValueError, match=r"opset must be in \[20, "):
+        encoder.to_onnx(opset=19)
+    assert encoder.to_onnx(opset=21).opset_import[0].version == 21

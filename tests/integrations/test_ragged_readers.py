@@ -180,6 +180,27 @@ def test_an_enum_in_a_list_declares_the_labels():
     assert encoder.categories["g"].tolist() == ["c", "a", "b"]
 
 
+@pytest.mark.parametrize("output", ["codes", "indices", "category", "implicit"])
+def test_a_code_has_no_place_for_several_labels(output):
+    table = pd.DataFrame({"g": [["a"]]})
+
+    with pytest.raises(ValueError, match=r"column 'g' has several labels.*output='csr'"):
+        Encoder(["g"]).fit(table).transform(table, output)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("method", ["__call__", "to_numpy", "to_csr", "to_arrow"])
+def test_a_series_has_one_value_in_a_row(library, method):
+    """A separator is refused with what splits texts, never ignored."""
+    module = pytest.importorskip(library)
+    pytest.importorskip(f"onehot_fast.integrations.{library}")
+    if method == "to_arrow":
+        pytest.importorskip("pyarrow")
+    encode = getattr(module.Series(["a|b", "b"]).onehot, method)
+    with pytest.raises(TypeError, match=r"'sep' is not an option .*multi_hot\(sep\)"):
+        encode(sep="|")
+
+
 @pytest.mark.parametrize("output", [None, "pandas", "polars", "arrow"])
 def test_a_frame_has_a_column_for_each_label(output):
     table = pd.DataFrame({"g": [["a"], ["b", "a"]], "n": [1, 2]})
