@@ -231,10 +231,8 @@ def test_lists_are_rejected_as_categories(library):
             with pytest.raises(TypeError, match=r"categories.*: use multi_hot to encode lists"):
                 form()
         frame = column.to_frame("k").onehot(["k"])
-        assert [(name, bool(frame[name][0])) for name in frame.columns] == [
-            ("k_a", True),
-            ("k_b", True),
-        ]
+        # An Enum also declares labels that no row has.
+        assert {name for name in frame.columns if frame[name][0]} == {"k_a", "k_b"}
 
 
 @pytest.mark.parametrize("dtype", [pl.UInt8, "float32"])
