@@ -127,8 +127,9 @@ def _decoded_array(part: Decoded) -> pa.Array | pa.ChunkedArray:
 def _decoded_lists(part: DecodedLists) -> pa.Array:
     """Return decoded lists of labels, in the type seen in `fit` if it can represent them."""
     kind = fitted_type(part.labels.schema)
-    is_list = kind is not None and (pa.types.is_nested(kind) and hasattr(kind, "value_type"))
-    types = [f"{LIBRARY}{type_name(kind.value_type)}"] if is_list else []
+    if kind is not None and not (pa.types.is_nested(kind) and hasattr(kind, "value_type")):
+        kind = None
+    types = [] if kind is None else [f"{LIBRARY}{type_name(kind.value_type)}"]
     labels = _decoded_array(part.labels.with_types(types))
     if isinstance(labels, pa.ChunkedArray):
         labels = labels.combine_chunks()
@@ -137,7 +138,7 @@ def _decoded_lists(part: DecodedLists) -> pa.Array:
     lists = pa.LargeListArray.from_arrays(offsets, labels, mask=mask)
     plain = pa.list_(labels.type) if len(labels) < 2**31 else lists.type
     try:
-        return lists.cast(kind if is_list else plain)
+        return lists.cast(plain if kind is None else kind)
     except pa.ArrowInvalid:  # e.g. a list of a fixed size, of which a row has lost equal labels
         return lists.cast(plain)
     except pa.ArrowNotImplementedError:  # early versions have no cast to views of lists
