@@ -24,6 +24,7 @@ require("pyarrow")
 from ._read import are_lists as are_lists
 from ._read import flattened as flattened
 from ._read import is_encodable as is_encodable
+from ._read import is_list_type as is_list_type
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_ragged as read_ragged

@@ -219,8 +219,10 @@ def is_encodable(kind: pa.DataType) -> bool:
     if isinstance(kind, pa.BaseExtensionType):
         return is_encodable(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
-        return is_encodable(kind.value_type)
-    if pa.types.is_dictionary(kind) or pa.types.is_fixed_size_binary(kind):
+        return not pa.types.is_nested(kind.value_type) and is_encodable(kind.value_type)
+    if pa.types.is_dictionary(kind):
+        return not pa.types.is_nested(kind.value_type)
+    if pa.types.is_fixed_size_binary(kind):
         return True
     if is_list_type(kind):
         return not is_list_type(kind.value_type) and is_encodable(kind.value_type)

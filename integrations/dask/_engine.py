@@ -68,7 +68,8 @@ def _check_chosen(encoder: Encoder) -> None:
     The columns are chosen without rows, and a column of dtype object may have lists of anything.
     """
     for column in encoder.schema.columns:
-        if column.is_ragged and not column.options.sep and column.known.family == "number":
+        has_lists = column.is_ragged and not column.learned.is_split
+        if has_lists and column.known.family == "number":
             raise TypeError(
                 f"column {column.name!r} has lists of numbers, which are encoded only if you choose"
                 " them: pass columns=[...], with or without this column"

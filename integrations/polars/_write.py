@@ -157,6 +157,12 @@ def _decoded_lists(part: DecodedLists) -> pl.Series:
     types = [f"polars:{dtype_name(dtype.inner)}"] if is_list else []
     labels = part.labels.with_types(types)
     values = _decoded_series(labels).gather(labels.positions)
+    if values.dtype == pl.Object:
+        raise TypeError(
+            f"column {part.name!r} would have lists of values of several types, which polars cannot"
+            " store: pass missing=, unknown= and infrequent= of the type of the labels to"
+            " Encoder.inverse_transform"
+        )
     lengths = np.diff(part.offsets)
     rows = pl.Series("row", np.arange(len(lengths)))
     labels_of = pl.DataFrame([rows.gather(np.repeat(rows.to_numpy(), lengths)), values.alias("it")])
@@ -165,7 +171,10 @@ def _decoded_lists(part: DecodedLists) -> pl.Series:
     empty = pl.lit(pl.Series([[]], dtype=pl.List(values.dtype)))
     is_missing = pl.lit(pl.Series(part.is_missing))
     lists = pl.when(~is_missing).then(pl.col("it").fill_null(empty))
-    return found.select(lists.alias(str(part.name))).to_series()
+    decoded = found.select(lists.alias(str(part.name))).to_series()
+    if isinstance(dtype, pl.Array) and bool((lengths[~part.is_missing] == dtype.size).all()):
+        return decoded.list.to_array(dtype.size)  # no row has lost equal labels
+    return decoded
 
 
 def _as_fitted(part: Decoded) -> pl.Series | None:

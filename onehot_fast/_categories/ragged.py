@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from types import NoneType
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.arraylikes import (
+    as_array,
     is_array_like,
     is_container,
     items_of,
@@ -40,9 +42,9 @@ OBJECT = np.dtype(object)
 # Containers that are one category each, because they have a hash; and those that are no lists.
 SINGLE = (str, bytes, tuple, frozenset, Mapping)
 # The types of labels that are not encoded by default, as a column of numbers is not.
-NUMBERS = (int, float, complex, np.number, np.bool_)
+NUMBERS = (Number, np.bool_, np.datetime64, np.timedelta64)
 # The kinds of Arrow types and of dtypes of such labels.
-NUMERIC_KINDS = frozenset({"boolean", "integer", "float", *"biufc"})
+NUMERIC_KINDS = frozenset({"boolean", "integer", "float", *"biufcmM"})
 # The kinds of dtypes whose values may be texts.
 MAYBE_TEXT = frozenset("OUT")
 
@@ -156,19 +158,30 @@ def _present(rows: Iterable[Any]) -> Iterator[bool]:
 
 
 def hold_numbers(column: Any) -> bool:
-    """Tell whether the labels of lists are numbers, by their type or the first list that has one.
+    """Tell whether the labels of lists are numbers, as in embeddings, or lists themselves.
 
-    Such a column, e.g. of embeddings, is not encoded by default.
+    Such a column is not encoded by default, nor is one without any label.
     """
     if reader_of(column) is not None:
         labels = read_lists(column)
         return labels is not None and labels.has_numbers
-    for row in column:
-        labels_of_row = _labels(row) if is_list(row) else ()
-        present = [label for label in labels_of_row if not is_missing(label)]
-        if present:
-            return all(isinstance(label, NUMBERS) for label in present)
-    return False
+    return all(map(_holds_numbers, column))
+
+
+def _holds_numbers(row: Any) -> bool:
+    """Tell whether no label of a row is a text or another value that is encoded by default."""
+    row = unwrapped(row)
+    if not is_list(row):
+        return True  # a missing row; other values raise an error if the column is encoded
+    if is_array_like(row):
+        array = as_array(row, "a list of labels")
+        if array.ndim != 1 or array.dtype.kind in NUMERIC_KINDS:
+            return True
+        row = array.tolist()
+    return all(
+        isinstance(label, NUMBERS) or is_missing(label) or type(label).__hash__ is None
+        for label in row
+    )
 
 
 def read_lists(column: Any) -> RaggedColumn | None:

@@ -347,7 +347,7 @@ def labels_of(column: ColumnSchema, cells: AnyArray, nan_is_null: bool = True) -
 def _sparse_labels(column: ColumnSchema, features: Any) -> LabelRows:
     """Return the features that are 1 in each row of a SciPy matrix, like `labels_of`."""
     rows = features.tocsr().copy()
-    rows.sort_indices()
+    rows.sum_duplicates()  # also sorts the indices; a sum of ones is rejected
     n_rows = rows.shape[0]
     row_of = np.repeat(np.arange(n_rows), np.diff(rows.indptr))
     is_one, is_missing = rows.data == 1, np.zeros(n_rows, np.bool_)
@@ -386,7 +386,7 @@ def _decoded_rows(
     offsets = starts_of(np.where(is_absent, 0, lengths))
     lists = DecodedLists(column.name, _decoded(column, features, substitutes), offsets, is_absent)
     absent = substitutes[Special.MISSING]
-    if column.learned.is_split:
+    if column.learned.is_split and column.options.sep is not None:
         return _joined(lists, absent)
     if is_absent.any() and not is_missing(absent):  # a list whose only label is the substitute
         return _with_substitute(lists, absent)

@@ -25,7 +25,7 @@ from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.places import Place
 from onehot_fast.cli.source import InputFiles
 from onehot_fast.cli.typed_options import new_encoders
-from onehot_fast.integrations.arrow import read_table
+from onehot_fast.integrations.arrow import is_list_type, read_table
 
 # A longer category is refused: it would become the name of a feature, and writing it to Parquet
 # takes more than 40 times its bytes in memory.
@@ -134,8 +134,13 @@ def chosen_columns(source: InputFiles, named: Sequence[str], but: Sequence[str] 
         return [name for name in names if name in wanted]
     source.decide()
     table = read_table(no_rows(source.schema))
-    pairs = zip(table.names, table.encodable, strict=True)
-    found = [str(name) for name, is_encodable in pairs if is_encodable and name not in but]
+    pairs = zip(source.schema, table.encodable, strict=True)
+    found = [
+        field.name
+        for field, is_encodable in pairs
+        # Lists must be named, because not every layout and format has a place for their features.
+        if is_encodable and not is_list_type(field.type) and field.name not in but
+    ]
     if not found:
         raise CommandError(
             Exit.COLUMN,

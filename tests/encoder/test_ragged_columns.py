@@ -4,6 +4,7 @@ Every format is compared with a slow oracle, on rows that are empty, missing, fu
 and whose labels are unknown.
 """
 
+import decimal
 import pickle
 import warnings
 
@@ -347,3 +348,37 @@ def test_unknown_labels_warn_once_with_their_rows():
 
     assert len(caught) == 1
     assert encoded.tolist() == [[1], [0], [0]]
+
+
+NOT_CHOSEN = {
+    "images": [np.ones((2, 2))] * 2,
+    "lists": [[[1.0]], [[2.0]]],
+    "records": [[{}], [{}]],
+    "vectors": [[1.5], [2.5]],
+    "arrays": [np.array([0.5]), np.array([np.nan])],
+    "money": [[decimal.Decimal(1)]] * 2,
+    "days": [[np.datetime64("2020-01-01")], []],
+    "missing": [[None], None],
+}
+CHOSEN = {"texts": [["x"], None], "mixed": [[1], ["a"]], "array": [np.array(["q"]), []]}
+
+
+@pytest.mark.parametrize("library", ["dict", "pandas"])
+def test_lists_are_chosen_if_their_labels_would_be(library):
+    """Nothing else in the table prevents `fit`, whatever a column holds."""
+    columns = {name: rows for name, rows in (NOT_CHOSEN | CHOSEN).items()}
+    table = columns
+    if library == "pandas":
+        pd = pytest.importorskip("pandas")
+        table = pd.DataFrame(
+            {name: pd.Series(rows, dtype=object) for name, rows in columns.items()}
+        )
+    encoder = Encoder().fit(table)
+    assert [column.name for column in encoder.schema.columns] == [*CHOSEN]
+
+
+def test_dictionaries_of_lists_are_not_chosen():
+    pa = pytest.importorskip("pyarrow")
+    lists = pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([["a"]]))
+    encoder = Encoder().fit(pa.table({"s": ["a"], "g": lists}))
+    assert encoder.schema.names == ("s_a",)

@@ -228,6 +228,11 @@ def test_lists_of_polars_come_back_in_their_type():
         decoded = encoder.inverse_transform(encoder.transform(rows.to_frame()))
         assert decoded.dtypes == [pl.List(inner)]
         assert decoded["g"].to_list() == rows.to_list()
+    whole = pl.DataFrame({"g": pl.Series([["b", "a"], None], dtype=pl.Array(pl.String, 2))})
+    encoder = Encoder(["g"], handle_missing="indicator").fit(whole)
+    decoded = encoder.inverse_transform(encoder.transform(whole))
+    assert decoded.schema == whole.schema
+    assert decoded["g"].to_list() == [["a", "b"], None]
     array = pl.DataFrame({"g": pl.Series([["a", "a"], ["b", "a"]], dtype=pl.Array(pl.String, 2))})
     encoder = Encoder(["g"]).fit(array)
     assert encoder.inverse_transform(encoder.transform(array))["g"].to_list() == [["a"], ["a", "b"]]
@@ -280,3 +285,20 @@ def test_parts_without_a_value_decide_nothing():
     of_no_labels = Encoder(["g"]).partial_fit({"g": [[]]}).partial_fit({"g": [[], []]})
     encoded = np.zeros((1, 0), bool)
     assert of_no_labels.inverse_transform(encoded)["g"].tolist() == [[]]
+
+
+def test_two_entries_of_one_cell_are_added_and_rejected():
+    scipy = pytest.importorskip("scipy.sparse")
+    encoder = Encoder(["g"]).fit({"g": [["a"]]})
+    encoded = scipy.csr_array(([1, 1], [0, 0], [0, 2]), shape=(1, 1))
+    with pytest.raises(ValueError, match=r"'g', row 0: 'g_a' is 2, expected 0 or 1"):
+        encoder.inverse_transform(encoded)
+
+
+def test_polars_lists_hold_one_type():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"g": [["a"]]})
+    encoder = Encoder(["g"], handle_unknown="indicator").fit(frame)
+    encoded = encoder.transform(pl.DataFrame({"g": [["a", "z"]]}))
+    with pytest.raises(TypeError, match=r"'g' would have lists of values of several .* unknown="):
+        encoder.inverse_transform(encoded, unknown=-1)

@@ -143,11 +143,12 @@ def test_dask_decodes_to_the_fitted_type():
 
 
 @pytest.mark.usefixtures("in_this_thread")
-def test_dask_never_encodes_lists_of_numbers_by_default():
+@pytest.mark.parametrize("sep", [None, "|"])
+def test_dask_never_encodes_lists_of_numbers_by_default(sep):
     """The columns are chosen without rows, so that an error tells what to choose."""
     frame = dask_frame("objects", [[[1, 2]], [[2]]])
     with pytest.raises(TypeError, match=r"'g' has lists of numbers.*columns=\[...\]"):
-        Encoder().fit(frame)
+        Encoder(sep=sep).fit(frame)
     assert Encoder(["g"]).fit(frame).schema.names == ("g_1", "g_2")
 
 
