@@ -43,7 +43,7 @@ class TypeCase:
     # All categories in their order, unused ones too, if the column declares them.
     declared: tuple[Any, ...] | None = None
     has_missing: bool = True
-    # Lists, structs, maps, unions and so on, which `fit` rejects by design.
+    # Structs, maps, unions and so on, which `fit` rejects by design, and lists of labels.
     is_rejected: bool = False
     # False for the numbers of other packages that NumPy lacks: they are elements of a result and
     # labels, but `fit` rejects a column of them.
