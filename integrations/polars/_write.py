@@ -163,6 +163,9 @@ def _decoded_lists(part: DecodedLists) -> pl.Series:
             " store: pass missing=, unknown= and infrequent= of the type of the labels to"
             " Encoder.inverse_transform"
         )
+    # Early versions lose the categories of grouped values, and crash when they are read.
+    kind = values.dtype
+    values = values.cast(pl.String) if isinstance(kind, pl.Categorical | pl.Enum) else values
     lengths = np.diff(part.offsets)
     rows = pl.Series("row", np.arange(len(lengths)))
     labels_of = pl.DataFrame([rows.gather(np.repeat(rows.to_numpy(), lengths)), values.alias("it")])
@@ -171,7 +174,7 @@ def _decoded_lists(part: DecodedLists) -> pl.Series:
     empty = pl.lit(pl.Series([[]], dtype=pl.List(values.dtype)))
     is_missing = pl.lit(pl.Series(part.is_missing))
     lists = pl.when(~is_missing).then(pl.col("it").fill_null(empty))
-    decoded = found.select(lists.alias(str(part.name))).to_series()
+    decoded = found.select(lists.alias(str(part.name))).to_series().cast(pl.List(kind))
     if isinstance(dtype, pl.Array) and bool((lengths[~part.is_missing] == dtype.size).all()):
         return decoded.list.to_array(dtype.size)  # no row has lost equal labels
     return decoded

@@ -73,8 +73,8 @@ class Scalars:
     """
 
     def __init__(self, items: Sequence[Any], values: AnyArray, ignored: Sequence[Any] = ()) -> None:
-        self.values = values
-        self.ignored = [None if is_missing(item) else item for item in ignored]
+        self.values: AnyArray = values
+        self.ignored: list[Any] = [None if is_missing(item) else item for item in ignored]
         missing = check_distinct(items, "categories", hint=DISTINCT_HINT)
         present = [item for i, item in enumerate(items) if i != missing]
         places = [i for i in range(len(items)) if i != missing]

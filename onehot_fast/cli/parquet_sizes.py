@@ -49,7 +49,7 @@ class ChunkSummary:
     """What all column chunks of a file say, collected from the row groups in order."""
 
     def __init__(self) -> None:
-        self.is_known = True  # whether the footer says something about each row group
+        self.is_known: bool = True  # whether the footer says something about each row group
         self.first: Sequence[Chunk] = ()  # of the first row group
         self.paths: set[str] = set()
         self._otherwise_coded: set[str] = set()  # paths of columns with encodings not in `CODED`

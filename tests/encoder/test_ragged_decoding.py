@@ -213,6 +213,11 @@ def _values(pa, label):
     return pa.array(by_type.get(str(label), ["a", "b"]), label)
 
 
+def has_enums_in_lists(pl):
+    """Tell whether the installed polars is not 1.20, which panics when it makes such a frame."""
+    return tuple(map(int, pl.__version__.split(".")[:2])) >= (1, 32)
+
+
 def test_lists_of_polars_come_back_in_their_type():
     """Arrays become lists, because rows lose equal labels."""
     pl = pytest.importorskip("polars")
@@ -222,6 +227,8 @@ def test_lists_of_polars_come_back_in_their_type():
         (pl.Enum(["b", "a"]), ["b", "a"]), (pl.Date, [datetime.date(2024, 1, 1)]),
         (zoned, [datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)]), (pl.Float32, [0.5]),
     ]:  # fmt: skip
+        if isinstance(inner, pl.Enum) and not has_enums_in_lists(pl):
+            continue
         rows = pl.Series("g", [values, [], None, values[:1]], pl.List(inner))
         encoder = Encoder(["g"], handle_missing="indicator").fit(rows.to_frame())
         encoder = Encoder.from_json(encoder.to_json())
