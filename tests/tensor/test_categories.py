@@ -430,7 +430,7 @@ DTYPES_OF_LISTS = [
     ([0.5, math.nan], "f8"),
     ([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], "O"),
     ([Decimal(1), Decimal(2)], "O"),
-    ([DAY, DAY + 1], "M8[D]"),
+    ([DAY, DAY + np.timedelta64(1, "D")], "M8[D]"),
     ([DAY, np.datetime64("2020-01-02", "s")], "M8[s]"),
     ([np.timedelta64(1, "s"), np.timedelta64(2, "s")], "m8[s]"),
     ([np.float32(1), np.float32(2)], "f4"),
