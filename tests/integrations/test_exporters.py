@@ -9,6 +9,7 @@ import warnings
 from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib import metadata
 from itertools import combinations
 from typing import Any
 
@@ -383,6 +384,14 @@ def test_a_text_is_one_literal_in_bigquery(text):
 UNTYPED = (pl.Int128, pl.Date, pl.Datetime, pl.Duration, pl.Time, pl.Binary, pl.Decimal)
 
 
+def is_older(package, version):
+    """Tell whether the installed version of a package is lower than a version."""
+    numbers = [
+        tuple(map(int, text.split(".")[:2])) for text in (metadata.version(package), version)
+    ]
+    return numbers[0] < numbers[1]
+
+
 @pytest.mark.parametrize("engine", ["onnxruntime", "reference"])
 @pytest.mark.parametrize("output", ["matrix", "columns"])
 @examples(1.5)
@@ -392,6 +401,8 @@ def test_models_equal_transform(engine, output, case, is_half):
     onnx = pytest.importorskip("onehot_fast.integrations.onnx")
     if "" in case.values and "" not in case.encoder.categories[case.name]:
         return  # the empty text is a missing value in ONNX
+    if engine == "reference" and not len(case.rows) and is_older("onnx", "1.17"):
+        return  # its LabelEncoder loses a dimension of a column without rows
     if is_half:
         case.encoder.set_params(dtype="float16")
 

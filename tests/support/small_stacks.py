@@ -26,9 +26,9 @@ from onehot_fast import (
     one_hot_sequences,
     tokenize_sequences,
 )
-from onehot_fast._kernels import chunks, simd
+from onehot_fast._kernels import simd
 from onehot_fast._kernels.dispatch import INDEX_DTYPES
-from onehot_fast._runtime import memory, parallel
+from onehot_fast._runtime import memory, parallel, team
 from onehot_fast.encoder import Output
 
 Call = Callable[[], Any]
@@ -243,7 +243,7 @@ def main() -> None:
             expected = call()
             n_threads = 2
             assert same(call(), expected), f"{name}: the number of threads changes the result"
-            in_teams += chunks.spinning_workers()
+            in_teams += team.spinning_workers()
     assert in_teams, "no call had two threads"
     print(len(calls), "calls")
 
