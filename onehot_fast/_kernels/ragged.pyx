@@ -30,7 +30,7 @@ _CODE_DTYPES = _INDEX_DTYPES[:8]
 
 cdef enum:
     CODES = 1024
-    FEW_CODES = 512         # codes of a block on the stack
+    FEW_CODES = 256         # codes of a block on the stack
     BLOCK_ROWS = 1024       # the maximum number of rows of a block of CSR, and of its codes unless a row has more
     BLOCK_CODES = 1 << 13
     STEP_BYTES = 1 << 14    # bytes of the rows that are filled, and then written to, at a time
