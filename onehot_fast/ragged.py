@@ -207,10 +207,9 @@ def multi_hot(
         return write.rows([coded], element, num_threads=num_threads)
     if mode == "set":
         return write.sparse_array(output, [coded], element)
-    matrix = wrap_sparse(
-        "csr" if output == "csc" else output, write.counts_csr(coded, element), shape
-    )
-    return matrix.tocsc() if output == "csc" else matrix
+    is_csc = SPARSE_CLASSES[output].startswith("csc")
+    matrix = wrap_sparse("csr" if is_csc else output, write.counts_csr(coded, element), shape)
+    return matrix.tocsc() if is_csc else matrix
 
 
 def _check_handle_unknown(handle_unknown: str, categories: Any, out_of_range: str) -> None:

@@ -133,6 +133,8 @@ def _decoded_lists(part: DecodedLists) -> pa.Array:
     labels = _decoded_array(part.labels.with_types(types))
     if isinstance(labels, pa.ChunkedArray):
         labels = labels.combine_chunks()
+    if kind is not None and labels.type != kind.value_type:
+        kind = None  # a cast could change a label, e.g. parse a text
     mask = pa.array(part.is_missing) if part.is_missing.any() else None
     offsets = array_of_numbers(part.offsets)
     lists = pa.LargeListArray.from_arrays(offsets, labels, mask=mask)

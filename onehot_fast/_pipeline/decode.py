@@ -78,16 +78,18 @@ def decoded_matrix(
     parts: dict[Hashable, Part] = {}  # by the key of the name
     is_sparse = hasattr(encoded, "tocsc")
     for column, start in zip(schema.columns, schema.starts, strict=False):
-        own = features[:, start : start + column.n_features]
+        own = slice(start, start + column.n_features)
+        part: Decoded | DecodedLists
         if column.is_ragged:
-            rows = _sparse_labels(column, own) if is_sparse else labels_of(column, own, False)
-            parts[name_key(column.name)] = _decoded_rows(column, rows, substitutes)
-            continue
-        if is_sparse:
-            classes = _sparse_classes(column, features, start)
+            cells = features[:, own]
+            rows = _sparse_labels(column, cells) if is_sparse else labels_of(column, cells, False)
+            part = _decoded_rows(column, rows, substitutes)
+        elif is_sparse:  # a slice of a sparse matrix would take longer than its few elements
+            part = _decoded(column, _sparse_classes(column, features, start), substitutes)
         else:
-            classes = classes_of(column, own, nan_is_null=False)
-        parts[name_key(column.name)] = _decoded(column, classes, substitutes)
+            classes = classes_of(column, features[:, own], nan_is_null=False)
+            part = _decoded(column, classes, substitutes)
+        parts[name_key(column.name)] = part
     arrays = []
     for position, (name, place) in enumerate(others):
         if name_key(name) in parts:

@@ -214,8 +214,8 @@ def _values(pa, label):
 
 
 def has_enums_in_lists(pl):
-    """Tell whether the installed polars is not 1.20, which panics when it makes such a frame."""
-    return tuple(map(int, pl.__version__.split(".")[:2])) >= (1, 32)
+    """Tell whether the installed polars is newer than 1.20, which panics at such a frame."""
+    return tuple(map(int, pl.__version__.split(".")[:2])) > (1, 20)
 
 
 def test_lists_of_polars_come_back_in_their_type():
@@ -309,3 +309,13 @@ def test_polars_lists_hold_one_type():
     encoded = encoder.transform(pl.DataFrame({"g": [["a", "z"]]}))
     with pytest.raises(TypeError, match=r"'g' would have lists of values of several .* unknown="):
         encoder.inverse_transform(encoded, unknown=-1)
+
+
+def test_arrow_lists_never_parse_a_substitute():
+    """The text "5" is no number: the lists then have texts, or the values are rejected."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"g": pa.array([[1], [2]], pa.list_(pa.int8()))})
+    encoder = Encoder(["g"], handle_unknown="indicator").fit(table)
+    encoded = encoder.transform(pa.table({"g": [[7]]}))
+    decoded = encoder.inverse_transform(encoded, unknown="5")
+    assert decoded["g"].to_pylist() == [["5"]]

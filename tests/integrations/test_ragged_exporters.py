@@ -27,6 +27,18 @@ OPTIONS = st.fixed_dictionaries(
     }
 )
 
+of_an_unknown_label = example(
+    fitted=[["a", "b"]],
+    rows=[["c"], ["a", "a"], [], None],
+    options={
+        "handle_missing": "ignore",
+        "handle_unknown": "error",
+        "min_frequency": None,
+        "max_categories": None,
+        "dtype": "bool",
+    },
+)
+
 
 def fitted_on(rows, options):
     """Return a fitted encoder, or None if the options do not allow the rows or each other."""
@@ -45,9 +57,7 @@ def fitted_on(rows, options):
 @pytest.mark.parametrize("lazily", [False, True])
 @given(fitted=ROWS, rows=ROWS, options=OPTIONS)
 @examples(0.5)
-@example(fitted=[["a", "b"]], rows=[["c"], ["a", "a"], [], None], options={
-    "handle_missing": "ignore", "handle_unknown": "error", "min_frequency": None,
-    "max_categories": None, "dtype": "bool"})  # fmt: skip
+@of_an_unknown_label
 def test_expressions_of_polars_give_what_transform_gives(form, lazily, fitted, rows, options):
     """They also fail where `transform` does, whichever single feature a query selects."""
     pl = pytest.importorskip("polars", "1.32")
@@ -129,9 +139,7 @@ def duck():
 @pytest.mark.parametrize("form", ["list", "text"])
 @given(fitted=ROWS, rows=ROWS, options=OPTIONS)
 @examples(0.5)
-@example(fitted=[["a", "b"]], rows=[["c"], ["a", "a"], [], None], options={
-    "handle_missing": "ignore", "handle_unknown": "error", "min_frequency": None,
-    "max_categories": None, "dtype": "bool"})  # fmt: skip
+@of_an_unknown_label
 def test_sql_of_duckdb_gives_what_transform_gives(form, duck, fitted, rows, options):
     """Every single feature of a table's query fails where `transform` does."""
     if form == "text":
