@@ -121,7 +121,7 @@ def test_array_protocol(layout):
 
 @pytest.mark.parametrize("layout", ["tensor", "columns"])
 def test_a_consumer_of_the_first_dlpack_gets_the_matrix(layout):
-    """It cannot be told that memory is read-only, and would refuse it."""
+    """A consumer that knows only the first protocol, without a flag for read-only, can read."""
     capsule = one_hot(SIZES, layout=layout).__dlpack__()
     exported = type("Exported", (), {"__dlpack__": lambda _self, **_options: capsule})()
     exported.__class__.__dlpack_device__ = lambda _self: (1, 0)
@@ -176,7 +176,7 @@ def test_a_table_is_not_a_column(layout):
 @pytest.mark.parametrize("values", [[], [None], [True, True], [False], [True, None, False]])
 @pytest.mark.parametrize("form", ["plain", "chunks", "runs"])
 def test_the_classes_of_booleans_are_those_that_occur(values, form):
-    """As for every other type; the classes can be given."""
+    """Booleans have the classes that occur, as other types do; `categories` gives others."""
     array = pa.array(values, pa.bool_())
     column = {
         "plain": lambda: array,
@@ -210,7 +210,7 @@ def test_a_notebook_shows_the_frequency_of_each_class(layout):
 
 @pytest.mark.parametrize("encoded", [False, True])
 def test_unknown_values_are_an_error_on_request(encoded):
-    """A missing value is never unknown."""
+    """`handle_unknown="error"` rejects unknown values; a missing value is never unknown."""
     column = SIZES.dictionary_encode() if encoded else SIZES
     known = one_hot(column, categories=["S", "M"], handle_unknown="error")
     assert np.asarray(known).tolist() == [[0, 1], [0, 0], [1, 0], [0, 1]]

@@ -92,7 +92,7 @@ def assert_counted(column, expected, **options):
     data=st.data(),
 )
 def test_lists_are_counted(library, rows, start, cut, data):
-    """Sliced and chunked ones too; missing rows and labels count nothing.
+    """Counts are those of the rows, also of slices and chunks; missing labels count nothing.
 
     In lists of one size, a null list has room for elements.
     """
@@ -128,7 +128,7 @@ def test_lists_are_counted(library, rows, start, cut, data):
     data=st.data(),
 )
 def test_separated_texts_are_counted(library, rows, cut, data):
-    """What pandas' ``str.get_dummies`` finds, without its column for an empty label."""
+    """The result is that of pandas' ``str.get_dummies``, without its column for an empty label."""
     texts = [None if row is None else "|".join(row) for row in rows]
     dtype = data.draw(st.sampled_from(TEXTS[library.name]))
     column = in_chunks(SERIES[library.name](texts, dtype), cut)
@@ -142,7 +142,7 @@ def test_separated_texts_are_counted(library, rows, cut, data):
 @every_library
 @pytest.mark.parametrize("dtype", ["Int8", "UInt8", "UInt64"])
 def test_numbers_are_labels_too(library, dtype):
-    """Integers are labels here, and classes for `multi_hot`; a null is neither."""
+    """The accessor reads integers as labels, `multi_hot` as classes; a null is neither."""
     column = SERIES[library.name]([[3, None], None, [1, 3]], WHOLE[library.name](dtype))
 
     classes = onehot_fast.multi_hot(column, 4, dtype=int)
@@ -171,7 +171,7 @@ def test_classes_in_rare_lists_of_arrow(kind, chunked):
 
 @every_accessor
 def test_integers_are_not_copied(library):
-    """The classes are read where the lists lie."""
+    """The kernel reads the classes where the lists lie."""
     column = SERIES[library.name]([[3, 1], [2]], WHOLE[library.name]("Int32"))
     if library.name == "pandas":
         own = np.asarray(pa.array(column.array).flatten())
@@ -185,7 +185,7 @@ def test_integers_are_not_copied(library):
 @pytest.mark.parametrize("output", [None, "library", "numpy", "csr", "csc"])
 @pytest.mark.parametrize("declare", ["list", "dtype"])
 def test_forms_and_categories(library, output, declare):
-    """The labels in the order in which they were declared; others are skipped."""
+    """Columns follow the order of the declared labels; other labels are skipped."""
     column = SERIES[library.name](["a,z", None, "b,a,,a"])
     labels = ["b", "no", "a"]
     dtypes = {"pandas": pd.CategoricalDtype(labels), "polars": pl.Enum(labels)}
@@ -248,7 +248,7 @@ def test_dtypes_of_polars_or_of_numpy(dtype):
 @pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt64])
 @pytest.mark.parametrize("library", ["polars"], indirect=True)
 def test_wide_integers_of_polars(library, dtype):
-    """Those that NumPy has not are read, too; beyond int64 they are no classes."""
+    """Integers wider than NumPy's are read; beyond int64 they are no classes."""
     column = pl.Series("k", [[3, None], [1]], dtype=pl.List(dtype))
     far = pl.Series("k", [[2**63, None]], dtype=pl.List(dtype))
 

@@ -44,7 +44,7 @@ can_pad = pytest.mark.skipif(
 @example(case=FRACTION, dtype=torch.bool, is_out=False)
 @given(case=labels_and_options(), dtype=st.sampled_from(VALUES), is_out=st.booleans())
 def test_tensors_are_encoded_like_arrays(case, dtype, is_out):
-    """For all dtypes, strides and policies; errors have the same words."""
+    """The results equal those of arrays for all dtypes, strides and policies; so do the errors."""
     tensor, depth, options = case
     array = array_for_core(tensor, options)
     expected = outcome(lambda: onehot_fast.one_hot(array, depth, dtype=bool, **options))
@@ -70,7 +70,7 @@ def test_tensors_are_encoded_like_arrays(case, dtype, is_out):
     is_traced=st.booleans(),
 )
 def test_the_composition_equals_the_kernel(case, dtype, smoothing, is_traced):
-    """Bit for bit, in the functional form and in the one that fills; both reject the same."""
+    """Both forms of the composition equal the kernel bit for bit, and reject the same labels."""
     tensor, depth, options = case
     smoothing = smoothing if dtype in SMOOTHED else 0.0
     expected = outcome(
@@ -101,7 +101,7 @@ def test_the_composition_equals_the_kernel(case, dtype, smoothing, is_traced):
     multiple=st.sampled_from(["error", "first"]),
 )
 def test_tensors_are_decoded_like_arrays(values, dtype, axis, on_value, default, multiple):
-    """By the kernel, and by the composition of torch operations."""
+    """The kernel and the composition of torch operations decode as the core does."""
     tensor = torch.tensor(values).nan_to_num(nan if dtype.is_floating_point else 0)
     tensor = tensor.reshape(3, 2, 2).to(dtype).transpose(0, 1)
     array = tensor.to(torch.complex64).numpy().real
@@ -134,7 +134,7 @@ OFTEN_CONFUSED = [
 
 @pytest.mark.filterwarnings("ignore:Casting complex values:UserWarning")
 def test_every_dtype_of_torch_that_holds_zero_and_one_is_encoded():
-    """The list of dtypes is torch's own."""
+    """The function encodes each dtype in torch's own list."""
     for dtype in DTYPES:
         try:
             kept = torch.tensor([0.0, 1.0]).to(dtype).to(torch.float32).tolist()
@@ -160,7 +160,7 @@ def patterns(dtype):
 @pytest.mark.parametrize("dtype", VALUES)
 @pytest.mark.parametrize("on_value", [*OFTEN_CONFUSED, -nan, 0.9, 0.1, 3])
 def test_the_cpu_finds_the_same_elements_as_other_devices(dtype, on_value):
-    """For every element and a value of every kind, which is rounded to the dtype of the tensor."""
+    """The composition finds the kernel's elements for each dtype and each kind of `on_value`."""
     if not (dtype.is_floating_point or dtype.is_complex):
         is_whole = on_value == on_value and on_value == int(on_value)
         if not is_whole or (dtype == torch.bool and on_value > 1):
@@ -178,7 +178,7 @@ def test_the_cpu_finds_the_same_elements_as_other_devices(dtype, on_value):
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float16])
 def test_the_value_of_a_hot_element_is_rounded_to_the_dtype(dtype):
-    """0.9 is another number in each of them, and none of them holds 0.9 itself."""
+    """`decode` finds 0.9 in a dtype that holds only a number near it."""
     tensor = torch.tensor([[0.1, 0.9], [0.9, 0.1]]).to(dtype)
 
     assert decode(tensor, on_value=0.9).tolist() == [1, 0]
@@ -219,7 +219,7 @@ def test_smoothing_keeps_nothing():
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in VALUES if not dtype.is_complex])
 def test_the_largest_element_is_the_class(dtype):
-    """For scores of every real dtype; NaN counts as the largest."""
+    """`decode` takes the largest score of every real dtype; NaN counts as the largest."""
     scores = torch.tensor([[0, 1, 1], [1, 0, 0]]).to(dtype)
 
     assert decode(scores, rule="argmax").tolist() == [1, 0]
@@ -253,7 +253,7 @@ def test_defaults_are_those_of_torch():
 @example(case=FRACTION)
 @given(case=labels_and_options())
 def test_the_number_of_classes_is_inferred_like_depth(case):
-    """As for arrays, except that `negative_indices="normalize"` needs a number."""
+    """The depth is that of arrays; only `negative_indices="normalize"` needs a number."""
     tensor, _, options = case
     if options["negative_indices"] == "normalize":
         with pytest.raises(ValueError, match="num_classes must be given"):
@@ -359,7 +359,7 @@ def test_whole_numbers_of_any_type_are_accepted():
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_torch_accepts_the_operators(dtype, device):
-    """Their schemas, their fake kernels, and traces with unknown shapes."""
+    """Torch's own check accepts the schemas, the fake kernels and traces with unknown shapes."""
     labels = torch.tensor([[0, 2], [1, 255]], dtype=torch.uint8, device=device)
     policies = 1, [255], "ignore", "ignore", 0.0
     out = torch.zeros(2, 3, 2, dtype=dtype, device=device)
@@ -388,7 +388,7 @@ def test_batches_of_vmap_are_encoded_at_once():
 
 @pytest.mark.filterwarnings("ignore:.*non-contiguous:UserWarning")
 def test_batches_of_vmap_are_checked():
-    """Also where torch has no rule for batches: each batch must pass the assertion."""
+    """Each batch must pass the assertion, also where torch has no rule for batches."""
     labels, ends = torch.tensor([[0, 2], [1, 1]]), torch.tensor([[0, 2], [1, 2]])
 
     def several(labels, offsets, depth=3):
@@ -454,7 +454,7 @@ def test_the_composition_compiles_without_custom_operators(dynamic):
 
 
 def test_only_graphs_for_the_cpu_contain_custom_operators():
-    """A meta tensor stands for one on another device."""
+    """Graphs for other devices, here the meta device, consist of torch's own operations."""
     labels = torch.tensor([0, 2, 1])
 
     def round_trip(labels):
@@ -518,7 +518,7 @@ class Masks(torch.utils.data.Dataset):
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads and fork
 def test_workers_encode():
-    """Workers are forked from a process that has used threads."""
+    """Workers encode after a fork from a process that has used threads."""
     one_hot(torch.zeros(1 << 22, dtype=torch.int64), 8)
     loader = torch.utils.data.DataLoader(Masks(), batch_size=4, num_workers=2, timeout=HANG)
 

@@ -43,7 +43,7 @@ def tensor_of(numbers, dtype):
 @pytest.mark.parametrize("dtype", ELEMENTS, ids=str)
 @given(data=st.data())
 def test_kernels_and_operations_equal_the_core(dtype, data):
-    """Every dtype, with categories as a tensor and as a list, with NaN and left-out elements."""
+    """Kernels and operations equal the core for every dtype, form of categories, and with NaN."""
     pool = tensor_of(POOL, dtype)
     numbers = pool[data.draw(st.lists(st.integers(0, len(pool) - 1), max_size=20))]
     known = pool[data.draw(st.lists(st.integers(0, len(pool) - 1), unique=True))]
@@ -260,7 +260,7 @@ def test_fractions_of_labels_are_announced(dtype):
 
 
 def test_the_loss_of_the_documentation_equals_that_of_torch():
-    """Three lines equal the cross entropy with an ignored label."""
+    """The three lines of the documentation equal torch's cross entropy with an ignored label."""
     torch.manual_seed(0)
     labels, scores = torch.randint(0, 21, (2, 8, 8)), torch.randn(2, 21, 8, 8)
     labels[:, :3] = 255

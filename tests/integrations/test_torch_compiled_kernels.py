@@ -117,7 +117,7 @@ def test_the_number_of_variants_is_small(variants):
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.float32, torch.complex128])
 @pytest.mark.parametrize("depth", [1, 10, 100, 1000, 50257])
 def test_labels_of_every_width_are_read_as_they_are_stored(recorder, labels_dtype, dtype, depth):
-    """A conversion would read them twice, and launch one more kernel."""
+    """The call launches one kernel, which reads the labels as they are stored."""
     for shape, axis in [((30,), 1), ((30, 16), 1), ((3, 4097), 1), ((2, 4096), 1), ((), 0)]:
         labels = torch.zeros(shape, dtype=labels_dtype)
         out = torch.empty((*shape[:axis], depth, *shape[axis:]), dtype=dtype, device="meta")
@@ -128,7 +128,7 @@ def test_labels_of_every_width_are_read_as_they_are_stored(recorder, labels_dtyp
 
 @pytest.mark.parametrize("capability", [80, 90])
 def test_kernels_compile_for_a_gpu(variants, capability):
-    """Those for int64 labels, which almost all callers use, and every kernel that decodes.
+    """Kernels for int64 labels, which almost all callers use, and all that decode compile.
 
     Whole tiles are stored 16 bytes at a time where the alignment is known. The loop over the
     classes of planes stores only: threads do not exchange labels or elements in it.

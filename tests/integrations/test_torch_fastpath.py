@@ -30,7 +30,7 @@ CALL = {
 
 @given(case=labels_and_options(), dtype=st.sampled_from(VALUES), is_out=st.booleans())
 def test_small_calls_give_what_other_calls_give(case, dtype, is_out):
-    """Bit for bit, into memory of any strides, for every call that the fast path accepts."""
+    """The fast path equals the general path bit for bit, into memory of any strides."""
     tensor, depth, options = case
     call = CALL | options | {"num_classes": depth, "dtype": dtype}
     with pytest.MonkeyPatch.context() as patch:
@@ -52,7 +52,7 @@ def test_small_calls_give_what_other_calls_give(case, dtype, is_out):
 @pytest.mark.parametrize("dtype", VALUES)
 @pytest.mark.parametrize("policy", ["error", "ignore"])
 def test_common_calls_are_small_calls(dtype, policy):
-    """Otherwise they take three times as long."""
+    """The fast path accepts common calls, which take three times as long without it."""
     call = CALL | {"axis": 1, "negative_indices": policy, "out_of_range": policy}
     for labels in INTEGERS:
         tensor = LABELS.to(labels)
@@ -103,7 +103,7 @@ OTHER_CALLS = [
 
 @pytest.mark.parametrize("options", OTHER_CALLS, ids=range(len(OTHER_CALLS)))
 def test_other_options_are_left_to_the_checks(options):
-    """Also those that are invalid, whatever their type."""
+    """The fast path returns None for each other option, also an invalid one of any type."""
     assert one_hot_small(LABELS, **CALL | options) is None
 
 
@@ -129,7 +129,7 @@ def test_other_tensors_are_left_to_the_checks():
 
 
 def test_tensors_of_inference_mode_are_left_to_the_checks():
-    """Their changes are not counted."""
+    """The fast path leaves tensors of inference mode alone: torch does not count their changes."""
     with torch.inference_mode():
         out = torch.empty(2, 2, 3)
         assert one_hot_small(LABELS, **CALL | {"out": out}) is None

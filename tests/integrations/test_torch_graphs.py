@@ -87,7 +87,7 @@ def test_a_saved_graph_runs_without_this_package(tmp_path):
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_package_of_aot_inductor_runs_without_this_package(tmp_path):
-    """It is compiled to machine code, and still rejects labels."""
+    """The package is machine code, which encodes and rejects labels without this library."""
     inductor = pytest.importorskip("torch._inductor")
     path = str(tmp_path / "model.pt2")
     inductor.aoti_compile_and_package(exported(), package_path=path)
@@ -141,7 +141,7 @@ class Named(torch.Tensor):
 
 
 def test_subclasses_are_encoded_and_kept():
-    """They see the call, as they see calls of torch's own functions."""
+    """A subclass sees the call as it sees calls of torch's functions, and the result keeps it."""
     Named.seen.clear()
     labels = torch.tensor([0, 2, 1]).as_subclass(Named)
     offsets = torch.tensor([0, 3]).as_subclass(Named)
@@ -165,7 +165,7 @@ def test_subclasses_are_encoded_and_kept():
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="torch has no distributed")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_distributed_tensors_are_rejected_with_the_remedy():
-    """Each process can encode its own part."""
+    """The error for a distributed tensor says that each process encodes its own part."""
     tensors = pytest.importorskip("torch.distributed.tensor")
     store = torch.distributed.HashStore()
     torch.distributed.init_process_group("gloo", rank=0, world_size=1, store=store)
@@ -189,7 +189,7 @@ def test_distributed_tensors_are_rejected_with_the_remedy():
 
 @pytest.mark.parametrize("is_out", [False, True])
 def test_a_compiled_function_is_one_graph_with_the_words_of_the_call(is_out):
-    """Keywords instead of positions, and with `out=`."""
+    """A call with keywords, also with `out=`, compiles to one graph."""
     labels = torch.tensor([0, 2, 1])
 
     @torch.compile(fullgraph=True, backend="eager")
@@ -229,7 +229,7 @@ def test_modes_see_the_functions_and_the_operators():
 
 
 def test_a_plain_call_does_not_pass_through_the_operators(monkeypatch):
-    """Their machinery takes longer than a small call."""
+    """A plain call bypasses torch's dispatcher, which takes longer than a small call."""
 
     def fail(*arguments):
         raise AssertionError("an operator was called")
@@ -247,7 +247,7 @@ def test_a_plain_call_does_not_pass_through_the_operators(monkeypatch):
 @pytest.mark.parametrize("has_observers", [False, True])
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])  # floats are no small calls
 def test_autograd_sees_that_out_changed(monkeypatch, dtype, has_observers):
-    """A tensor that a backward pass needs was overwritten."""
+    """A backward pass that needs the overwritten tensor raises."""
     for module in (_operators, _fastpath):
         monkeypatch.setattr(module, "has_observers", lambda: has_observers)
     out = torch.zeros(3, 3)
@@ -259,7 +259,7 @@ def test_autograd_sees_that_out_changed(monkeypatch, dtype, has_observers):
 
 
 def test_views_that_torch_negates_later_are_read_as_their_values():
-    """NumPy cannot read their memory, which has other values."""
+    """A view that torch negates later is read by its values, not by its memory."""
     labels, offsets = torch.tensor([0, -2, -1]), torch.tensor([0, -2, -3])
     expected = torch.tensor([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])
 

@@ -74,7 +74,7 @@ def ways(depth, axis, rank, dtype):
 @examples(0.5)
 @given(case=labels_and_options(), dtype=st.sampled_from(VALUES), data=st.data())
 def test_every_kernel_equals_the_kernel_of_the_cpu(case, dtype, data):
-    """Bit for bit, for all dtypes, strides, axes and policies; both reject the same labels."""
+    """Triton's kernels equal the CPU's bit for bit, and reject the same labels."""
     tensor, depth, options = case
     smoothing = data.draw(st.sampled_from([0.0, 0.1])) if dtype in SMOOTHED else 0.0
     expected = outcome(
@@ -150,7 +150,7 @@ def test_an_invalid_label_of_any_tile_is_found(shape, depth, axis, dtype, way, p
 
 
 def test_outputs_of_other_memory_orders_are_written_in_place():
-    """A channels_last output is one with the classes last."""
+    """A channels_last output is written in place, as one with the classes last."""
     tensor = torch.randint(0, 5, (2, 6, 7))
     expected = one_hot(tensor, 5, axis=1)
     got = torch.empty(2, 5, 6, 7, memory_format=torch.channels_last)
@@ -222,7 +222,7 @@ DECODED = [(1, 1100), (3, 1100), (16, 300), (64, 130), (600, 9)]
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.complex64])
 def test_rows_of_several_tiles_are_decoded(dtype, depth, n_rows, axis):
-    """With any width of tile; an invalid row is found in the first, a middle and the last one."""
+    """An invalid row is found in the first, a middle and the last tile of any width."""
     labels = torch.randint(-1, depth, (n_rows,), generator=torch.Generator().manual_seed(depth))
     encoded = one_hot(labels, depth, axis=axis, negative_indices="ignore", dtype=dtype)
     rows = encoded.movedim(axis, -1)
@@ -246,7 +246,7 @@ def test_rows_of_several_tiles_are_decoded(dtype, depth, n_rows, axis):
 
 
 def test_a_call_with_first_does_not_reject_a_later_one():
-    """Rows of several ones are allowed here, so they must not change the flag of other calls."""
+    """`multiple="first"` allows rows of several ones, and leaves the flag of other calls alone."""
     twice = torch.ones(2, 2)
     assert _launch.decode(twice, 1, 1, -1, "first").tolist() == [0, 0]
     assert _launch.decode(torch.eye(2), 1, 1, -1, "error").tolist() == [0, 1]
@@ -261,7 +261,7 @@ def test_a_call_with_first_does_not_reject_a_later_one():
     plane=st.sampled_from([64, 4096]),
 )
 def test_tiles_of_any_size_are_encoded(shape, depth, size, tile, plane):
-    """Rows and planes that end within a tile, at its end and after it."""
+    """Rows and planes may end within a tile, at its end and after it."""
     tensor = torch.arange(shape[0] * shape[1]).reshape(shape) * 7 % depth
     kept = _launch.TILE_BYTES, _launch.PLANE_TILE_BYTES
     _launch.TILE_BYTES, _launch.PLANE_TILE_BYTES = max(tile, depth * size.itemsize * 16), plane

@@ -56,7 +56,7 @@ def test_tensors_of_other_devices_do_not_load_the_kernels(monkeypatch, kernels):
 
 
 def test_triton_is_not_imported_for_tensors_of_the_cpu():
-    """Its module here would fail."""
+    """A call on the CPU does not import triton; the import would fail here."""
     printed = run("""
         import pathlib, sys, tempfile
 
@@ -90,7 +90,7 @@ RULES = [
 
 @pytest.mark.parametrize(("dtype", "policies", "accepted", "ignored"), RULES)
 def test_rules_accept_the_labels_of_the_policies(dtype, policies, accepted, ignored):
-    """The arithmetic of the kernels, in Python integers that wrap around."""
+    """The rules accept the labels of the policies, computed with integers that wrap around."""
     rules = _launch.rules(dtype, 10, ignored, *policies)
     labels = [*range(-30, 31), 2**63 - 1, -(2**63)]
 
@@ -107,7 +107,7 @@ def test_rules_accept_the_labels_of_the_policies(dtype, policies, accepted, igno
 @needs_gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.uint8, torch.complex128])
 def test_a_gpu_is_not_waited_for(dtype):
-    """Nor in a graph, whose replay reads new labels; nor on another stream."""
+    """A call never waits for the GPU, in a graph or on another stream either."""
     labels = LABELS.cuda()
     call = {"axis": 1, "ignore_index": 255, "dtype": dtype}
     out = one_hot(labels, 3, **call)  # compiles, and makes the flags
@@ -134,7 +134,7 @@ def test_a_gpu_is_not_waited_for(dtype):
 
 @needs_gpu
 def test_a_gpu_rejects_labels_later():
-    """The process cannot use CUDA afterwards."""
+    """A rejected label stops the GPU later: the process cannot use CUDA afterwards."""
     done = start("""
         import torch
         from onehot_fast.integrations.torch import one_hot

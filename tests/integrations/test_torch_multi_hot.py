@@ -35,7 +35,7 @@ def ragged(draw):
 
 @given(case=ragged(), data=st.data())
 def test_flat_labels_are_encoded_like_those_of_the_core(case, data):
-    """By the kernels, and by the composition of torch operations; both reject the same."""
+    """Kernels and torch operations equal the core, and reject the same labels."""
     flat, offsets, depth = case
     mode = data.draw(st.sampled_from(["set", "count"]))
     dtype = data.draw(st.sampled_from(COUNTABLE if mode == "count" else VALUES))
@@ -103,7 +103,7 @@ def test_invalid_arguments_raise_errors(flat, options, error, message):
 
 
 def test_graphs_and_other_devices_use_torch_operations():
-    """A meta tensor stands for one on another device."""
+    """Graphs and other devices, here the meta device, use torch operations."""
     expected = multi_hot(FLAT, 3, offsets=[0, 1, 3])
     meta = multi_hot(FLAT.to("meta"), 3, offsets=FLAT.to("meta"), dtype=torch.bfloat16)
     assert (meta.device.type, meta.shape, meta.dtype) == ("meta", (2, 3), torch.bfloat16)
@@ -121,7 +121,7 @@ def test_graphs_and_other_devices_use_torch_operations():
 
 
 def test_vmap_batches_rows_without_a_check():
-    """An assertion has no batches in torch."""
+    """`vmap` encodes rows without the check, because torch has no assertion for batches."""
     offsets = torch.tensor([0, 1, 3])
     expected = multi_hot(FLAT, 3, offsets=offsets)
     encode = torch.vmap(lambda flat: multi_hot(flat, 3, offsets=offsets, out_of_range="ignore"))
@@ -144,7 +144,7 @@ class OnDevice:
 @examples(0.1)
 @given(device_type=st.sampled_from([2, 7, 8, 10, 13, 14]))
 def test_arrays_on_other_devices_become_tensors(device_type):
-    """They share their memory by DLPack. torch itself reads the memory of the GPU."""
+    """An array on another device becomes a tensor that shares its memory."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch, "from_dlpack", lambda array: array.tensor)
         labels = OnDevice(FLAT, device_type)

@@ -204,7 +204,7 @@ def test_masked_elements_are_missing(array):
     "masked", [np.ma.masked, np.ma.array(7, mask=True), np.ma.array([7], mask=[1])], ids=repr
 )
 def test_a_masked_scalar_is_missing(masked):
-    """Alone, in the categories, and as an element to leave out."""
+    """A masked scalar is missing alone, in the categories, and as an element to leave out."""
     known = [7, *np.atleast_1d(masked)] if masked.ndim else [7, masked]
     expected = np.array([[0, 1]], np.float32)
     oracle.assert_same(one_hot(masked, categories=known).reshape(1, 2), expected)
@@ -563,7 +563,7 @@ def test_palettes_of_every_form_and_dtype(dtype, form):
     ids=str,
 )  # fmt: skip
 def test_palettes_without_a_dtype_that_holds_all_numbers_are_rejected(palette):
-    """An integer must not be rounded for a fraction beside it."""
+    """No palette rounds an integer because a fraction stands beside it."""
     with pytest.raises(ValueError, match=r"categories.*must fit"):
         one_hot(np.zeros((2, 1)), categories=palette)
 
@@ -795,7 +795,7 @@ def test_numbers_in_objects_are_colors():
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e30, -1e30, 2.0**63])
 @pytest.mark.parametrize("categories", [[1, 2], [-(2**63), 1], [0.5, 1]], ids=str)
 def test_floats_without_an_integer_are_unknown(value, categories):
-    """No warning of a cast, and no advice to round."""
+    """Such a float is unknown; no cast warns, and the error does not advise to round."""
     with pytest.raises(UnknownValueError) as caught:
         one_hot(np.array([1, value]), categories=categories)
     assert "rounding" not in str(caught.value)
