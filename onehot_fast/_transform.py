@@ -49,7 +49,7 @@ def encode_table(
     """
     table = read_table(source)
     seen.check_width(table.names, table.has_names, estimator)
-    positions = schema.positions_of(table.names)
+    positions = schema.positions_in_table(table)
     # A table has the format of its own library, also if no other table can be converted to it.
     if output is not None and not (isinstance(output, str) and output == table.library):
         check_choice(output, "output", LOCAL_FORMATS)

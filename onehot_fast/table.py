@@ -119,6 +119,10 @@ class Table(ABC):
         """Raise an error if a row lacks one of the columns; only a record can lack one."""
         return
 
+    def check_keys(self, names: Collection[Hashable]) -> None:
+        """Raise an error if the rows are records of which none has one of these keys."""
+        return
+
     @property
     def encodable(self) -> tuple[bool, ...]:
         """Whether each column is encoded by default."""
@@ -319,8 +323,7 @@ def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
     # Not record[name]: a defaultdict would add the key to the user's record.
     columns = [[record.get(name) for record in records] for name in names]
     is_complete = all(len(record) == len(names) for record in records)
-    kind = ArrayTable if is_complete else IncompleteRecords
-    return kind(names, columns, records, len(records))
+    return Records(names, columns, records, is_complete)
 
 
 def _is_scalar(value: Any) -> bool:
@@ -420,8 +423,18 @@ class ArrayTable(Table):
         return found if found.dtype.kind in "biuf" else None
 
 
-class IncompleteRecords(ArrayTable):
-    """Records of which some lack a key of others; `fit` reads the value as missing."""
+class Records(ArrayTable):
+    """Records; if one lacks a key of others, `fit` reads the value as missing."""
+
+    def __init__(
+        self,
+        names: Sequence[Hashable],
+        columns: Sequence[Any],
+        records: Sequence[Mapping[Hashable, Any]],
+        is_complete: bool,
+    ) -> None:
+        super().__init__(names, columns, records, len(records))
+        self._is_complete = is_complete
 
     def check_complete(self, positions: Sequence[int]) -> None:
         """Raise an error for the first record that lacks one of the columns.
@@ -429,14 +442,28 @@ class IncompleteRecords(ArrayTable):
         The result must not depend on the records that are encoded in the same call: the column of a
         key that no record has does not exist, which is an error, too.
         """
+        if self._is_complete:
+            return
         names = [self.names[position] for position in positions]
         for index, record in enumerate(self.source):
             for name in names:
                 if name not in record:
-                    raise ValueError(
-                        f"record {index} lacks the key {name!r}; if the value is missing, pass"
-                        f" None: {{{name!r}: None, ...}}"
-                    )
+                    raise self._lacks(index, name)
+
+    def check_keys(self, names: Collection[Hashable]) -> None:
+        """Raise an error for the first of these keys that no record has."""
+        keys = {*name_keys(self.names)}
+        for name, key in zip(names, name_keys(names), strict=True):
+            if key not in keys:
+                raise self._lacks(0, name)
+
+    def _lacks(self, index: int, name: Hashable) -> ValueError:
+        """Return the error for a record that lacks a key."""
+        hint = did_you_mean(name, self.source[index])
+        return ValueError(
+            f"record {index} lacks the key {name!r}{f':{hint}' if hint else ';'}"
+            f" if the value is missing, pass None: {{{name!r}: None, ...}}"
+        )
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:

@@ -1,4 +1,4 @@
-/* What differs between compilers and processors, in one place for all C files.
+/* The differences between compilers and processors, in one place for all C files.
  *
  * OHF_ISA_* name the instruction sets for which foreach_isa.inc can compile a file. */
 #ifndef OHF_ISA_H

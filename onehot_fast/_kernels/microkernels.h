@@ -42,7 +42,7 @@ enum {
 #define OHF_EXPAND_DEPTH 255               /* the most classes of rows_expand, whose codes have one byte */
 #define OHF_EXPAND_WINDOW 16               /* the most rows of which one vector of rows_expand has elements */
 
-/* What an index means: which class it is, and which code this class has in the window [base, base + span). */
+/* The meaning of an index: its class, and the code of this class in the window [base, base + span). */
 typedef struct {
     uint64_t depth;        /* the classes are 0 ... depth - 1; depth < 2**63 */
     uint64_t base, span;

@@ -54,7 +54,7 @@ class Check(Listing):
 
 def check_report(table: Table, schema: Schema) -> Check:
     """Return a report on the unknown, missing and infrequent values of a table."""
-    positions, n_rows = schema.positions_of(table.names), table.n_rows
+    positions, n_rows = schema.positions_in_table(table), table.n_rows
     table.check_complete(positions)
 
     def reported_at(position: int, column: ColumnSchema) -> ReportedValues:

@@ -18,7 +18,7 @@ from onehot_fast._runtime.utils import cached_property, warn
 from onehot_fast._schema.column_schema import ColumnSchema, Special, column_schema, state_of
 from onehot_fast._schema.options import Options
 from onehot_fast._schema.statistics import TableStatistics
-from onehot_fast.table import column_positions
+from onehot_fast.table import Table, column_positions
 
 Made = TypeVar("Made")
 
@@ -129,6 +129,14 @@ class Schema:
     def positions_of(self, names: tuple[Hashable, ...]) -> list[int]:
         """Return the result of `positions_in`, and cache it for the next table."""
         return self.cached_for(names, Schema.positions_in)
+
+    def positions_in_table(self, table: Table) -> list[int]:
+        """Return the position of each column of the schema in a table, or raise a ValueError."""
+        try:
+            return self.positions_of(table.names)
+        except ValueError:
+            table.check_keys([column.name for column in self.columns])
+            raise
 
     def column_of(self, name: Hashable) -> ColumnSchema:
         """Return the column named `name`. If the schema has only one column, return that column."""

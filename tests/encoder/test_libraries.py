@@ -180,13 +180,6 @@ def test_a_mapping_of_scalars_is_one_record(record):
         assert encoder.transform(table, "numpy").tolist() == [[False, True]]
 
 
-def test_a_column_that_no_record_has_is_absent():
-    encoder = Encoder(["c"], remainder="drop").fit({"c": ["UA", "AA"]})
-
-    with pytest.raises(ValueError, match="the table has no column 'c'"):
-        encoder.transform([{"n": 1}, {"n": 2}])
-
-
 class Request(Mapping):
     """A mapping that is not a dict."""
 
@@ -234,9 +227,12 @@ def test_a_record_that_lacks_an_encoded_key_is_rejected(kind):
     for output in ("csr", "codes", "implicit"):
         with pytest.raises(ValueError, match="record 1 lacks the key 'c'"):
             encoder.transform(records, output)
-    for alone in (records[1], [records[1]]):
-        with pytest.raises(ValueError, match="no column 'c'"):
-            encoder.transform(alone)
+    for alone in (records[1], [records[1]], [records[1], make(p="x")]):
+        for call in (encoder.transform, encoder.check):
+            with pytest.raises(ValueError, match=r"record 0 lacks the key 'c'; .*'c': None"):
+                call(alone)
+    with pytest.raises(ValueError, match="record 0 lacks the key 'c': did you mean 'C'"):
+        encoder.transform([make(C="UA", p="x")])
     assert "c" not in records[1]
     assert encoder.transform([records[0], make(c=None, n=2, p="y")]).tolist() == [
         [0, 1, 1, 1, 0], [0, 0, 2, 0, 1],
