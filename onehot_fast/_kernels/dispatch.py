@@ -15,16 +15,19 @@ NumPy do so without a lock, so kernels get new views of arrays that other thread
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels import code_columns, planes, ragged, rows, scan, sparse
+from onehot_fast._kernels import code_columns, planes, rows
 from onehot_fast._kernels.code_columns import INDEX_DTYPES, bytes_of
-from onehot_fast._kernels.decode import decode as decode_words
-from onehot_fast._kernels.decode import decode_bits
 from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
+
+if TYPE_CHECKING:
+    from onehot_fast._kernels import decode as decoding
+    from onehot_fast._kernels import ragged, scan, sparse
 
 __all__ = [
     "INDEX_DTYPES", "count", "count_rows", "csc", "csr", "csr_ragged", "decode", "decode_bits",
@@ -59,33 +62,60 @@ _WIDE_WORDS = {dtype: c_name for dtype, c_name in _WORDS.items() if dtype.itemsi
 _WORD_OF_WIDTH = {dtype.itemsize: dtype for dtype in _WORDS}
 
 
-class _Specialisations(dict[np.dtype[Any], Kernel]):
-    """The specialisations of a kernel, by dtype."""
+class _Module:
+    """A module of kernels that is imported when the first of them is needed.
 
-    def __init__(self, kernel: Kernel, c_names: CNames) -> None:
-        fused: Any = kernel  # its stub shows the signature that all specialisations have
-        super().__init__({dtype: fused[c_name] for dtype, c_name in c_names.items()})
+    `import onehot_fast` needs only the kernels of `one_hot`; all of them would take a third more.
+    """
 
-    def __missing__(self, dtype: np.dtype[Any]) -> NoReturn:
-        raise ValueError(f"the dtype must be one of {', '.join(map(str, self))}, got {dtype}")
+    def __init__(self, name: str) -> None:
+        self._name = f"onehot_fast._kernels.{name}"
+
+    def __getattr__(self, kernel: str) -> Any:
+        found = self.__dict__[kernel] = getattr(import_module(self._name), kernel)
+        return found
 
 
-_count = _Specialisations(scan.count, _CODES)
-_csc = _Specialisations(sparse.csc, _POSITIONS)
-_count_rows = _Specialisations(ragged.count_rows, _CODES)
-_csr = _Specialisations(sparse.csr, _POSITIONS)
-_decode = _Specialisations(decode_words, _WORDS)
-_encode = _Specialisations(rows.encode, _INDICES)
-_encode_integers = _Specialisations(rows.encode_integers, _CODES)
-_encode_bits = _Specialisations(planes.encode_bits, _CODES)
-_encode_block = _Specialisations(planes.encode_block, _CODES)
-_first_invalid = _Specialisations(scan.first_invalid, _INDICES)
-_multi_hot_count = _Specialisations(ragged.multi_hot_count, _INDICES)  # the dtype of the result
-_multi_hot_csr = _Specialisations(ragged.csr, _CODES)
-_recode = _Specialisations(code_columns.recode, _CODES)
-_transpose = _Specialisations(ragged.transpose, _CODES)
+if not TYPE_CHECKING:  # a type checker reads the stubs
+    decoding, ragged, scan, sparse = map(_Module, ("decode", "ragged", "scan", "sparse"))
 
-_pack = _Specialisations(code_columns.pack, _WIDE_WORDS)
+
+class _Specialisations(dict[np.dtype[Any], Kernel], Generic[Kernel]):
+    """The specialisations of a kernel, by dtype; each is found at its first use.
+
+    Its stub shows the signature that all specialisations have.
+    """
+
+    def __init__(self, find: Callable[[], Kernel], c_names: CNames) -> None:
+        self._find, self._c_names = find, c_names
+
+    def __missing__(self, dtype: np.dtype[Any]) -> Kernel:
+        if dtype not in self._c_names:
+            known = ", ".join(map(str, self._c_names))
+            raise ValueError(f"the dtype must be one of {known}, got {dtype}")
+        fused: Any = self._find()
+        kernel: Kernel = fused[self._c_names[dtype]]
+        self[dtype] = kernel
+        return kernel
+
+
+_count = _Specialisations(lambda: scan.count, _CODES)
+_csc = _Specialisations(lambda: sparse.csc, _POSITIONS)
+_count_rows = _Specialisations(lambda: ragged.count_rows, _CODES)
+_csr = _Specialisations(lambda: sparse.csr, _POSITIONS)
+_decode = _Specialisations(lambda: decoding.decode, _WORDS)
+_encode = _Specialisations(lambda: rows.encode, _INDICES)
+_encode_integers = _Specialisations(lambda: rows.encode_integers, _CODES)
+_encode_bits = _Specialisations(lambda: planes.encode_bits, _CODES)
+_encode_block = _Specialisations(lambda: planes.encode_block, _CODES)
+_first_invalid = _Specialisations(lambda: scan.first_invalid, _INDICES)
+# The dtype is that of the result.
+_multi_hot_count = _Specialisations(lambda: ragged.multi_hot_count, _INDICES)
+_multi_hot_csr = _Specialisations(lambda: ragged.csr, _CODES)
+_recode = _Specialisations(lambda: code_columns.recode, _CODES)
+_transpose = _Specialisations(lambda: ragged.transpose, _CODES)
+
+_pack = _Specialisations(lambda: code_columns.pack, _WIDE_WORDS)
 
 
 def _view_of(lut: Lut | None) -> Lut | None:
@@ -210,6 +240,13 @@ def decode(
     """
     word = _WORD_OF_WIDTH[cube.itemsize]
     return _decode[word](cube.view(word), on, off, default, num_threads)
+
+
+def decode_bits(
+    planes: npt.NDArray[np.uintp], starts: npt.NDArray[np.int64], n_rows: int, num_threads: int
+) -> tuple[npt.NDArray[np.int64], int]:
+    """Return the class of each row of Boolean columns; see `decode.decode_bits`."""
+    return decoding.decode_bits(planes, starts, n_rows, num_threads)
 
 
 def pack(bytes_of_rows: npt.NDArray[np.uint8], words: AnyArray) -> None:
