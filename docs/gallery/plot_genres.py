@@ -89,11 +89,11 @@ figure, axes = plt.subplots(figsize=(6.4, 8.5), layout="constrained")
 axes.barh(shown["name"], shown["coefficient"], color=shown["column"].map(colors))
 for name, color in colors.items():
     axes.barh(shown["name"].iloc[:1], [0], color=color, label=name)
-axes.set(xlabel="coefficient: positive means that critics like more of these films")
+axes.set(xlabel="coefficient: positive means liked by critics")
 axes.tick_params(axis="y", labelsize=9)
 axes.margins(y=0.01)
 axes.grid(axis="x", alpha=0.3)
-_ = axes.legend()
+_ = axes.legend(loc="lower right")
 
 # %%
 # Back
