@@ -74,6 +74,18 @@ FASTER_THAN_SKLEARN = {
     "S9": ("TargetEncoder().fit_transform", 4.0),
     "S10": ("TargetEncoder().transform", 12.0),
 }
+# Columns with several labels in a row, learned: ours, and each peer.
+FASTER_THAN_LABEL_PEERS = (
+    ("L1", "sklearn MultiLabelBinarizer(sparse_output).fit_transform", 10.0),
+    ("L1", "mlxtend TransactionEncoder, sparse", 10.0),
+    ("L2", "sklearn MultiLabelBinarizer().fit_transform of texts", 10.0),
+    ("L2", "mlxtend TransactionEncoder", 10.0),
+    ("L3", "pandas str.get_dummies of labels", 5.0),
+    ("L4", "polars explode and pivot", 5.0),
+)
+# The same columns with known labels, beside the function for one column.
+OF_MULTI_HOT = 1.1
+KNOWN_LABELS = {"known label csr": ", csr", "known label matrix": ""}
 ONE_ROW = "OneHotEncoder.transform of a row"
 ONE_ROW_SECONDS = 120e-6
 # Where pyarrow hashes the texts.
@@ -139,7 +151,8 @@ ENCODE_OF_PYARROW = 1.3
 ENCODE_PEAK = 500 << 20
 TENSOR_OF_KERNEL = 1.5
 # Results that are larger than their input; values, means and multi-hot rows are smaller.
-SMALLER_THAN_INPUT = ("F10", "F11", "S6", "S7", "S8", "S9", "S10")
+SMALLER_THAN_INPUT = ("F10", "F11", "S6", "S7", "S8", "S9", "S10",
+                      "L1", "L1-arrow", "L5", "L6", "L7")  # fmt: skip
 PEAK_OF_OUTPUT = {
     name: 1.3 if name.startswith("S") else 1.1 for name in FRAMES if name not in SMALLER_THAN_INPUT
 }
@@ -314,6 +327,21 @@ def estimators(results: Results) -> Iterator[Verdict]:
         yield Verdict("S6", ONE_ROW, measured, wanted, seconds <= ONE_ROW_SECONDS)
 
 
+def label_columns(results: Results) -> Iterator[Verdict]:
+    """Compare columns with several labels in a row with other libraries and with `multi_hot`."""
+    for workload, peer, limit in FASTER_THAN_LABEL_PEERS:
+        theirs = results.find(workload, peer, 0, "table")
+        for name, ours in results.own(workload, "table"):
+            if "Encoder" in name:
+                yield from _at_least(workload, peer, theirs, ours, limit)
+    for workload, recipe in FRAMES.items():
+        if (end := KNOWN_LABELS.get(recipe.form)) is not None:
+            ours = results.find(workload, f"{OURSELVES} Encoder.transform of labels{end}", 0)
+            function = f"multi_hot{end or ' of labels'}"
+            alone = results.find(workload, f"{OURSELVES} {function}", 0, "table")
+            yield from _at_most(workload, f"Encoder / {function}", ours, alone, OF_MULTI_HOT)
+
+
 def codes(results: Results) -> Iterator[Verdict]:
     """Compare values to codes with the usual library."""
     for name in results.workloads("codes"):
@@ -374,6 +402,7 @@ RULES = (
     thread_counts,
     tables,
     estimators,
+    label_columns,
     codes,
     files,
     peaks,

@@ -140,6 +140,19 @@ FRAMES = by_name(
     Frame("S8", "label sets", "text lists", rows=100_000),
     Frame("S9", "cross-fitted means", "str", rows=200_000),
     Frame("S10", "means", "category", rows=200_000),
+    # A column with several labels in a row: learned beside other libraries, known beside multi_hot.
+    # Of a million rows, dense results in int64 would take eight gigabytes, and a pivot minutes.
+    Frame("L1", "label csr", "text lists"),
+    Frame("L1-arrow", "label csr", "Arrow lists"),
+    Frame("L2", "label matrix", "text lists", rows=100_000),
+    Frame("L3", "label frame", "str", rows=100_000),
+    Frame("L4", "label bits", "polars lists", rows=100_000),
+    Frame("L5", "known label csr", "text lists"),
+    Frame("L6", "known label csr", "Arrow lists"),
+    Frame("L7", "known label csr", "str"),
+    Frame("L8", "known label matrix", "text lists", rows=100_000),
+    Frame("L9", "known label matrix", "Arrow lists", rows=100_000),
+    Frame("L10", "known label matrix", "str", rows=100_000),
 )
 # One column of a table.
 COLUMNS = by_name(

@@ -17,6 +17,8 @@ CATEGORIES = (3, 12, 50, 100, 300)
 NAMES = "v{:03}"
 # The number of tags, and the probability that a row holds a tag.
 N_TAGS, TAGGED = 20, 0.15
+# The number of labels, and how many of them a row has, in the forms of `LABELED`.
+N_LABELS, IN_A_ROW = 1000, 3
 
 # The column that is the target of classification.
 LABELS = 2
@@ -44,16 +46,28 @@ FORMS = {
     "label sets": "a matrix of int64 from lists of texts, the categories learned",
     "cross-fitted means": "a matrix of means of a target, the categories learned",
     "means": "a matrix of means of a target, the categories known",
+    "label csr": "a CSR matrix from 3 of 1,000 labels in a row, learned",
+    "label matrix": "a row-major matrix from 3 of 1,000 labels in a row, learned",
+    "label frame": "int64 columns of pandas from 3 of 1,000 labels in a row, learned",
+    "label bits": "Boolean columns of polars from 3 of 1,000 labels in a row, learned",
+    "known label csr": "a CSR matrix from 3 of 1,000 labels in a row, known",
+    "known label matrix": "a row-major matrix of bytes from 3 of 1,000 labels in a row, known",
 }
 # The forms in which clusters have the same table.
 PARTS = {"parts": "Parquet files, to what an engine makes of their parts"}
 # A row of these has any number of classes.
 MULTI = ("tags", "sets", "label sets")
+# A row of these has a few of many labels.
+LABELED = tuple(form for form in FORMS if "1,000 labels" in FORMS[form])
 
 
 @dataclass(frozen=True)
 class FrameWork:
-    """One task with its data: the codes of the columns, or whether each row has each tag."""
+    """One task with its data, and what is known of it.
+
+    `codes` are those of the columns; in `MULTI`, whether each row has each tag; in `LABELED`, the
+    first, second and third label of each row.
+    """
 
     name: str
     form: str
@@ -81,6 +95,8 @@ class FrameWork:
         """The expected result, transposed: a row for each column, as bool or as values."""
         if self.form in MULTI:
             return np.stack(self.codes)
+        if self.form in LABELED:
+            return np.sort(np.stack(self.codes), axis=0)
         if self.form == "undo":
             values = [each.astype(object) for each in self._values]
             return np.stack([own[codes] for own, codes in zip(values, self.codes, strict=True)])
@@ -138,6 +154,9 @@ class FrameWorkload:
             # Some versions of pandas make a column for an empty text.
             codes[0] |= ~np.any(codes, axis=0)
             return FrameWork(self.name, self.form, self.source, _rows(codes, self.source), codes)
+        if self.form in LABELED:
+            codes = _draw_labels(draw, rows)
+            return FrameWork(self.name, self.form, self.source, _lists(codes, self.source), codes)
         if self.form == "tensor":
             one = draw.permutation(np.arange(rows) % N_CLASSES).astype(np.int32)
             return FrameWork(self.name, self.form, self.source, _dictionary(one), [one])
@@ -147,6 +166,33 @@ class FrameWorkload:
             data = import_module("pandas").get_dummies(data)
         options = self.categories, self.names
         return FrameWork(self.name, self.form, self.source, data, codes, *options)
+
+
+def label_names() -> list[str]:
+    """Return the labels of the forms in `LABELED`."""
+    return _names(N_LABELS).tolist()  # type: ignore[no-any-return]
+
+
+def _draw_labels(draw: np.random.Generator, rows: int) -> list[Array]:
+    """Return the labels of each row, which differ. Every label occurs."""
+    first = draw.permutation(np.arange(rows) % N_LABELS)
+    half = N_LABELS // 2
+    steps = [draw.integers(1, half, rows), draw.integers(half, N_LABELS, rows)]
+    return [first, *((first + step) % N_LABELS for step in steps)]
+
+
+def _lists(codes: Sequence[Array], source: str) -> Any:
+    """Return rows of labels as lists of Python, Arrow or polars, or a Series of texts."""
+    names, flat = _names(N_LABELS), np.stack(codes, axis=1)
+    if source in ("Arrow lists", "polars lists"):
+        arrow = import_module("pyarrow")
+        offsets = np.arange(0, flat.size + 1, IN_A_ROW, dtype=np.int32)
+        lists = arrow.ListArray.from_arrays(offsets, arrow.array(names.tolist()).take(flat.ravel()))
+        return lists if source == "Arrow lists" else import_module("polars").from_arrow(lists)
+    rows = names.astype(object)[flat].tolist()
+    if source == "text lists":
+        return rows
+    return import_module("pandas").Series(["|".join(row) for row in rows], dtype=source)
 
 
 def _names(size: int, names: str = NAMES) -> Array:

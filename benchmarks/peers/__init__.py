@@ -7,7 +7,7 @@ results of whole tables.
 
 from __future__ import annotations
 
-from benchmarks.peers import arrays, arrow, estimators, forms, tables, tensors
+from benchmarks.peers import arrays, arrow, estimators, forms, labels, tables, tensors
 from benchmarks.peers.registry import CONTENDERS, Contender, Task, build, load
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "build",
     "estimators",
     "forms",
+    "labels",
     "load",
     "tables",
     "tensors",

@@ -137,7 +137,7 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
             )
         if _has_foreign_zone(dtype) and _compares_zones(frame):
             value = value.dt.convert_time_zone("UTC")  # the zone of the literals
-        writer = _Writer(column, value, dtype)
+        writer = (_LabelWriter if column.is_ragged else _Writer)(column, value, dtype)
         if frame.implementation.is_pyarrow():
             of_arrow = nw.to_native(frame).schema.field(name).type
             writer.literals = [_comparable(item, of_arrow) for item in writer.literals]
@@ -194,6 +194,52 @@ class _Writer(FeatureWriter[nw.Expr]):
         if not self.column.propagates_missing:
             return feature
         return nw.when(self.is_missing()).then(nw.lit(math.nan, self.element)).otherwise(feature)
+
+
+class _LabelWriter(_Writer):
+    """Creates the expressions of a column whose rows are texts of several labels.
+
+    Not every backend can split texts, so labels are found within them: ``|a|`` in ``|a|b|``. This
+    is exact if occurrences of the separator cannot overlap.
+    """
+
+    takes_labels = True
+
+    def __init__(self, column: ColumnSchema, value: nw.Expr, dtype: Any) -> None:
+        sep = column.options.sep
+        if not column.learned.is_split or sep is None:
+            # Early versions of narwhals have no `list.contains`.
+            column.check_plain("an expression of narwhals")
+        elif not isinstance(dtype, (nw.String, *CATEGORICAL)):
+            raise TypeError(
+                f"column {column.name!r} must have texts with the separator {sep!r}, as in fit, got"
+                f" dtype {dtype}: cast the column, or fit the encoder to a column like this"
+            )
+        elif any(sep.startswith(sep[i:]) for i in range(1, len(sep))):
+            raise ValueError(
+                f"column {column.name!r} has the separator {sep!r}, whose end is its beginning, so"
+                " that narwhals expressions cannot find the labels: encode the frame with"
+                " Encoder.transform, or choose another separator"
+            )
+        super().__init__(column, value, dtype)
+        self.sep = str(sep)
+        self.literals = [each if each and self.sep not in each else None for each in self.literals]
+        ends = nw.lit(self.sep)
+        self.text = nw.concat_str(ends, value.fill_null(""), ends)
+
+    def is_among(self, literals: list[Any]) -> nw.Expr:
+        found = [self.text.str.contains(self._marked(each), literal=True) for each in literals]
+        return nw.any_horizontal(*found, ignore_nulls=False) if found else super().is_among([])
+
+    def is_other(self, literals: list[Any]) -> nw.Expr:
+        # With each separator twice, labels do not share it. What remains without them is unknown.
+        rest = self.text.str.replace_all(self.sep, self.sep * 2, literal=True)
+        for each in literals:
+            rest = rest.str.replace_all(self._marked(each), "", literal=True)
+        return rest.str.replace_all(self.sep, "", literal=True) != ""
+
+    def _marked(self, label: str) -> str:
+        return f"{self.sep}{label}{self.sep}"
 
 
 def _arrow_types(frame: Any) -> list[str]:

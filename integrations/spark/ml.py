@@ -30,7 +30,7 @@ def _in_camel_case(name: str) -> str:
 
 # Maps each parameter of the stage to the corresponding option of Encoder. Spark chooses the
 # categories by `fit` and the names by `outputCols`.
-PARAMETERS = {_in_camel_case(name): name for name in option_names(["features", "dtype"])}
+PARAMETERS = {_in_camel_case(name): name for name in ("sep", *option_names(["features", "dtype"]))}
 
 
 def _number(value: Any) -> Any:
@@ -69,6 +69,7 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
     """The parameters of the stage and its model."""
 
     # `_with_options` makes these parameters; a type checker needs them written out.
+    sep: Param[Any]
     drop: Param[Any]
     handleMissing: Param[Any]
     handleUnknown: Param[Any]
@@ -126,6 +127,9 @@ class OneHotEncoder(
     outputCols : list of str, optional
         The names of one vector, array or code column per input column, instead of `outputCol`. If
         ``output="columns"``, these are the prefixes of the feature names.
+    sep : str, optional
+        The separator of texts with several labels. It applies to all columns of texts in
+        `inputCols`, so give other columns a stage of their own. Arrays need no separator.
     handleUnknown, handleMissing, drop, dtype : str
         The options of `onehot_fast.Encoder` of this name, with its values and defaults. `drop` is
         a rule, not a category.
@@ -149,6 +153,13 @@ class OneHotEncoder(
     [SparseVector(3, {1: 1.0}), SparseVector(3, {0: 1.0}), SparseVector(3, {2: 1.0})]
     >>> model.getEncoder().get_feature_names_out().tolist()
     ['size_L', 'size_S', 'size_(missing)']
+
+    Texts with several labels:
+
+    >>> frame = spark.createDataFrame([("comedy|drama",), ("drama",)], "genres string")
+    >>> encoder = OneHotEncoder(inputCols=["genres"], output="columns", sep="|")
+    >>> encoder.fit(frame).transform(frame).columns
+    ['genres', 'genres_comedy', 'genres_drama']
     """
 
     _input_kwargs: dict[str, Any]
@@ -160,6 +171,7 @@ class OneHotEncoder(
         inputCols: list[str] | None = None,
         outputCol: str | None = None,
         outputCols: list[str] | None = None,
+        sep: str | None = None,
         handleUnknown: str = "error",
         handleMissing: str = "ignore",
         minFrequency: float | None = None,

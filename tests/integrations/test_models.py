@@ -191,3 +191,30 @@ def test_xgboost_takes_categories_and_codes(form):
     predicted = model.predict(rows)
     assert predicted.shape == (4,)
     assert form == "codes" or predicted[:2].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("missing", ["ignore", "propagate"])
+def test_csr_has_the_input_and_the_offsets_of_an_embedding_bag(missing):
+    """The bag returns the product of the features and the embeddings, also for an empty row."""
+    torch = pytest.importorskip("torch")
+    films = {"genres": ["comedy|drama", "", None, "drama"], "year": [1990.0, 2001.0, 1987.0, 0.0]}
+    options = {"sep": "|", "handle_missing": missing, "dtype": "float32"}
+    encoder = Encoder(["genres"], **options).fit(films)
+    matrix = encoder.transform(films, "csr").astype("float32")
+
+    bag = torch.nn.EmbeddingBag(matrix.shape[1], 5, mode="sum")
+    embedded = bag(
+        torch.from_numpy(matrix.indices),
+        torch.from_numpy(matrix.indptr[:-1]),
+        per_sample_weights=torch.from_numpy(matrix.data),
+    )
+
+    expected = matrix.toarray() @ bag.weight.detach().numpy()
+    assert np.isnan(expected).any(axis=1).tolist() == [False, False, missing == "propagate", False]
+    np.testing.assert_allclose(embedded.detach().numpy(), expected, rtol=1e-5)
+    # Ones need no weights.
+    plain = Encoder(["genres"], sep="|", remainder="drop").fit(films).transform(films, "csr")
+    bag = torch.nn.EmbeddingBag(plain.shape[1], 5, mode="sum")
+    embedded = bag(torch.from_numpy(plain.indices), torch.from_numpy(plain.indptr[:-1]))
+    expected = plain.toarray() @ bag.weight.detach().numpy()
+    np.testing.assert_allclose(embedded.detach().numpy(), expected, rtol=1e-5)

@@ -27,17 +27,18 @@ OPTIONS = st.fixed_dictionaries(
     }
 )
 
-of_an_unknown_label = example(
-    fitted=[["a", "b"]],
-    rows=[["c"], ["a", "a"], [], None],
-    options={
+AN_UNKNOWN_LABEL = {
+    "fitted": [["a", "b"]],
+    "rows": [["c"], ["a", "a"], [], None],
+    "options": {
         "handle_missing": "ignore",
         "handle_unknown": "error",
         "min_frequency": None,
         "max_categories": None,
         "dtype": "bool",
     },
-)
+}
+of_an_unknown_label = example(**AN_UNKNOWN_LABEL)
 
 
 def fitted_on(rows, options):
@@ -92,9 +93,9 @@ def test_expressions_of_polars_give_what_transform_gives(form, lazily, fitted, r
     np.testing.assert_array_equal(result.to_numpy().reshape(expected.shape), expected)
 
 
-def _text(row):
-    """Return labels as a text, which has no missing label."""
-    return row if row is None else "|".join(filter(None, row))
+def _text(row, sep="|"):
+    """Return labels as a text, in which a missing label is an empty one."""
+    return row if row is None else sep.join(label or "" for label in row)
 
 
 VALUES = [
@@ -125,6 +126,76 @@ def test_expressions_reject_a_column_without_lists():
     encoder = Encoder(["g"]).fit({"g": [["a"], ["b"]]})
     with pytest.raises(TypeError, match="'g' must have lists, as in fit, got dtype String"):
         encoder.expressions(pl.DataFrame({"g": ["a"]}))
+
+
+def _native(library, texts):
+    """Return a column of texts in a library of narwhals."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"g": pa.array(texts, pa.string())})
+    if library == "polars":
+        return pytest.importorskip("polars").DataFrame({"g": texts}, schema={"g": str}).lazy()
+    if library == "pandas":
+        return pytest.importorskip("pandas").DataFrame({"g": np.array(texts, object)})
+    if library == "categorical":
+        return pytest.importorskip("pandas").DataFrame(
+            {"g": np.array(texts, object)}, dtype="category"
+        )
+    if library == "duckdb":
+        return pytest.importorskip("duckdb").from_arrow(table)
+    return table.cast(pa.schema([("g", pa.large_string())])) if library == "large" else table
+
+
+@pytest.mark.filterwarnings("ignore::onehot_fast.UnknownValueWarning")
+@pytest.mark.filterwarnings("ignore:no text of column")
+@pytest.mark.parametrize(
+    "library", ["polars", "pandas", "categorical", "pyarrow", "large", "duckdb"]
+)
+@given(fitted=ROWS, rows=ROWS, options=OPTIONS, sep=st.sampled_from(["|", ", ", "b", ".*", "\\"]))
+@examples(0.3)
+@example(**AN_UNKNOWN_LABEL, sep="|")
+def test_expressions_of_narwhals_give_what_transform_gives(library, fitted, rows, options, sep):
+    """Of texts, whatever the separator; neighbours may be equal, unknown or empty."""
+    nw = pytest.importorskip("narwhals")
+    if "error" in (options["handle_missing"], options["handle_unknown"]):
+        options = {**options, "handle_missing": "indicator", "handle_unknown": "indicator"}
+    fitted, rows = ([_text(row, sep) for row in each] for each in (fitted, rows))
+    encoder = fitted_on(fitted, {**options, "sep": sep})
+    if encoder is None or not encoder.schema.n_features:
+        return
+    expected = encoder.transform({"g": rows}, output="numpy")
+    frame = nw.from_native(_native(library, rows))
+    found = frame.select(encoder.expressions(frame)).lazy().collect("pyarrow")
+    assert found.columns == encoder.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(found.to_numpy().reshape(expected.shape), expected)
+
+
+@pytest.mark.parametrize(
+    ("fitted", "sep", "error", "remedy"),
+    [
+        ([["a"], ["b"]], None, ValueError, "Encoder.transform"),
+        (["a||b"], "||", ValueError, "another separator"),
+        (["a-b-a"], "a-b-a", ValueError, "another separator"),
+    ],
+    ids=["lists", "repeated", "overlapping"],
+)
+def test_expressions_of_narwhals_reject_what_they_cannot_find(fitted, sep, error, remedy):
+    nw, pl = pytest.importorskip("narwhals"), pytest.importorskip("polars")
+    encoder = Encoder(["g"], sep=sep, handle_unknown="ignore").fit({"g": fitted})
+    with pytest.raises(error, match=f"column 'g' .*{remedy}"):
+        encoder.expressions(nw.from_native(pl.DataFrame({"g": ["a"]})))
+    texts = Encoder(["g"], sep="|", handle_unknown="ignore").fit({"g": ["a|b"]})
+    with pytest.raises(TypeError, match=r"column 'g' must have texts with the separator '\|'"):
+        texts.expressions(nw.from_native(pl.DataFrame({"g": [1]})))
+
+
+def test_a_declared_label_with_the_separator_is_not_found_by_narwhals():
+    nw, pl = pytest.importorskip("narwhals"), pytest.importorskip("polars")
+    options = {"categories": {"g": ["a", "a|b", "b"]}, "handle_unknown": "indicator"}
+    encoder = Encoder(["g"], sep="|", **options).fit({"g": ["a|b"]})
+    frame = nw.from_native(pl.DataFrame({"g": ["a|b", "c|a|b", "|", ""]}))
+    found = frame.select(encoder.expressions(frame)).to_numpy()
+    np.testing.assert_array_equal(found, encoder.transform(frame, "numpy"))
+    assert not found[:, 1].any()
 
 
 @pytest.fixture(scope="module")

@@ -72,6 +72,22 @@ def test_parameters_are_those_of_the_encoder(trips, tmp_path):
     assert {kind for _, kind in encoded.dtypes[3:]} == {"float"}
 
 
+def test_texts_are_split_into_labels_beside_arrays(spark, tmp_path):
+    """The separator is a parameter that is saved; a stage without it splits no text."""
+    rows = [("b|a", ["x"]), ("a|a", []), (None, ["y", "x"]), ("", None)]
+    films = spark.createDataFrame(rows, "genres string, actors array<string>").coalesce(1)
+    stage = OneHotEncoder(inputCols=["genres", "actors"], outputCol="f", sep="|")
+    Pipeline(stages=[stage]).fit(films).write().save(str(tmp_path / "model"))
+    model = PipelineModel.load(str(tmp_path / "model"))
+
+    names = ["genres_a", "genres_b", "actors_x", "actors_y"]
+    assert model.stages[0].getEncoder().get_feature_names_out().tolist() == names
+    found = [row.f.toArray().tolist() for row in model.transform(films).collect()]
+    assert found == [[1, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]]
+    plain = OneHotEncoder(inputCols=["genres"], outputCol="f").fit(films).getEncoder()
+    assert plain.get_feature_names_out().tolist() == ["genres_", "genres_a|a", "genres_b|a"]
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -70,9 +70,11 @@ def test_the_list_of_workloads_is_one_and_complete():
         targets.OF_THE_FLOOR, targets.FASTER_THAN_PANDAS, targets.FASTER_THAN_SKLEARN,
         targets.PEAK_OF_OUTPUT, targets.FASTER_THAN_USUAL,
     ]  # fmt: skip
-    named = {name for limit in limits for name in limit} | {row[0] for row in targets.FASTER_THAN}
+    rows = (*targets.FASTER_THAN, *targets.FASTER_THAN_LABEL_PEERS)
+    named = {name for limit in limits for name in limit} | {row[0] for row in rows}
     assert named | {*FIRST} <= {*WORKLOADS}
     assert {*CODES} == {*targets.FASTER_THAN_USUAL}
+    assert {peer for _, peer, _ in targets.FASTER_THAN_LABEL_PEERS} <= {*forms.FORMERS}
     for group, (works, _) in scenarios.SCENARIOS.items():
         assert works == GROUPS.get(group, {name: LABELS[name] for name in FIRST})
 
@@ -295,6 +297,10 @@ def test_verdicts_follow_the_figures(monkeypatch):
         ("F3", "pandas get_dummies", "peak", 0, 1.7),
         ("F3", "onehot_fast get_dummies", "peak", 0, 1.15),
         ("F10", "onehot_fast from_dummies", "peak", 0, 9.0),
+        ("L3", "pandas str.get_dummies of labels", "table", 0, 60.0),
+        ("L3", "onehot_fast Encoder.fit_transform, pandas", "table", 0, 2.0),
+        ("L6", "onehot_fast Encoder.transform of labels, csr", "table", 0, 2.1),
+        ("L6", "onehot_fast multi_hot, csr", "table", 0, 2.0),
     ]
     verdicts = targets.verdicts(
         measure.summary(measure.Key(work, name, name.split()[0], mode, threads), [seconds])
@@ -307,6 +313,8 @@ def test_verdicts_follow_the_figures(monkeypatch):
         ("repeated without `out=` / with", "1.14 x", "≤ 1.15 x", True),
         ("faster than every ordinary call (best: tensorflow one_hot)", "3.33 x", "≥ 2.5 x", True),
         ("faster than pandas get_dummies: onehot_fast get_dummies", "2.50 x", "≥ 2 x", True),
+        ("faster than pandas str.get_dummies of labels", "30.00 x", "≥ 5 x", True),
+        ("Encoder / multi_hot, csr", "1.05 x", "≤ 1.1 x", True),
         ("peak of memory / output, onehot_fast get_dummies", "1.15 x", "≤ 1.1 x", False),
     ]
 

