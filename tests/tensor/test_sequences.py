@@ -14,7 +14,7 @@ from hypothesis import given
 import onehot_fast
 from onehot_fast import decode_sequences, lowercase_mask, one_hot_sequences, tokenize_sequences
 from onehot_fast._kernels import simd, table_rows
-from onehot_fast.sequences import ALPHABETS, IUPAC_AMINO_ACIDS, IUPAC_NUCLEOTIDES
+from onehot_fast._sequences.coding import ALPHABETS, IUPAC_AMINO_ACIDS, IUPAC_NUCLEOTIDES
 from support import strategies
 
 SIDES = ("right", "left", "both")
