@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.checks import check_choice, max_positional
+from onehot_fast._arguments.checks import check_choice, max_positional, number_dtype
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._arguments.messages import shown
 from onehot_fast._arguments.values import resolve_values
@@ -194,11 +194,9 @@ neutral='X' or unknown='neutral'
     _check_flag(ignore_case, "ignore_case")
     _check_flag(ragged, "ragged")
     length = check_lengths(length, pad, truncate, ragged)
-    default = out.dtype if isinstance(out, np.ndarray) else None
-    chosen = default if dtype is None else np.dtype(dtype)
-    if chosen is not None:
-        _check_number(chosen)
-    values = resolve_values(1, 0, dtype, default)
+    given = out.dtype if dtype is None and isinstance(out, np.ndarray) else dtype
+    chosen = None if given is None else number_dtype(given, "dtype")
+    values = resolve_values(1, 0, chosen)
     coding = one_hot_coding(
         alphabet, neutral, neutral_value, unknown, ambiguous, ambiguous_weights, ignore_case,
         pad_row, values,
@@ -216,12 +214,6 @@ def _check_flag(value: object, name: str) -> None:
     """Raise an error unless a value is a bool."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {shown(value)}")
-
-
-def _check_number(element: np.dtype[Any]) -> None:
-    """Raise an error for a dtype of the result that has no numbers."""
-    if element.kind not in "biufc" and element.isbuiltin != 2:
-        raise TypeError(f"dtype must be a Boolean or numeric dtype, got {element}")
 
 
 class _TokenKeywords(_LengthKeywords, total=False):
@@ -309,7 +301,7 @@ def tokenize_sequences(
     _check_flag(ignore_case, "ignore_case")
     _check_flag(ragged, "ragged")
     length = check_lengths(length, pad, truncate, ragged)
-    element = np.dtype(dtype)
+    element = number_dtype(dtype, "dtype")
     if element.kind not in "iu":
         raise TypeError(f"dtype must be an integer dtype, got {element}")
     coding = token_coding(

@@ -118,7 +118,11 @@ def read_alphabet(alphabet: Any) -> list[list[str]]:
     letters = [letter for each in classes for letter in each]
     for i, letter in enumerate(letters):
         if letter in letters[:i]:
-            raise ValueError(f"alphabet must have distinct letters, got {letter!r} twice")
+            words = ": the letters of an item are one class, not a word of several letters"
+            raise ValueError(
+                f"alphabet must have distinct letters, got {letter!r} twice"
+                f"{words if len(letters) > len(classes) else ''}"
+            )
     return classes
 
 

@@ -277,7 +277,7 @@ def _of_fixed(array: AnyArray) -> Letters:
     """Return an array of dtype S or U, of which each element is a sequence, as letters."""
     flat = as_contiguous(array).reshape(-1)
     width = _letter_width(array)
-    if not width:
+    if not width or not len(flat):
         return of_items([""] * len(flat), array.shape)
     letters: AnyArray = flat.view(np.uint8) if array.dtype.kind == "S" else _points(flat)
     matrix = letters.reshape(len(flat), width)
