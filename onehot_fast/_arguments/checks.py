@@ -111,7 +111,13 @@ def number_dtype(value: Any, where: str) -> np.dtype[Any]:
     with suppress(TypeError, ValueError, SyntaxError):
         dtype = None if value is None else np.dtype(value)
     if dtype is None or (dtype.kind not in "biufc" and dtype.isbuiltin != 2):
+        remedy = ""
+        if isinstance(value, str) and value.startswith(("bfloat", "float", "int", "uint")):
+            remedy = "; `import ml_dtypes` registers bfloat16 and others"
+        elif type(value).__module__ == "torch":
+            remedy = f": pass {str(value).removeprefix('torch.')!r}"
         raise TypeError(
-            f"{where} must be a Boolean, integer, float or complex dtype, got {shown(value)}"
+            f"{where} must be a Boolean, integer, float or complex dtype of NumPy, got"
+            f" {shown(value)}{remedy}"
         )
     return dtype

@@ -1,4 +1,5 @@
-/* Every variant of the microkernels against the plainest possible code, over hostile sizes and alignments.
+/* Every variant of the microkernels, and the copies of the rows of a table, against the plainest possible code, over
+ * hostile sizes and alignments.
  *
  * Runs without Python, so that a cross compiler, an emulator and the sanitizers can have it:
  *
@@ -8,6 +9,7 @@
  */
 #include "_kernels/isa.h"
 #include "_kernels/microkernels.h"
+#include "_kernels/table_rows.h"
 #include "guarded_pages.h"
 
 #include <math.h>
@@ -261,6 +263,47 @@ static void test_bytes(const ohf_microkernels *microkernels)
     free(positions);
 }
 
+/* Rows and planes of a table with a row for each byte. The codes and the output end in front of a forbidden page. */
+static void test_table_rows(void)
+{
+    static const size_t row_widths[] = {1, 2, 3, 4, 5, 8, 12, 15, 16, 17, 20, 32, 33, 48, 63, 64, 65, 80, 100, 257};
+    static const size_t element_widths[] = {1, 2, 3, 4, 8, 16};
+    const size_t row_bytes = PICK(row_widths), width = PICK(element_widths), n = draw(4) ? draw(70) : draw(300);
+    const size_t stride = ohf_table_stride(row_bytes), page = page_size(), plane_bytes = n * width;
+    const size_t n_bytes = n * row_bytes > plane_bytes ? n * row_bytes : plane_bytes;
+    const size_t codes_inside = (n / page + 1) * page, inside = (n_bytes / page + 1) * page;
+    uint8_t *code_pages = map_guarded(codes_inside), *pages = map_guarded(inside);
+    unsigned char *table = malloc(256 * (stride + width)), *expected = malloc(n_bytes + 1);
+    if (code_pages == NULL || pages == NULL || table == NULL || expected == NULL)
+        exit(2);
+    uint8_t *codes = code_pages + page + codes_inside - n;
+    if (stride < row_bytes || (stride > 16 && stride % 16 != 0))
+        exit(printf("rows of %zu bytes have a stride of %zu\n", row_bytes, stride));
+    for (size_t i = 0; i < 256 * (stride + width); i++)
+        table[i] = (unsigned char)draw(256);
+    for (size_t i = 0; i < n; i++)
+        codes[i] = (uint8_t)draw(draw(2) ? 256 : 2);
+    for (size_t i = 0; i < n; i++)
+        memcpy(expected + i * row_bytes, table + codes[i] * stride, row_bytes);
+    unsigned char *out = pages + page + inside - n * row_bytes;
+    memset(pages + page, MARK, inside);
+    ohf_copy_rows(codes, n, table, stride, row_bytes, out);
+    if (memcmp(out, expected, n * row_bytes) != 0 || (out > pages + page && out[-1] != MARK))
+        exit(printf("the rows of a table differ: %zu rows of %zu bytes\n", n, row_bytes));
+    for (size_t i = 0; i < n; i++)
+        memcpy(expected + i * width, table + codes[i] * stride, width);
+    out = pages + page + inside - plane_bytes;
+    memset(pages + page, MARK, inside);
+    ohf_copy_plane(codes, n, table, stride, width, out);
+    if (memcmp(out, expected, plane_bytes) != 0 || (out > pages + page && out[-1] != MARK))
+        exit(printf("the plane of a table differs: %zu elements of %zu bytes\n", n, width));
+    n_compared += 2;
+    unmap_guarded(code_pages, codes_inside);
+    unmap_guarded(pages, inside);
+    free(table);
+    free(expected);
+}
+
 /* Columns of every index_type, of which a code now and then is none: all rows before it may be written, and none beyond. */
 static void test_csr(const ohf_microkernels *microkernels)
 {
@@ -312,12 +355,12 @@ static void test_csr(const ohf_microkernels *microkernels)
     free_aligned(end_buffer);
 }
 
-/* What is moved leaves off behind, whatever the width and the place in a line. */
+/* What is copied stays; what is moved leaves off behind, whatever the width and the place in a line. */
 static void test_move(const ohf_microkernels *microkernels)
 {
     static const size_t widths[] = {1, 2, 4, 8, 16};
     const size_t width = PICK(widths), n_bytes = width * draw(40), place = width * draw(64 / width);
-    unsigned char on[16], off[16] = {0}, room[64 + 64 + 640 + 64], moved[640], rest[640];
+    unsigned char on[16], off[16] = {0}, room[64 + 64 + 640 + 64] = {0}, moved[640], rest[640];
     unsigned char *from = room + (-(uintptr_t)room & 63) + place, *buffer = guarded(n_bytes + 128);
     const size_t shift = (-(uintptr_t)(buffer + GUARD) & 63) + place;
     ohf_fill fill;
@@ -328,6 +371,12 @@ static void test_move(const ohf_microkernels *microkernels)
         moved[i] = from[i] = (unsigned char)draw(256);
         rest[i] = off[i % width];
     }
+    microkernels->copy(buffer + GUARD + shift, from, n_bytes);
+    ohf_store_fence();
+    check(buffer, shift, moved, n_bytes, microkernels, "copy", width, 1, n_bytes);
+    if (memcmp(from, moved, n_bytes) != 0)
+        fail(microkernels, "what copy leaves", width, 1, n_bytes, place);
+    memset(buffer + GUARD + shift, MARK, n_bytes);
     microkernels->move(buffer + GUARD + shift, from, n_bytes, &fill);
     ohf_store_fence();
     check(buffer, shift, moved, n_bytes, microkernels, "move", width, 1, n_bytes);
@@ -520,6 +569,8 @@ int main(void)
 {
     const ohf_microkernels *found[4];
     const int n_variants = ohf_variants(found, 4);
+    for (int round = 0; round < 5 * ROUNDS; round++)
+        test_table_rows();
     for (int v = 0; v < n_variants; v++) {
         for (int round = 0; round < ROUNDS; round++) {
             test_narrow(found[v]);

@@ -29,6 +29,7 @@ LAYERS = (
     {"_arguments", "_arguments.*"},
     {"_arrow", "_arrow.*"},
     {"_categories", "_categories.*"},  # values → codes
+    {"_sequences", "_sequences.*"},  # letters → rows of elements, and back
     {"table"},
     {"_schema", "_schema.*"},  # codes and options → look-up tables, names, layout
     {"_reports", "_reports.*"},  # schema and values → listings, warnings, errors

@@ -14,7 +14,7 @@ from hypothesis import given
 import onehot_fast
 from onehot_fast import decode_sequences, lowercase_mask, one_hot_sequences, tokenize_sequences
 from onehot_fast._kernels import simd, table_rows
-from onehot_fast.sequences import ALPHABETS, IUPAC_AMINO_ACIDS, IUPAC_NUCLEOTIDES
+from onehot_fast._sequences.coding import ALPHABETS, IUPAC_AMINO_ACIDS, IUPAC_NUCLEOTIDES
 from support import strategies
 
 SIDES = ("right", "left", "both")
@@ -554,6 +554,7 @@ def test_lengths_must_be_equal_by_default():
         ({"alphabet": []}, ValueError, "alphabet"),
         ({"alphabet": "AA"}, ValueError, "'A' twice"),
         ({"alphabet": ["A", "BA"]}, ValueError, "'A' twice"),
+        ({"alphabet": ["AA", "AC"]}, ValueError, "one class, not a word"),
         ({"alphabet": ["A", ""]}, TypeError, "alphabet"),
         ({"alphabet": ["A", 1]}, TypeError, "alphabet"),
         ({"alphabet": 4}, TypeError, "alphabet"),
@@ -587,6 +588,7 @@ def test_lengths_must_be_equal_by_default():
         ({"dtype": "U3"}, TypeError, "dtype"),
         ({"dtype": "M8[s]"}, TypeError, "dtype"),
         ({"dtype": object}, TypeError, "dtype"),
+        ({"dtype": "float33"}, TypeError, "ml_dtypes"),
         ({"num_threads": 0}, ValueError, "num_threads"),
         ({"out": np.zeros((1, 1, 4))[:, :, ::-1][..., :3]}, ValueError, "out"),
         ({"out": [1]}, TypeError, "out"),
@@ -873,6 +875,22 @@ def test_no_sequences_have_the_shape_of_length(dtype, options, length):
     empty = np.empty((0, 5), dtype)
     assert one_hot_sequences(empty, length=length, **options).shape == (0, length, 4)
     assert tokenize_sequences(empty, length=length, **options).shape == (0, length)
+
+
+@pytest.mark.parametrize("dtype", ["S2", "U2", "S7", "T", object])
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
+def test_no_strings_are_as_long_as_the_longest_of_none(dtype, shape):
+    empty = np.empty(shape, np.dtypes.StringDType() if dtype == "T" else dtype)
+    assert one_hot_sequences(empty).shape == (*shape, 0, 4)
+    assert tokenize_sequences(empty, length=3, pad="left").shape == (*shape, 3)
+    assert one_hot_sequences(empty, ragged=True)[1].tolist() == [0]
+
+
+def test_a_dtype_of_torch_is_named_as_one_of_numpy():
+    torch = pytest.importorskip("torch")
+    for function, dtype in ((one_hot_sequences, torch.float16), (tokenize_sequences, torch.int64)):
+        with pytest.raises(TypeError, match=r"dtype .*: pass '(float16|int64)'"):
+            function("ACGT", dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "S1"])
