@@ -62,11 +62,14 @@ from onehot_fast._categories.values import Values, read_column
 from onehot_fast._pipeline import write
 from onehot_fast._pipeline.decode import (
     DecodedLayout,
+    LabelRows,
     classes_of,
     classes_of_bits,
     decoded_matrix,
     every_value,
+    labels_of,
     possible_specials,
+    with_missing_rows,
 )
 from onehot_fast._pipeline.layout import (
     Categorical,
@@ -128,6 +131,7 @@ __all__ = [
     "FeatureBlock",
     "FeatureWriter",
     "Integration",
+    "LabelRows",
     "Part",
     "PassThrough",
     "RaggedColumn",
@@ -165,6 +169,7 @@ __all__ = [
     "is_container",
     "items_of",
     "keywords",
+    "labels_of",
     "library",
     "lowest_code",
     "lut_of",
@@ -191,6 +196,7 @@ __all__ = [
     "warning_once",
     "with_article",
     "with_column_context",
+    "with_missing_rows",
     "write",
     "wrong_channels",
 ]  # fmt: skip

@@ -20,21 +20,20 @@ from onehot_fast.adapter import (
     Values,
     classes_of,
     classes_of_bits,
-    identities,
-    possible_specials,
+    labels_of,
     read_arrow,
 )
 
+from ._decoders import CanHold, Classes, Ones, decoder
 from ._read import as_rows, flattened, read_column
-from ._types import RowsWriter, converted, fitted_type, plain_type, rows_writer, scalar_array, taken
-from ._values import as_values, common_values, output_labels, plain_array
+from ._values import as_values, output_labels, plain_array
 from ._write import Layout, metadata_without, with_columns
 from .encoding import Rows, fitted_schema
 
 __all__ = ["decode"]
 
-# Per row: the index of the feature that is one, -1 for zeros, -2 for a propagated missing value.
-Classes: TypeAlias = npt.NDArray[np.int64]
+# Returns which features of a column are 1 in each row of a batch.
+OnesReader: TypeAlias = Callable[[Rows], Ones]
 # The layout of `encode` that returns columns of a type.
 LAYOUT_OF_TYPE: dict[Layout, Callable[[pa.DataType], bool]] = {
     "tensor": lambda kind: isinstance(kind, pa.FixedShapeTensorType),
@@ -42,9 +41,6 @@ LAYOUT_OF_TYPE: dict[Layout, Callable[[pa.DataType], bool]] = {
     "struct": pa.types.is_struct,
     "dictionary": pa.types.is_dictionary,
 }
-TEXTS = pa.string(), pa.large_string(), pa.binary(), pa.large_binary()
-# Tells whether a file format can hold an array.
-CanHold: TypeAlias = Callable[[pa.Array], bool]
 
 
 def decode(
@@ -77,7 +73,8 @@ def decode(
         Other columns are unchanged. A decoded column has the type that `fit` saw, e.g. int8 or a
         dictionary, if the type can represent all categories, `missing`, `unknown` and `infrequent`.
         Otherwise, or if `fit` read a table of another library, it has the type of the categories.
-        The type never depends on the rows.
+        The type never depends on the rows. Lists of labels of a fixed size therefore become lists
+        of any size.
 
     Raises
     ------
@@ -118,15 +115,10 @@ def decode_for(
     If `can_hold` rejects a few values of the type that `fit` saw, the column has the plain type of
     these values (without extension types, dictionaries and runs), or the type of the categories.
     With `texts_as_codes`, columns of strings and bytes are dictionaries, for a writer that would
-    search for equal strings otherwise.
+    search for equal strings otherwise. A special value that `substitutes` lacks becomes null; such
+    a label is left out of its row.
     """
     schema = fitted_schema(encoder, layout)
-    for column in schema.columns:
-        if column.is_ragged:
-            raise ValueError(
-                f"column {column.name!r} has several labels in a row, which a stream cannot be"
-                " decoded to: use encoder.inverse_transform(table)"
-            )
     rows = as_rows(table)
     source, changed = rows.schema, set(rows.schema.names)
     fields: list[pa.Field] = []
@@ -137,19 +129,25 @@ def decode_for(
             changed.discard(fields[-1].name)
             readers.append(methodcaller("column", part.position))
         else:
-            kind, read = _decoder(*part, substitutes, can_hold, texts_as_codes)
-            fields.append(pa.field(str(part[0].name), kind))
-            readers.append(read)
+            column, ones_in = part
+            kind, values_of = decoder(column, substitutes, can_hold, texts_as_codes)
+            fields.append(pa.field(str(column.name), kind))
+            readers.append(partial(_decoded, ones_in, values_of))
     decoded = pa.schema(fields, metadata_without(source.metadata, changed))
     return with_columns(rows, lambda batch: [read(batch) for read in readers], decoded)
 
 
+def _decoded(ones_in: OnesReader, values_of: Callable[[Ones], Any], rows: Rows) -> Any:
+    """Return the decoded values of one column of a batch."""
+    return values_of(ones_in(rows))
+
+
 def _output_columns(
     source: pa.Schema, schema: Schema, layout: Layout
-) -> Iterator[PassThrough | tuple[ColumnSchema, Callable[[Rows], Classes]]]:
+) -> Iterator[PassThrough | tuple[ColumnSchema, OnesReader]]:
     """Yield the output columns of `decode` in order.
 
-    With each decoded column, yield a function that returns the classes of a batch, see `Classes`.
+    With each decoded column, yield a function that returns which features of a batch are 1.
     """
     if layout == "columns":
         _check_layout(source, schema)
@@ -160,7 +158,7 @@ def _output_columns(
             else:
                 column, features = schema.columns[part], schema.starts[part : part + 2]
                 positions = decoded_layout.features[slice(*features)]
-                yield column, partial(_classes_in_columns, column, positions)
+                yield column, partial(_ones_in_columns, column, positions)
         return
     encoded = dict(zip(schema.positions_in(source.names), schema.columns, strict=True))
     for position in range(len(source)):
@@ -184,105 +182,40 @@ def _check_layout(source: pa.Schema, schema: Schema) -> None:
                 )
 
 
-def _decoder(
-    column: ColumnSchema,
-    classes_in: Callable[[Rows], Classes],
-    substitutes: Mapping[Special, Any],
-    can_hold: CanHold,
-    texts_as_codes: bool,
-) -> tuple[pa.DataType, Callable[[Rows], pa.Array | pa.ChunkedArray]]:
-    """Return the type of decoded values, and the function that decodes a batch.
-
-    Neither depends on rows. The values are the categories, and then the substitutes.
-    """
-    kind, write = _values_writer(column, substitutes, can_hold)
-    if texts_as_codes and kind in TEXTS:
-        values = write(np.arange(len(column.known) + len(Special)))
-        keys = identities(as_values(values))
-        kind, write = rows_writer(values, pa.dictionary(pa.int32(), kind), keys)
-    n_categories = len(column.known)
-    position_of = {special: n_categories + i for i, special in enumerate(Special)}
-    missing = position_of[Special.MISSING]
-    zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
-    dropped = int(np.argmax(column.feature_of_category < 0)) if n_categories else missing
-    by_class = column.category_of_feature.tolist()
-    by_class += [position_of[special] for special in column.specials]
-    # The last two entries are for class -2 (a propagated missing value) and -1 (all zeros).
-    by_class += [missing, position_of.get(zero_row, dropped)]
-    position = np.array(by_class)
-    return kind, lambda rows: write(position[classes_in(rows)])
-
-
-def _values_writer(
-    column: ColumnSchema, substitutes: Mapping[Special, Any], can_hold: CanHold
-) -> tuple[pa.DataType, RowsWriter]:
-    """Return the type of decoded values, and a function that writes the values at positions.
-
-    The type is that of the column in `fit`, if it can represent all categories and all substitutes
-    that may be decoded. Otherwise it is the type of the categories.
-    """
-    possible = possible_specials(column)
-    used = [substitutes[special] if special in possible else None for special in Special]
-    categories = common_values(column.categories, f"column {column.name!r}")
-    fitted = fitted_type(column)
-    if fitted is not None:
-        keys = [*identities(column.categories), *identities(used)]
-        known = converted(categories, plain_type(fitted), keys[: len(categories)])
-        specials = [scalar_array(value, plain_type(fitted)) for value in used]
-        if known is not None and all(special is not None for special in specials):
-            values = pa.concat_arrays([known, *specials])
-            for kind in (fitted, values.type):
-                found, write = rows_writer(values, kind, keys)
-                if can_hold(write(np.array([0, len(values) - 1]))):
-                    return found, write
-    specials = [
-        _substitute(column, special, value, categories.type)
-        for special, value in zip(Special, used, strict=True)
-    ]
-    values = pa.concat_arrays([categories, *specials])
-    return values.type, lambda positions: taken(values, positions)
-
-
-def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
-    """Return an array of one element that replaces missing, unknown or infrequent values."""
-    array = scalar_array(value, kind)
-    if array is None:
-        raise TypeError(
-            f"{special.value} must be of type {kind}, the type of column {column.name!r}, got"
-            f" {value!r}"
-        )
-    return array
-
-
-def _classes_in_columns(column: ColumnSchema, positions: Sequence[int], rows: Rows) -> Classes:
+def _ones_in_columns(column: ColumnSchema, positions: Sequence[int], rows: Rows) -> Ones:
     features = [rows.column(position) for position in positions]
-    return _classes_of_features(column, features, rows.num_rows)
+    return _ones_of_features(column, features, rows.num_rows)
 
 
-def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callable[[Rows], Classes]:
-    """Return a function that reads the class of each row from a nested or dictionary column."""
-    read: Callable[[Any], Classes]
+def _from_column(column: ColumnSchema, position: int, layout: Layout) -> OnesReader:
+    """Return a function that reads the features of each row from a nested or dictionary column."""
+    read: Callable[[Any], Ones]
     if layout == "dictionary":
         categories = as_values(output_labels(column))
         labels = ColumnSchema.declared(categories, column.options.dtype)
         read = partial(_classes_of_labels, column, labels)
     else:
-        read = partial(_classes_of_struct if layout == "struct" else _classes_of_lists, column)
+        read = partial(_ones_of_struct if layout == "struct" else _ones_of_lists, column)
     return lambda rows: read(rows.column(position))
 
 
-def _classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
-    """Return the class of each row; reading features one by one is the slowest of three ways."""
+def _ones_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Ones:
+    """Return the ones of each row; reading features one by one is the slowest of three ways."""
     features = [plain_array(feature) for feature in features]
-    bits = _bitmaps(features)
+    bits = None if column.is_ragged else _bitmaps(features)
     if bits is not None:
         return classes_of_bits(column, *bits, n_rows)
     block = _block(features)
     if block is not None:
-        return classes_of(column, block.T)
+        return _ones_of_cells(column, block.T)
     named = zip(column.names, features, strict=True)
     cells = np.array([_cells(values, f"column {name!r}") for name, values in named])
-    return classes_of(column, cells.reshape(len(features), n_rows).T)
+    return _ones_of_cells(column, cells.reshape(len(features), n_rows).T)
+
+
+def _ones_of_cells(column: ColumnSchema, cells: npt.NDArray[Any]) -> Ones:
+    """Return the ones of each row of an array of shape (n_rows, n_features)."""
+    return labels_of(column, cells) if column.is_ragged else classes_of(column, cells)
 
 
 def _bitmaps(
@@ -318,8 +251,8 @@ def _block(features: Sequence[Any]) -> npt.NDArray[Any] | None:
     return read_arrow(rows).block(range(len(features)))
 
 
-def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
-    """Return the class of each row of a struct column whose fields are named after the features."""
+def _ones_of_struct(column: ColumnSchema, values: Any) -> Ones:
+    """Return the ones of each row of a struct column whose fields are named after the features."""
     kind = values.type
     if not pa.types.is_struct(kind):
         raise TypeError(
@@ -330,11 +263,11 @@ def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
             raise ValueError(f"column {column.name!r} must have exactly one field {name!r}")
     fields = values.flatten()  # calling struct_field for each field would take quadratic time
     features = [fields[kind.get_field_index(name)] for name in column.names]
-    return _classes_of_features(column, features, len(values))
+    return _ones_of_features(column, features, len(values))
 
 
-def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
-    """Return the class of each row of a column of tensors or lists."""
+def _ones_of_lists(column: ColumnSchema, values: Any) -> Ones:
+    """Return the ones of each row of a column of tensors or lists."""
     width = column.n_features
     try:
         offsets, elements = flattened(values)
@@ -351,7 +284,7 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
             f" {lengths[row]}"
         )
     cells = _cells(elements, f"column {column.name!r}").reshape(len(lengths), width)
-    return classes_of(column, cells)
+    return _ones_of_cells(column, cells)
 
 
 def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:

@@ -371,6 +371,16 @@ def _reject_label(column: ColumnSchema, row: int, feature: int, value: Any) -> N
     )
 
 
+def with_missing_rows(column: ColumnSchema, rows: LabelRows) -> LabelRows:
+    """Return rows of which each one whose only label is the missing one is a missing row."""
+    lengths, is_absent = np.diff(rows.offsets), rows.is_missing.copy()
+    if column.missing_feature >= 0:
+        firsts = np.append(rows.features, -1)[rows.offsets[:-1]]
+        is_absent |= (lengths == 1) & (firsts == column.missing_feature)
+    features = rows.features[~np.repeat(is_absent, lengths)]
+    return LabelRows(starts_of(np.where(is_absent, 0, lengths)), features, is_absent)
+
+
 def _decoded_rows(
     column: ColumnSchema, rows: LabelRows, substitutes: Mapping[Special, Any]
 ) -> Decoded | DecodedLists:
@@ -379,13 +389,7 @@ def _decoded_rows(
     The labels of a row are in the order of the features. They are joined if `fit` saw texts. A row
     whose only label is the missing one is missing.
     """
-    lengths = np.diff(rows.offsets)
-    is_absent = rows.is_missing.copy()
-    if column.missing_feature >= 0:
-        firsts = np.append(rows.features, -1)[rows.offsets[:-1]]
-        is_absent |= (lengths == 1) & (firsts == column.missing_feature)
-    features = rows.features[~np.repeat(is_absent, lengths)]
-    offsets = starts_of(np.where(is_absent, 0, lengths))
+    offsets, features, is_absent = with_missing_rows(column, rows)
     lists = DecodedLists(column.name, _decoded(column, features, substitutes), offsets, is_absent)
     absent = substitutes[Special.MISSING]
     if column.learned.is_split and column.options.sep is not None:
@@ -430,6 +434,8 @@ def _joined(lists: DecodedLists, absent: Any) -> Decoded:
 def possible_specials(column: ColumnSchema) -> list[Special]:
     """Return the special values that may be decoded, in any row of any encoded table."""
     in_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)][:1]
+    if column.is_ragged:  # a row of zeros has no labels
+        in_zeros = []
     propagated = [Special.MISSING] if column.propagates_missing else []
     return list(dict.fromkeys([*propagated, *in_zeros, *column.specials]))
 

@@ -390,18 +390,6 @@ def test_streams_of_arrow_give_what_transform_gives(form, layout, fitted, rows, 
     np.testing.assert_array_equal(np.array(cells, float).T, expected)
 
 
-def test_streams_of_arrow_are_not_decoded_to_several_labels():
-    pa = pytest.importorskip("pyarrow")
-    from onehot_fast.integrations.arrow import decode, encode
-
-    table = pa.table({"g": [["a"], ["b"]]})
-    encoder = Encoder(["g"]).fit(table)
-    encoded = encode(table, encoder)
-    with pytest.raises(ValueError, match=r"'g' has several labels.*inverse_transform"):
-        decode(encoded, encoder)
-    assert encoder.inverse_transform(encoded).equals(table)
-
-
 def test_a_dictionary_has_one_feature_in_each_row():
     pa = pytest.importorskip("pyarrow")
     from onehot_fast.integrations.arrow import encode
