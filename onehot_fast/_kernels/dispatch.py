@@ -20,17 +20,17 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels import code_columns, planes, ragged, rows, scan, sparse
+from onehot_fast._kernels import code_columns, ones, planes, ragged, rows, scan, sparse
 from onehot_fast._kernels.code_columns import INDEX_DTYPES, bytes_of
 from onehot_fast._kernels.decode import decode as decode_words
 from onehot_fast._kernels.decode import decode_bits
 from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 
 __all__ = [
-    "INDEX_DTYPES", "count", "count_rows", "csc", "csr", "csr_ragged", "decode", "decode_bits",
-    "encode", "encode_bits", "encode_block", "encode_integers", "encode_matrix", "encode_ragged",
-    "first_invalid", "get_stream_bytes", "multi_hot_count", "multi_hot_csr", "pack", "recode",
-    "stream_fill", "transpose",
+    "INDEX_DTYPES", "count", "count_ones", "count_rows", "csc", "csr", "csr_ragged", "decode",
+    "decode_bits", "encode", "encode_bits", "encode_block", "encode_integers", "encode_matrix",
+    "encode_ragged", "find_ones", "first_invalid", "get_stream_bytes", "multi_hot_count",
+    "multi_hot_csr", "pack", "recode", "stream_fill", "transpose",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -210,6 +210,31 @@ def decode(
     """
     word = _WORD_OF_WIDTH[cube.itemsize]
     return _decode[word](cube.view(word), on, off, default, num_threads)
+
+
+def count_ones(
+    cells: AnyArray, on: AnyArray, off: AnyArray, num_threads: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the number of elements `on` of each row, and whether others differ from `off`.
+
+    The elements of a row or of a column are adjacent. They are aligned, and have 1, 2, 4 or 8 bytes
+    of any dtype; see `ones`.
+    """
+    lengths, is_odd = np.zeros(len(cells), np.int64), np.zeros(len(cells), np.bool_)
+    ones.count(cells, on, off, lengths, is_odd.view(np.uint8), num_threads)
+    return lengths, is_odd
+
+
+def find_ones(
+    cells: AnyArray, on: AnyArray, off: AnyArray, offsets: Offsets, num_threads: int
+) -> npt.NDArray[np.int64]:
+    """Return the positions of the elements `on` of each row, ``offsets[i]:offsets[i + 1]``.
+
+    The offsets follow from the result of `count_ones`. A place that nothing fills has 0.
+    """
+    features = np.zeros(offsets[-1], np.int64)
+    ones.find(cells, on, off, offsets[:-1].copy(), offsets[1:], features, num_threads)
+    return features
 
 
 def pack(bytes_of_rows: npt.NDArray[np.uint8], words: AnyArray) -> None:

@@ -319,3 +319,21 @@ def test_arrow_lists_never_parse_a_substitute():
     encoded = encoder.transform(pa.table({"g": [[7]]}))
     decoded = encoder.inverse_transform(encoded, unknown="5")
     assert decoded["g"].to_pylist() == [["5"]]
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "f4", "f8", "c8", "c16", object])
+@pytest.mark.parametrize("layout", ["C", "F", "strided"])
+def test_matrices_of_all_dtypes_and_layouts_are_decoded(dtype, layout):
+    """Also -0.0, which is a zero of other bits, and columns beside a column of labels."""
+    rows = [["a", "c"], [], ["b"], ["c", "a", "b"]] * 5
+    encoder = Encoder(["p", "g", "q"]).fit({"p": list("xyxy") * 5, "g": rows, "q": ["z"] * 20})
+    encoded = encoder.transform({"p": list("xyxy") * 5, "g": rows, "q": ["z"] * 20}, "numpy")
+    encoded = np.array(encoded.astype(dtype), order="F" if layout == "F" else "C")
+    if encoded.dtype.kind == "f":
+        encoded[encoded == 0] = -0.0
+        encoded[:8] = abs(encoded[:8])
+    if layout == "strided":
+        encoded = np.repeat(encoded, 2, axis=1)[:, ::2]
+    decoded = encoder.inverse_transform(encoded)
+    assert decoded["g"].tolist() == [sorted(row) for row in rows]
+    assert decoded["p"].tolist() == list("xyxy") * 5
