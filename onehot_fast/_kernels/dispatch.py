@@ -30,7 +30,7 @@ __all__ = [
     "INDEX_DTYPES", "count", "count_ones", "count_rows", "csc", "csr", "csr_ragged", "decode",
     "decode_bits", "encode", "encode_bits", "encode_block", "encode_integers", "encode_matrix",
     "encode_ragged", "find_ones", "first_invalid", "get_stream_bytes", "multi_hot_count",
-    "multi_hot_csr", "pack", "recode", "stream_fill", "transpose",
+    "multi_hot_csr", "pack", "recode", "stream_fill", "transpose", "write_planes",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -262,6 +262,22 @@ def encode_ragged(
     """
     columns = [*offsets], [*codes], [*luts]
     ragged.encode_matrix(*columns, len(out), bytes_of(out), out.shape[1], on, off, num_threads)
+
+
+def write_planes(
+    offsets: Offsets,
+    codes: AnyArray,
+    lut: Lut | None,
+    out: AnyArray,
+    on: AnyArray | None,
+    num_threads: int = 1,
+) -> None:
+    """Write `on` at the feature of each code of each row to `out`, whose rows are the features.
+
+    If `on` is None, `out` has bitmaps. It contains the other elements; see `ragged.write_planes`.
+    """
+    planes = bytes_of(out).reshape(out.shape[0], out.shape[1] * out.itemsize)
+    ragged.write_planes(offsets, codes, lut, len(offsets) - 1, planes, on, num_threads)
 
 
 def csr_ragged(

@@ -302,6 +302,34 @@ def test_two_entries_of_one_cell_are_added_and_rejected():
         encoder.inverse_transform(encoded)
 
 
+@pytest.mark.parametrize("rows", [[{"b", "a"}, {"b"}], [np.array(["b", "a"]), np.array(["b"])]])
+def test_sets_and_arrays_are_decoded_to_lists(rows):
+    """In the order of the categories: a set has none, and an array would have objects."""
+    pd = pytest.importorskip("pandas")
+    for table in ({"g": rows}, pd.DataFrame({"g": pd.Series(rows, dtype=object)})):
+        encoder = Encoder(["g"]).fit(table)
+        decoded = encoder.inverse_transform(encoder.transform(table))["g"]
+        assert decoded.dtype == object
+        assert decoded.tolist() == [["a", "b"], ["b"]]
+
+
+@pytest.mark.parametrize("kind", ["arrow", "polars"])
+@pytest.mark.parametrize("rows", [[["z"]], ["z"]], ids=["lists", "values"])
+def test_special_labels_need_a_substitute(kind, rows):
+    """In a library that has no objects; the error names the column and the arguments."""
+    module = pytest.importorskip("pyarrow" if kind == "arrow" else kind)
+    make = module.table if kind == "arrow" else module.DataFrame
+    encoder = Encoder(["g"], handle_unknown="indicator")
+    encoded = encoder.fit(make({"g": [["a"]] if rows == [["z"]] else ["a"]})).transform(
+        make({"g": rows})
+    )
+    with pytest.raises(TypeError, match=r"'g' .*Special.UNKNOWN.* unknown="):
+        encoder.inverse_transform(encoded)
+    assert rows_of(kind, encoder.inverse_transform(encoded, unknown="?")) == (
+        [["?"]] if rows == [["z"]] else ["?"]
+    )
+
+
 def test_polars_lists_hold_one_type():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"g": [["a"]]})

@@ -1,4 +1,4 @@
-"""The positions of all ones of each row, against a loop over Python values."""
+"""Rows with several ones: found as by a loop over values, written as in a matrix."""
 
 from __future__ import annotations
 
@@ -85,3 +85,37 @@ def test_cells_that_the_kernel_cannot_compare():
             dispatch.count_ones(cells, one, zero, 1)
     with pytest.raises(ValueError, match="the places of row 1"):
         dispatch.find_ones(np.zeros((3, 2), np.float32), one, zero, np.array([0, 1, 0, 1]), 1)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 65, 16384, 16385])
+@pytest.mark.parametrize("dtype", ["?", "u2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_features_are_written_as_planes_and_bits(n_rows, dtype, n_threads):
+    """Like a transposed matrix: also labels that occur twice, are missing or have no feature."""
+    rng = np.random.default_rng([n_rows])
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 4, n_rows))])
+    codes = rng.integers(-1, 6, offsets[-1]).astype(np.int16)
+    lut = np.array([2, 0, -1, 1, 1, 0, 2], np.int32)
+    off, on = np.array([0, 1]).astype(dtype)[:, None]
+    matrix = np.empty((n_rows, 3), dtype)
+    dispatch.encode_ragged([offsets], [codes], [lut], matrix, on, off)
+
+    block = np.full((3, n_rows), off)
+    dispatch.write_planes(offsets, codes, lut, block, on, n_threads)
+    np.testing.assert_array_equal(block, matrix.T)
+
+    bitmaps = np.zeros((3, -(-n_rows // 8) + 1), np.uint8)
+    dispatch.write_planes(offsets, codes, lut, bitmaps, None, n_threads)
+    bits = np.unpackbits(bitmaps, axis=1, bitorder="little")
+    np.testing.assert_array_equal(bits[:, :n_rows], matrix.T != 0)
+    assert not bits[:, n_rows:].any()
+
+
+def test_planes_that_are_too_small_are_refused():
+    offsets, codes, on = np.array([0, 1, 1]), np.zeros(1, np.int8), np.ones(1, np.float32)
+    with pytest.raises(ValueError, match="must have 8 bytes, got 4"):
+        dispatch.write_planes(offsets, codes, None, np.zeros((1, 1), np.float32), on)
+    with pytest.raises(ValueError, match="must have 1 bytes, got 0"):
+        dispatch.write_planes(offsets, codes, None, np.zeros((1, 0), np.uint8), None)
+    with pytest.raises(ValueError, match="offsets"):
+        dispatch.write_planes(np.array([0, 2, 2]), codes, None, np.zeros((1, 2), np.uint8), None)
