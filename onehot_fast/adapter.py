@@ -88,7 +88,7 @@ from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, library, reader_of, require
-from onehot_fast._runtime.utils import cached_property
+from onehot_fast._runtime.utils import cached_property, collector_paused
 from onehot_fast._schema.coded_column import (
     CodedColumn,
     lowest_code,
@@ -153,6 +153,7 @@ __all__ = [
     "classes_of_bits",
     "code_column",
     "code_table",
+    "collector_paused",
     "columns_only",
     "decoded_matrix",
     "did_you_mean",

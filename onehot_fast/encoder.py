@@ -140,8 +140,9 @@ class Encoder(SklearnMixin):
     sep : str, optional
         The separator of the labels in a text, such as "|" in "action|drama". Each distinct label of
         a row sets its feature; empty labels are skipped, and spaces are kept. One separator applies
-        to the columns of texts among the chosen ones, a mapping to the columns that it names. Rows
-        that are lists, sets or arrays of labels need no separator. In both cases an empty row is a
+        to the columns of texts among the chosen ones, also to categoricals of texts; a mapping
+        applies to the columns that it names. `categories` then lists labels. Rows that are lists,
+        sets or arrays of labels need no separator. In both cases an empty row is a
         row of zeros, the other options apply to each label, frequencies count rows, and a missing
         row is like a row with a missing label. Lists of numbers are encoded if you choose them.
     drop : {"first", "last", "if_binary", "most_frequent"} or a category, optional
@@ -723,7 +724,9 @@ class Encoder(SklearnMixin):
             dtype of the matrix. A decoded column has the type that `fit` saw (after `merge`, the
             common type), e.g. categorical or int8, if `fit` read a table of the same library and
             the type can represent all values. Otherwise the column has the dtype of its categories,
-            or dtype object if some values are not categories. In Dask and Spark, the type does not
+            or dtype object if some values are not categories. Rows of several labels are lists in
+            the order of the categories, also if they were sets or arrays, or texts joined
+            with `sep`. In Dask and Spark, the type does not
             depend on the rows: it must be able to represent all categories, and the values of
             `missing`, `unknown` and `infrequent` that may be decoded.
 

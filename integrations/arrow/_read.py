@@ -54,6 +54,9 @@ PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]
     pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
 } | {pa.bool_().id, pa.float16().id, pa.float32().id, pa.float64().id}  # fmt: skip
 
+# Types whose rows are arrays of numbers; new in pyarrow 12.
+TENSORS: Any = getattr(pa, "FixedShapeTensorType", ())
+
 
 def as_column(column: Any) -> ArrowColumn:
     """Return an object with Arrow data as a pyarrow array or chunked array, without a copy."""
@@ -355,8 +358,20 @@ def is_list_type(kind: pa.DataType) -> bool:
 
 def read_ragged(column: Any) -> RaggedColumn:
     """Return lists as rows of labels; a null list is missing."""
-    lists = storage(as_column(column))
+    column = as_column(column)
+    if isinstance(column.type, TENSORS):
+        raise TypeError(
+            f"a column of type {column.type} has tensors, not labels: to encode the elements of"
+            " each row as labels, convert the column to lists, e.g."
+            " pyarrow.array(column.to_pylist())"
+        )
+    lists = storage(column)
     offsets, elements = flattened(lists)
+    if pa.types.is_nested(elements.type) and not isinstance(elements.type, pa.BaseExtensionType):
+        raise TypeError(
+            f"the labels have the Arrow type {elements.type}, but a label must be a single value:"
+            " flatten the lists of each row, or encode one field of a struct"
+        )
     is_missing = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
     return RaggedColumn(offsets, read_column(elements), is_missing)
 

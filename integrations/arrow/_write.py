@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from onehot_fast import Special
 from onehot_fast.adapter import (
     Cache,
     Categorical,
@@ -206,6 +207,12 @@ def _from_numpy(values: AnyArray, name: object) -> pa.Array:
         try:
             return array_of(identities(values), pa.uuid())  # early versions infer no type of UUIDs
         except TypeError:
+            special = next((value for value in values if isinstance(value, Special)), None)
+            if special is not None:
+                raise TypeError(
+                    f"column {name!r} would contain {special!r}, which Arrow cannot store: pass"
+                    " missing=, unknown= or infrequent= to Encoder.inverse_transform"
+                ) from error
             text = f"column {name!r} has no Arrow type for its values: {error}"
             raise TypeError(text) from error
 

@@ -1,8 +1,6 @@
 """Create pandas frames from one-hot features, decoded values and unchanged columns."""
 
-import gc
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import accumulate, groupby, pairwise
 from typing import Any, cast
@@ -24,6 +22,7 @@ from onehot_fast.adapter import (
     Part,
     PassThrough,
     Table,
+    collector_paused,
     integration,
     name_keys,
     read_table,
@@ -48,21 +47,6 @@ FROM_INDICES = getattr(pd.arrays.SparseArray, "from_indices", None)
 # New in pandas 3.0: a constructor that omits checks.
 FROM_BLOCKS = getattr(getattr(pd.api, "internals", None), "create_dataframe_from_blocks", None)
 IntIndex: Any = type(pd.arrays.SparseArray([1], kind="integer").sp_index)
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Pause the garbage collector while pandas creates several objects for each of many columns.
-
-    None of these objects is garbage, and collection would take two thirds of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def wrap(

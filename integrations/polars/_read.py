@@ -19,6 +19,7 @@ from polars import selectors
 
 from onehot_fast import Column
 from onehot_fast.adapter import RaggedColumn, Rows, Table, Values, cached_property, read_arrow
+from onehot_fast.adapter import are_lists as objects_are_lists
 from onehot_fast.adapter import read_column as read_any_column
 
 from ._dtypes import EXTENSION, dtype_name
@@ -144,7 +145,13 @@ def read_column(series: Any) -> Column | Values:
     if dtype.is_temporal():
         return _read_times(series, name)
     if dtype in (*WIDE_INTEGERS, pl.Binary, pl.Object, pl.Null) or dtype.is_decimal():
-        return read_any_column(series.to_list()).encode()
+        rows = series.to_list()
+        if dtype == pl.Object and objects_are_lists(rows):
+            raise TypeError(
+                f"Series {name!r} has dtype Object, whose rows are lists: convert it to a dtype of"
+                f" lists, e.g. pl.Series({name!r}, [list(row) for row in series])"
+            )
+        return read_any_column(rows).encode()
     raise TypeError(
         f"Series {name!r} has dtype {dtype}, whose values cannot be categories: use multi_hot to"
         " encode lists, or encode the fields of a struct"
@@ -194,8 +201,23 @@ def are_lists(series: pl.Series) -> bool:
 def read_ragged(series: pl.Series) -> RaggedColumn:
     """Return lists as rows of labels; a null list is missing."""
     offsets, elements = _flatten(series)
+    if elements.dtype.is_nested():
+        fields = ", or encode a field of the structs" if elements.dtype == pl.Struct else ""
+        raise TypeError(
+            f"Series {series.name!r} has labels of dtype {elements.dtype}, but a label must be a"
+            f" single value: flatten the lists of each row{fields}, e.g."
+            f" {_flattening(series.name, elements.dtype)}"
+        )
     is_missing = series.is_null().to_numpy() if series.null_count() else None
     return RaggedColumn(offsets, read_column(elements.alias(series.name)), is_missing)
+
+
+def _flattening(name: str, dtype: Any) -> str:
+    """Return an expression that makes a single value of each label of a dtype."""
+    label = "pl.element().explode()"
+    if dtype == pl.Struct:
+        label = f"pl.element().struct.field({dtype.fields[0].name!r})"
+    return f"pl.col({name!r}).list.eval({label})"
 
 
 def read_lists(rows: pl.Series, has_indices: bool = True) -> Rows:

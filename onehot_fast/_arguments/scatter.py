@@ -94,15 +94,27 @@ def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArra
     out[is_on] = on
 
 
-def _is_readable(cube: AnyArray) -> bool:
-    """Tell whether the kernels can compare the elements as aligned integers."""
-    dtype = cube.dtype
+def is_readable(cells: AnyArray) -> bool:
+    """Tell whether the kernels can compare the elements of a contiguous array as integers."""
+    dtype = cells.dtype
     if dtype.hasobject or dtype.names is not None or dtype.itemsize not in (1, 2, 4, 8):
         return False
     # NumPy aligns strings of 8 bytes to any address, and complex64 to multiples of 4 bytes. It
     # does not align an empty array.
-    is_aligned = dtype.alignment >= dtype.itemsize and cube.size > 0
-    return is_aligned or cube.ctypes.data % dtype.itemsize == 0
+    is_aligned = dtype.alignment >= dtype.itemsize and cells.size > 0
+    return is_aligned or cells.ctypes.data % dtype.itemsize == 0
+
+
+def comparable(cells: AnyArray) -> AnyArray | None:
+    """Return a matrix in which `dispatch.find_ones` can compare elements, or None if it cannot.
+
+    The result is a copy if neither rows nor columns are contiguous, or elements are not aligned.
+    """
+    width = cells.itemsize
+    is_adjacent = width in cells.strides or 1 in cells.shape
+    if not is_adjacent or any(step % width for step in (*cells.strides, cells.ctypes.data)):
+        cells = np.array(cells, order="C")
+    return cells if is_readable(cells) else None
 
 
 def decode(
@@ -113,7 +125,7 @@ def decode(
     `cube` is contiguous. `dispatch.decode` explains the three row numbers.
     """
     threads = parallel.resolve(None, cube.nbytes)
-    if _is_readable(cube):
+    if is_readable(cube):
         return dispatch.decode(cube, on, off, default, threads)
     is_on = _equals(cube, on)
     classes, empty, several, uneven = dispatch.decode(is_on, np.array(True), None, -1, threads)

@@ -14,8 +14,8 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.arraylikes import as_scalars
-from onehot_fast._arguments.messages import with_article
+from onehot_fast._arguments.arraylikes import as_scalar, as_scalars
+from onehot_fast._arguments.messages import shown, with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import (
     TEXT_KINDS,
@@ -166,8 +166,14 @@ def _by_dictionary(values: AnyArray) -> Column:
     """Factorize objects with a Python dict."""
     order: defaultdict[Hashable, int] = defaultdict()
     order.default_factory = order.__len__
-    items = as_scalars(values.tolist())
+    items = values.tolist()
+    try:
+        items = as_scalars(items)
+    except TypeError:  # an array is no value
+        raise _not_single(items) from None
     kinds = set(map(type, items)) - {NoneType}
+    if any(hasattr(kind, "__next__") for kind in kinds):
+        raise _not_single(items)
     scalars = [kind for kind in kinds if issubclass(kind, np.generic)]
     # Comparing some NumPy scalars with other types, e.g. Decimal, raises an error. NaN inside a
     # tuple equals NaN.
@@ -178,7 +184,7 @@ def _by_dictionary(values: AnyArray) -> Column:
     try:
         codes = np.fromiter(map(order.__getitem__, keys), np.int64, len(items))
     except (TypeError, ValueError):  # ValueError: a timedelta64 without a unit
-        raise _unhashable(items) from None
+        raise _not_single(items) from None
     is_present = np.array([not is_missing(item) for item in order], bool)
     rank = np.where(is_present, np.cumsum(is_present) - 1, -1).astype(np.int32)
     preferred = _preferred_variants(items, codes, len(order), kinds, identify)
@@ -230,14 +236,35 @@ def _preferred_variants(
     return preferred_by_key(variants if identify is None else map(identify, variants), variants)
 
 
-def _unhashable(items: list[Any]) -> TypeError:
-    """Return an error that names the first value that cannot be hashed."""
+def _not_single(items: list[Any]) -> TypeError:
+    """Return an error that names the first value that cannot be a category."""
+    single = None  # the first row with a single value
     for row, item in enumerate(items):
-        try:
-            hash(item)
-        except (TypeError, ValueError) as error:
-            hint = "; use multi_hot for rows of several labels" if hasattr(item, "__iter__") else ""
+        if hasattr(type(item), "__next__"):
             return TypeError(
-                f"the value in row {row} must be hashable, got {with_article(item)} ({error}){hint}"
+                f"the value in row {row} must not be an iterator, got {with_article(item)}, whose"
+                " items can be read only once: convert each row to a list, e.g."
+                " [list(row) for row in rows]"
             )
+        try:
+            hash(as_scalar(item))
+        except (TypeError, ValueError) as error:
+            reason = f"the value in row {row} must be hashable, got {with_article(item)} ({error})"
+            return TypeError(reason + _remedy(item, single, items))
+        if single is None and not is_missing(item):
+            single = row
     return TypeError("all values must support ==, but comparing two of them raised an error")
+
+
+def _remedy(item: Any, single: int | None, items: list[Any]) -> str:
+    """Return the end of the message for a value without a hash; `single` is a row that has one."""
+    if not hasattr(item, "__iter__"):
+        return ""
+    if single is None:
+        return "; use multi_hot for rows of several labels"
+    value = shown(items[single])
+    texts = ", or texts in all rows and sep=" if isinstance(items[single], str) else ""
+    return (
+        f", but row {single} has the single value {value}; pass lists in all rows, e.g. [{value}],"
+        f" or single values in all rows{texts}"
+    )

@@ -45,6 +45,8 @@ SINGLE = (str, bytes, tuple, frozenset, Mapping)
 NUMBERS = (Number, np.bool_, np.datetime64, np.timedelta64)
 # The kinds of Arrow types and of dtypes of such labels.
 NUMERIC_KINDS = frozenset({"boolean", "integer", "float", *"biufcmM"})
+# The remedy for lists of lists.
+FLATTEN = "flatten the lists of each row, or make a tuple of each inner list, which is one label"
 # The kinds of dtypes whose values may be texts.
 MAYBE_TEXT = frozenset("OUT")
 
@@ -97,7 +99,7 @@ class RaggedColumn:
                 if is_list(label) or isinstance(label, Mapping):
                     raise TypeError(
                         f"row {row_of(self.offsets, position)}: a label must be a single value, got"
-                        f" {with_article(label)}: {shown(label)}"
+                        f" {with_article(label)}: {shown(label)}; {FLATTEN}"
                     )
 
     @property
@@ -215,9 +217,15 @@ def _checked_row(position: int, row: Any) -> Sequence[Any] | None:
         return _labels(row)
     if is_missing(row):
         return None
+    if isinstance(row, tuple | frozenset | Iterator):
+        remedy = "convert each row to a list, e.g. [list(row) for row in rows]"
+    else:
+        remedy = f"pass lists in all rows, e.g. [{shown(row)}], or single values in all rows"
+    if isinstance(row, str):
+        remedy += ", or texts in all rows and sep="
     raise TypeError(
         f"row {position} must be a list of labels, as the rows before it, got {with_article(row)}:"
-        f" {shown(row)}; a tuple or a frozenset is one value, so convert it to a list"
+        f" {shown(row)}; {remedy}"
     )
 
 
@@ -231,16 +239,16 @@ def _labels(row: Any) -> Sequence[Any]:
 
 
 def split(read: Column | Values, sep: str) -> RaggedColumn | Column | Values:
-    """Return texts as rows of labels, and a column of other values or declared categories as it is.
+    """Return texts as rows of labels, and a column of other values as it is.
 
-    Empty labels are skipped, and spaces are kept.
+    Categories that are texts are split once. Empty labels are skipped, and spaces are kept.
     """
     if isinstance(read, Values) and not are_arrow_texts(read):
         kinds = {getattr(getattr(chunk, "dtype", None), "kind", "V") for chunk in read.chunks}
         if read.convert is not None or not kinds <= MAYBE_TEXT:
             return read
         read = read.encode()
-    if isinstance(read, Column) and (read.declared or not _are_texts(read.stored)):
+    if isinstance(read, Column) and not _are_texts(read.stored):
         return read
     return split_texts(read, sep)
 

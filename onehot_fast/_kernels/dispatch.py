@@ -27,13 +27,13 @@ from onehot_fast._kernels.simd import get_stream_bytes, stream_fill
 
 if TYPE_CHECKING:
     from onehot_fast._kernels import decode as decoding
-    from onehot_fast._kernels import ragged, scan, sparse
+    from onehot_fast._kernels import ones, ragged, scan, sparse
 
 __all__ = [
-    "INDEX_DTYPES", "count", "count_rows", "csc", "csr", "csr_ragged", "decode", "decode_bits",
-    "encode", "encode_bits", "encode_block", "encode_integers", "encode_matrix", "encode_ragged",
-    "first_invalid", "get_stream_bytes", "multi_hot_count", "multi_hot_csr", "pack", "recode",
-    "stream_fill", "transpose",
+    "INDEX_DTYPES", "count", "count_ones", "count_rows", "csc", "csr", "csr_ragged", "decode",
+    "decode_bits", "encode", "encode_bits", "encode_block", "encode_integers", "encode_matrix",
+    "encode_ragged", "find_ones", "first_invalid", "get_stream_bytes", "multi_hot_count",
+    "multi_hot_csr", "pack", "recode", "stream_fill", "transpose", "write_planes",
 ]  # fmt: skip
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -77,7 +77,9 @@ class _Module:
 
 
 if not TYPE_CHECKING:  # a type checker reads the stubs
-    decoding, ragged, scan, sparse = map(_Module, ("decode", "ragged", "scan", "sparse"))
+    decoding, ones, ragged, scan, sparse = map(
+        _Module, ("decode", "ones", "ragged", "scan", "sparse")
+    )
 
 
 class _Specialisations(dict[np.dtype[Any], Kernel], Generic[Kernel]):
@@ -249,6 +251,31 @@ def decode_bits(
     return decoding.decode_bits(planes, starts, n_rows, num_threads)
 
 
+def count_ones(
+    cells: AnyArray, on: AnyArray, off: AnyArray, num_threads: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the number of elements `on` of each row, and whether others differ from `off`.
+
+    The elements of a row or of a column are adjacent. They are aligned, and have 1, 2, 4 or 8 bytes
+    of any dtype; see `ones`.
+    """
+    lengths, is_odd = np.zeros(len(cells), np.int64), np.zeros(len(cells), np.bool_)
+    ones.count(cells, on, off, lengths, is_odd.view(np.uint8), num_threads)
+    return lengths, is_odd
+
+
+def find_ones(
+    cells: AnyArray, on: AnyArray, off: AnyArray, offsets: Offsets, num_threads: int
+) -> npt.NDArray[np.int64]:
+    """Return the positions of the elements `on` of each row, ``offsets[i]:offsets[i + 1]``.
+
+    The offsets follow from the result of `count_ones`. A place that nothing fills has 0.
+    """
+    features = np.zeros(offsets[-1], np.int64)
+    ones.find(cells, on, off, offsets[:-1].copy(), offsets[1:], features, num_threads)
+    return features
+
+
 def pack(bytes_of_rows: npt.NDArray[np.uint8], words: AnyArray) -> None:
     """Write each row of bytes as one unsigned integer to `words`; see `code_columns.pack`."""
     _pack[words.dtype](bytes_of_rows, words)
@@ -274,6 +301,22 @@ def encode_ragged(
     """
     columns = [*offsets], [*codes], [*luts]
     ragged.encode_matrix(*columns, len(out), bytes_of(out), out.shape[1], on, off, num_threads)
+
+
+def write_planes(
+    offsets: Offsets,
+    codes: AnyArray,
+    lut: Lut | None,
+    out: AnyArray,
+    on: AnyArray | None,
+    num_threads: int = 1,
+) -> None:
+    """Write `on` at the feature of each code of each row to `out`, whose rows are the features.
+
+    If `on` is None, `out` has bitmaps. It contains the other elements; see `ragged.write_planes`.
+    """
+    planes = bytes_of(out).reshape(out.shape[0], out.shape[1] * out.itemsize)
+    ragged.write_planes(offsets, codes, lut, len(offsets) - 1, planes, on, num_threads)
 
 
 def csr_ragged(

@@ -24,6 +24,15 @@ def encode_matrix(
     off: npt.NDArray[Any],
     num_threads: int,
 ) -> None: ...
+def write_planes(
+    offsets: npt.NDArray[np.int64],
+    codes: npt.NDArray[Any],
+    lut: npt.NDArray[np.int32] | None,
+    n_rows: int,
+    out: npt.NDArray[np.uint8],
+    on: npt.NDArray[Any] | None,
+    num_threads: int,
+) -> None: ...
 def multi_hot_count(
     offsets: npt.NDArray[np.int64],
     codes: npt.NDArray[Any],

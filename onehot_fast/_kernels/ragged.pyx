@@ -34,6 +34,7 @@ cdef enum:
     BLOCK_ROWS = 1024       # the maximum number of rows of a block of CSR, and of its codes unless a row has more
     BLOCK_CODES = 1 << 13
     STEP_BYTES = 1 << 14    # bytes of the rows that are filled, and then written to, at a time
+    PLANE_ROWS = 1 << 14    # rows of a chunk that is written feature by feature, a multiple of 8
     INSERTION = 32          # up to this many codes in a row, insertion sort is faster than qsort
 
 # One column: its codes, and the offsets of its rows, or NULL if each row has one code.
@@ -112,7 +113,10 @@ cdef struct Job:
     Py_ssize_t n_columns
     const ohf_fill *fill
     unsigned char *out
-    Py_ssize_t row_bytes
+    const unsigned char *on
+    Py_ssize_t width, depth
+    Py_ssize_t row_bytes        # from a row to the next one
+    Py_ssize_t feature_bytes    # from a feature to the next one
     Py_ssize_t step             # the number of rows that stay in the first-level cache
 
 
@@ -128,25 +132,29 @@ cdef inline void put(unsigned char *to, const unsigned char *on, Py_ssize_t widt
         memcpy(to, on, width)
 
 
-cdef void write_ones(
-    const Job *job, const Source *source, Py_ssize_t begin, Py_ssize_t end, int32_t *codes,
+cdef inline void write_ones(
+    const Job *job, const Source *source, Py_ssize_t begin, Py_ssize_t end, int32_t *codes, bint as_bits,
 ) noexcept nogil:
-    """Write ``on`` at the features of the codes of the rows [begin, end) of one column."""
+    """Write ``on`` at the features of the codes of the rows [begin, end) of one column, or set their bits."""
     cdef Py_ssize_t row = begin, at = start_of(source, begin), stop = start_of(source, end)
-    cdef Py_ssize_t width = job.fill.width, count, i, last
+    cdef Py_ssize_t width = job.width, count, i, last
     cdef unsigned char *to
+    cdef unsigned char bit
     while at < stop:
         count = min(stop - at, <Py_ssize_t> CODES)
-        read(&source.column.source, at, count, 0, job.fill.depth, codes)
+        read(&source.column.source, at, count, 0, job.depth, codes)
         i = 0
         while i < count:
             while start_of(source, row + 1) <= at + i:
                 row += 1
             last = min(start_of(source, row + 1) - at, count)
-            to = job.out + row * job.row_bytes
+            to = job.out + (row // 8 if as_bits else row * job.row_bytes)
+            bit = <unsigned char> (1 << (row % 8))
             while i < last:
-                if codes[i] >= 0:
-                    put(to + codes[i] * width, job.fill.on, width)
+                if codes[i] >= 0 and as_bits:
+                    to[codes[i] * job.feature_bytes] |= bit
+                elif codes[i] >= 0:
+                    put(to + codes[i] * job.feature_bytes, job.on, width)
                 i += 1
         at += count
 
@@ -161,7 +169,7 @@ cdef void run_chunk(
         next_row = min(row + job.step, end)
         job.microkernels.fill(job.out + row * job.row_bytes, (next_row - row) * job.row_bytes, job.fill)
         for i in range(job.n_columns):
-            write_ones(job, &job.sources[i], row, next_row, <int32_t *> workspace)
+            write_ones(job, &job.sources[i], row, next_row, <int32_t *> workspace, False)
         row = next_row
 
 
@@ -184,9 +192,55 @@ def encode_matrix(
     ohf_fill_init(&fill, to.width, depth, 1, to.on, to.off)
     job = Job(
         microkernels=microkernels, sources=sources.items, n_columns=sources.n_columns, fill=&fill, out=to.data,
-        row_bytes=depth * to.width, step=max(<Py_ssize_t> STEP_BYTES // (depth * to.width), <Py_ssize_t> 1),
+        on=to.on, width=to.width, depth=depth, row_bytes=depth * to.width, feature_bytes=to.width,
+        step=max(<Py_ssize_t> STEP_BYTES // (depth * to.width), <Py_ssize_t> 1),
     )
     for_each_chunk(run_chunk, &job, n_rows, 0, job.row_bytes, 4 * CODES, num_threads)
+
+
+cdef void write_block_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
+    """Write the ones of the rows [begin, end) to a block of features."""
+    cdef const Job *job = <const Job *> any_job
+    write_ones(job, job.sources, begin, end, <int32_t *> workspace, False)
+
+
+cdef void write_bits_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
+    """Set the bits of the rows [begin, end), the first of which is a multiple of 8."""
+    cdef const Job *job = <const Job *> any_job
+    write_ones(job, job.sources, begin, end, <int32_t *> workspace, True)
+
+
+def write_planes(
+    offsets, codes, lut, Py_ssize_t n_rows, unsigned char[:, ::1] out, cnp.ndarray on, int num_threads,
+):
+    """Write ``on`` at the feature of each code of each row, or set its bit if ``on`` is None; see `Sources`.
+
+    Each row of ``out`` has the bytes of a feature: one element or one bit for each row of the column. The caller
+    has filled it.
+    """
+    cdef Sources sources = Sources([offsets], [codes], [lut], n_rows)
+    cdef Py_ssize_t depth = out.shape[0], width = 1 if on is None else on.itemsize
+    cdef Py_ssize_t n_bytes = (n_rows + 7) // 8 if on is None else n_rows * width
+    cdef Job job
+    if out.shape[1] < n_bytes:
+        raise ValueError(f"ragged.write_planes: a feature must have {n_bytes} bytes, got {out.shape[1]}")
+    if depth > 0x7fffffff:
+        raise ValueError(f"ragged.write_planes: out must have fewer than 2**31 features, got {depth}")
+    if n_rows == 0 or depth == 0:
+        return
+    job = Job(
+        microkernels=microkernels, sources=sources.items, n_columns=1, fill=NULL, out=&out[0, 0], on=NULL,
+        width=width, depth=depth, row_bytes=width, feature_bytes=out.shape[1], step=1,
+    )
+    if on is None:
+        for_each_chunk(write_bits_chunk, &job, n_rows, PLANE_ROWS, 1, 4 * CODES, num_threads)
+    else:
+        job.on = <const unsigned char *> cnp.PyArray_DATA(on)
+        for_each_chunk(write_block_chunk, &job, n_rows, PLANE_ROWS, 1, 4 * CODES, num_threads)
 
 
 def multi_hot_count(const int64_t[::1] offsets, codes, lut, index_t[:, ::1] out):

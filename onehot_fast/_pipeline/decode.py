@@ -324,22 +324,46 @@ def labels_of(column: ColumnSchema, cells: AnyArray, nan_is_null: bool = True) -
     `cells` contains the features of one column, with shape (n_rows, n_features). All features are
     null in a row whose missing value was propagated. NaN counts as null if `nan_is_null`.
     """
-    n_rows, n_features = cells.shape
-    lengths, is_missing = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.bool_)
+    cells = np.asarray(cells)
+    readable = scatter.comparable(cells)
+    if readable is None:
+        return _odd_labels(column, cells, np.arange(len(cells)), nan_is_null)
+    _, on, off = resolve_values(1, 0, cells.dtype)
+    threads = parallel.resolve(None, cells.nbytes)
+    lengths, is_odd = dispatch.count_ones(readable, on, off, threads)
+    # Rows with elements that have other bits than 0 and 1, which may be null or -0.0.
+    odd = np.flatnonzero(is_odd)
+    others = _odd_labels(column, cells, odd, nan_is_null)
+    lengths[odd] = np.diff(others.offsets)
+    offsets = starts_of(lengths)
+    features = dispatch.find_ones(readable, on, off, offsets, threads)
+    shifts = np.repeat(offsets[odd] - others.offsets[:-1], lengths[odd])
+    features[np.arange(len(shifts)) + shifts] = others.features
+    is_missing = np.zeros(len(cells), np.bool_)
+    is_missing[odd] = others.is_missing
+    return LabelRows(offsets, features, is_missing)
+
+
+def _odd_labels(
+    column: ColumnSchema, cells: AnyArray, rows: npt.NDArray[np.intp], nan_is_null: bool
+) -> LabelRows:
+    """Return the features that are 1 in some rows, like `labels_of`, for elements of any kind."""
+    lengths, is_missing = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.bool_)
     found = [np.zeros(0, np.int64)]
+    n_features = cells.shape[1]
     step = max(1, SMALL_CELLS // max(1, n_features))
-    for start in range(0, n_rows if n_features else 0, step):
-        block = np.asarray(cells[start : start + step])
+    for start in range(0, len(rows) if n_features else 0, step):
+        block = cells[rows[start : start + step]]
         is_null, is_one = _is_null(block), np.asarray(block == 1, bool)
         is_absent = np.zeros(len(block), np.bool_)
         if column.propagates_missing:
             is_absent = is_null[:, 0]
-        is_odd = ~is_one & np.asarray(block != 0, bool) & ~is_absent[:, np.newaxis]
+        is_bad = ~is_one & np.asarray(block != 0, bool) & ~is_absent[:, np.newaxis]
         if nan_is_null or block.dtype == object:
-            is_odd &= ~is_null
-        if is_odd.any():
-            row, feature = np.unravel_index(is_odd.argmax(), is_odd.shape)
-            _reject_label(column, start + int(row), int(feature), block[row, feature])
+            is_bad &= ~is_null
+        if is_bad.any():
+            row, feature = np.unravel_index(is_bad.argmax(), is_bad.shape)
+            _reject_label(column, int(rows[start + row]), int(feature), block[row, feature])
         is_missing[start : start + step] = is_absent
         lengths[start : start + step] = is_one.sum(axis=1)
         found.append(np.nonzero(is_one)[1])

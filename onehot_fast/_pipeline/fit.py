@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from onehot_fast._arguments.messages import did_you_mean, with_column_context
+from onehot_fast._arguments.messages import did_you_mean, shown, with_column_context
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.ragged import RaggedColumn, have_separator
@@ -84,9 +85,23 @@ def _read(table: Table, position: int, options: Options, is_part: bool) -> Coded
     if lists:
         raise ValueError("the rows are lists, which need no separator; remove the column from sep")
     rows = table.labels(position, sep) if is_named else table.labels_or_values(position, sep)
-    if sep is not None and isinstance(rows, RaggedColumn) and not is_part:
-        _warn_if_never_split(table, position, rows, sep)
+    if sep is not None and isinstance(rows, RaggedColumn):
+        if rows.is_split:
+            _check_declared(options.of(name).categories, sep)
+        if not is_part:
+            _warn_if_never_split(table, position, rows, sep)
     return rows.encode()
+
+
+def _check_declared(categories: Iterable[Any] | None, sep: str) -> None:
+    """Raise an error for a declared category that no label of a split text can equal."""
+    for category in () if categories is None else categories:
+        if isinstance(category, str) and (sep in category or not category):
+            raise ValueError(
+                f"the category {shown(category)} contains the separator {sep!r} or is empty, and no"
+                " label of a text can equal it: declare the labels themselves, or pass sep=None for"
+                " the column"
+            )
 
 
 def _warn_if_never_split(table: Table, position: int, rows: RaggedColumn, sep: str) -> None:

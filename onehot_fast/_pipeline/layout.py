@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, key, plain
+from onehot_fast._categories.label_lists import lists_of
 from onehot_fast._pipeline.code import Coded
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.registry import wrappers
-from onehot_fast._runtime.utils import cached_property
+from onehot_fast._runtime.utils import cached_property, collector_paused
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import MAX_OF_LIBRARIES, ColumnSchema
 from onehot_fast._schema.schema import ColumnOrder, Schema, categories_of_features
@@ -108,10 +109,9 @@ class DecodedLists(OneColumn):
     def tolist(self) -> list[list[Any] | None]:
         """Return the rows as lists of Python objects, and None for missing rows."""
         distinct = [plain(value) for value in self.labels.distinct.tolist()]
-        labels = [distinct[i] for i in self.labels.positions.tolist()]
-        ends = self.offsets.tolist()
-        rows = zip(ends, ends[1:], self.is_missing.tolist(), strict=False)
-        return [None if absent else labels[i:j] for i, j, absent in rows]
+        positions = self.labels.positions.astype(np.int64, copy=False)
+        with collector_paused():
+            return lists_of(distinct, positions, self.offsets, self.is_missing.view(np.uint8))
 
 
 def identities(values: Iterable[Any]) -> list[Hashable]:

@@ -117,7 +117,7 @@ def block(
         threads = parallel.resolve(num_threads, part.nbytes)
         if column.offsets is not None:
             part[...] = off_value
-            part[_ones(column)] = on_value
+            dispatch.write_planes(column.offsets, column.codes, column.lut, part, on_value, threads)
         else:
             dispatch.encode_block(column.codes, column.lut, part, on_value, off_value, threads)
         if column.nan_where_missing:
@@ -143,32 +143,11 @@ def bits(
         part = out[start : start + column.n_features]
         threads = parallel.resolve(num_threads, part.nbytes)
         if column.offsets is not None:
-            _set_bits(part, *_ones(column))
+            part[...] = 0
+            dispatch.write_planes(column.offsets, column.codes, column.lut, part, None, threads)
         else:
             dispatch.encode_bits(column.codes, column.lut, part, threads, result_bytes=out.nbytes)
     return out
-
-
-def _ones(column: CodedColumn) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the feature and the row of each code of a ragged column that has a feature.
-
-    A pair occurs twice if two codes of a row have the same feature.
-    """
-    assert column.offsets is not None
-    features = column.features()
-    rows = np.repeat(np.arange(column.n_rows), np.diff(column.offsets))
-    is_one = (features >= 0) & (features < column.n_features)
-    return features[is_one].astype(np.int64, copy=False), rows[is_one]
-
-
-def _set_bits(
-    bitmaps: npt.NDArray[np.uint8], features: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> None:
-    """Write zeros into a bitmap for each feature, and then the ones of some features and rows."""
-    bitmaps[...] = 0
-    for bit in range(8):  # the pairs of one bit never share a byte, except if they are equal
-        has_bit = rows % 8 == bit
-        bitmaps[features[has_bit], rows[has_bit] // 8] |= np.uint8(1 << bit)
 
 
 def bytes_of_bits(n_rows: int) -> int:

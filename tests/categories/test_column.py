@@ -110,7 +110,7 @@ def test_missing_values_of_numpy_are_read(values, names):
         (np.zeros((2, 2)), ValueError, r"must have one dimension, got shape \(2, 2\)"),
         (np.zeros(2, "V3"), TypeError, r"got \|V3"),
         ([*range(5000), []], TypeError, "row 5000 must be hashable, got a list"),
-        ([1, [2]], TypeError, r"row 1 must be .* a list \(unhashable type: 'list'\); use mul"),
+        ([1, [2]], TypeError, r"row 1 must be .* a list .*, but row 0 .* 1; pass lists .*\[1\]"),
         ("text", TypeError, "a column must be .* got a str"),
         (3, TypeError, "a column must be .* got an int"),
     ],

@@ -6,6 +6,7 @@ and whose labels are unknown.
 
 import decimal
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -170,10 +171,47 @@ def test_the_kinds_of_rows():
     ]  # fmt: skip
     single = Encoder().fit({"g": [("a", "b"), frozenset("c"), ("a", "b")]})
     assert len(single.categories["g"]) == 2
-    mixed = [([["a"], ("b",)], "row 1"), ([["a"], "b"], "row 1"), (["a", ["b"]], "row 1")]
-    for rows, message in mixed:
-        with pytest.raises(TypeError, match=f"column 'g'.*{message}"):
-            Encoder().fit({"g": rows})
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([["a"], ("b",)], r"row 1 .* tuple.*list\(row\)"),
+        ([["a"], "b"], r"row 1 .* str: 'b'; pass lists in all rows, e.g. \['b'\].*sep="),
+        ([["a"], None, 5], r"row 2 .* int: 5; pass lists in all rows, e.g. \[5\]"),
+        ([None, "a", ["b"]], r"row 2 .* list .* row 1 .*'a'; pass lists .*\['a'\].*sep="),
+        (["a", {"b"}], r"row 1 .* set .* row 0 .*'a'; pass lists .*\['a'\].*sep="),
+        ([1, np.array(["b"])], r"row 1 .* ndarray .* row 0 .* 1; pass lists .*\[1\]"),
+        ([("a",), ["b"]], r"row 1 .* list .* row 0 .*\('a',\); pass lists"),
+    ],
+)
+@pytest.mark.parametrize("sep", [None, "|", {"g": "|"}], ids=str)
+def test_lists_and_single_values_are_not_mixed(rows, message, sep):
+    """The error names both rows, the first single value, and what to pass instead."""
+    with pytest.raises(TypeError, match=f"column 'g': .*{message}"):
+        Encoder(["g"], sep=sep).fit({"g": rows})
+
+
+@pytest.mark.parametrize("make", [iter, lambda row: map(str, row), lambda row: (x for x in row)])
+@pytest.mark.parametrize("before", [[], [["a"]]], ids=["first", "after a list"])
+def test_an_iterator_is_no_row(make, before):
+    """It would be a category that no other row can equal."""
+    with pytest.raises(TypeError, match=rf"column 'g': .*row {len(before)} .*list\(row\)"):
+        Encoder().fit({"g": [*before, make(["a", "b"])]})
+
+
+@pytest.mark.parametrize("categories", [["a", "b|c"], ["", "a"]], ids=str)
+def test_a_declared_label_contains_no_separator(categories):
+    """It could equal no label of a text; lists may contain it."""
+    rows, options = ["a", "b|c"], {"sep": "|", "categories": {"g": categories}}
+    encoder = Encoder(["g"], handle_unknown="ignore", **options)
+    wrong = next(label for label in categories if label != "a")
+    for work in (encoder.fit, encoder.partial_fit):
+        with pytest.raises(
+            ValueError, match=rf"column 'g': .*'{re.escape(wrong)}'.*'\|'.*sep=None"
+        ):
+            work({"g": rows})
+    assert encoder.fit({"g": [["a"], categories]}).categories["g"].tolist() == categories
 
 
 @pytest.mark.parametrize("label", [["b"], {"b": 1}, {"b"}], ids=str)
@@ -193,7 +231,7 @@ def test_lists_of_numbers_must_be_named():
 
 
 def test_one_separator_applies_to_texts():
-    """Not to numbers, declared categories and lists; a mapping that names them is an error."""
+    """Not to numbers and lists; a mapping that names them is an error."""
     table = {"t": ["a|b", None], "n": [1, 2], "l": [["x|y"], []]}
     encoder = Encoder(["t", "n", "l"], sep="|").fit(table)
 

@@ -302,6 +302,34 @@ def test_two_entries_of_one_cell_are_added_and_rejected():
         encoder.inverse_transform(encoded)
 
 
+@pytest.mark.parametrize("rows", [[{"b", "a"}, {"b"}], [np.array(["b", "a"]), np.array(["b"])]])
+def test_sets_and_arrays_are_decoded_to_lists(rows):
+    """In the order of the categories: a set has none, and an array would have objects."""
+    pd = pytest.importorskip("pandas")
+    for table in ({"g": rows}, pd.DataFrame({"g": pd.Series(rows, dtype=object)})):
+        encoder = Encoder(["g"]).fit(table)
+        decoded = encoder.inverse_transform(encoder.transform(table))["g"]
+        assert decoded.dtype == object
+        assert decoded.tolist() == [["a", "b"], ["b"]]
+
+
+@pytest.mark.parametrize("kind", ["arrow", "polars"])
+@pytest.mark.parametrize("rows", [[["z"]], ["z"]], ids=["lists", "values"])
+def test_special_labels_need_a_substitute(kind, rows):
+    """In a library that has no objects; the error names the column and the arguments."""
+    module = pytest.importorskip("pyarrow" if kind == "arrow" else kind)
+    make = module.table if kind == "arrow" else module.DataFrame
+    encoder = Encoder(["g"], handle_unknown="indicator")
+    encoded = encoder.fit(make({"g": [["a"]] if rows == [["z"]] else ["a"]})).transform(
+        make({"g": rows})
+    )
+    with pytest.raises(TypeError, match=r"'g' .*Special.UNKNOWN.* unknown="):
+        encoder.inverse_transform(encoded)
+    assert rows_of(kind, encoder.inverse_transform(encoded, unknown="?")) == (
+        [["?"]] if rows == [["z"]] else ["?"]
+    )
+
+
 def test_polars_lists_hold_one_type():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame({"g": [["a"]]})
@@ -319,3 +347,21 @@ def test_arrow_lists_never_parse_a_substitute():
     encoded = encoder.transform(pa.table({"g": [[7]]}))
     decoded = encoder.inverse_transform(encoded, unknown="5")
     assert decoded["g"].to_pylist() == [["5"]]
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "f4", "f8", "c8", "c16", object])
+@pytest.mark.parametrize("layout", ["C", "F", "strided"])
+def test_matrices_of_all_dtypes_and_layouts_are_decoded(dtype, layout):
+    """Also -0.0, which is a zero of other bits, and columns beside a column of labels."""
+    rows = [["a", "c"], [], ["b"], ["c", "a", "b"]] * 5
+    encoder = Encoder(["p", "g", "q"]).fit({"p": list("xyxy") * 5, "g": rows, "q": ["z"] * 20})
+    encoded = encoder.transform({"p": list("xyxy") * 5, "g": rows, "q": ["z"] * 20}, "numpy")
+    encoded = np.array(encoded.astype(dtype), order="F" if layout == "F" else "C")
+    if encoded.dtype.kind == "f":
+        encoded[encoded == 0] = -0.0
+        encoded[:8] = abs(encoded[:8])
+    if layout == "strided":
+        encoded = np.repeat(encoded, 2, axis=1)[:, ::2]
+    decoded = encoder.inverse_transform(encoded)
+    assert decoded["g"].tolist() == [sorted(row) for row in rows]
+    assert decoded["p"].tolist() == list("xyxy") * 5

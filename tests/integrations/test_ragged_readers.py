@@ -136,14 +136,95 @@ def test_texts_are_columns(library, kind, rows, cut):
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_labels_of_other_types(make):
-    """Integers, also with nulls, and dates are labels; a list of lists is none."""
+    """Integers, also with nulls, are labels."""
     table = make({"g": [[3, -1], None, [3, 3]]})
     encoder = Encoder(["g"], dtype=int).fit(table)
 
     assert encoder.get_feature_names_out().tolist() == ["g_-1", "g_3"]
     assert encoder.transform(table, "numpy").tolist() == [[1, 1], [0, 0], [0, 1]]
-    with pytest.raises(TypeError, match="column 'g'"):
-        Encoder(["g"]).fit(make({"g": [[["a"]], [["b"]]]}))
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("label", [["a"], {"x": 1}], ids=["list", "struct"])
+def test_a_label_is_neither_a_list_nor_a_struct(make, label):
+    """The error says how to flatten the rows."""
+    with pytest.raises(TypeError, match=r"column 'g': .*label.* must be a single value.*flatten"):
+        Encoder(["g"]).fit(make({"g": [[label], [label]]}))
+
+
+def test_the_flattening_of_polars_gives_single_values():
+    """The expressions of the errors are correct."""
+    for column, flat in (([[["a"], ["b"]], [["b"]]], [[1, 1], [0, 1]]), ([[{"x": 1}]], [[1]])):
+        frame = pl.DataFrame({"g": column})
+        with pytest.raises(TypeError) as caught:
+            Encoder(["g"]).fit(frame)
+        expression = eval(str(caught.value).rpartition("e.g. ")[2], {"pl": pl})
+        frame = frame.select(expression)
+        assert Encoder(["g"], dtype=int).fit_transform(frame).rows() == [*map(tuple, flat)]
+
+
+def test_objects_of_polars_that_are_lists():
+    """The remedy of the error gives a column of lists."""
+    series = pl.Series("g", [["a", "b"], ["b"]], dtype=pl.Object)
+    with pytest.raises(TypeError, match=r"column 'g': .*dtype Object.*lists") as caught:
+        Encoder(["g"]).fit(series.to_frame())
+    remedy = eval(str(caught.value).rpartition("e.g. ")[2], {"pl": pl, "series": series})
+    assert Encoder(["g"]).fit(remedy.to_frame()).schema.names == ("g_a", "g_b")
+
+
+@pytest.mark.skipif(not hasattr(pa, "FixedShapeTensorArray"), reason="pyarrow has no tensors")
+def test_tensors_are_no_labels():
+    """Their type could not hold the labels of a row, which are distinct; lists can."""
+    column = pa.FixedShapeTensorArray.from_numpy_ndarray(np.array([[2, 1], [2, 2]]))
+    with pytest.raises(TypeError, match=r"column 'g': .*tensor.*to_pylist"):
+        Encoder(["g"]).fit(pa.table({"g": column}))
+    table = pa.table({"g": pa.array(column.to_pylist())})
+    assert Encoder(["g"]).fit(table).schema.names == ("g_1", "g_2")
+
+
+@pytest.mark.skipif(not hasattr(pa, "uuid"), reason="pyarrow has no type of UUIDs")
+def test_lists_of_extension_types_come_back():
+    """UUIDs and documents of JSON are labels, in their type."""
+    raw = pa.array([bytes(range(16)), bytes(16)], pa.binary(16))
+    kinds = [pa.ExtensionArray.from_storage(pa.uuid(), raw)]
+    if hasattr(pa, "json_"):
+        kinds.append(pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a": 1}', "2"])))
+    for labels in kinds:
+        table = pa.table({"g": pa.ListArray.from_arrays([0, 1, 2], labels)})
+        encoder = Encoder(["g"]).fit(table)
+        assert encoder.transform(table, "numpy").sum(axis=1).tolist() == [1, 1]
+        assert encoder.inverse_transform(encoder.transform(table)) == table
+
+
+CATEGORICALS = {
+    "pandas": lambda texts: pd.DataFrame({"g": pd.Categorical(texts)}),
+    "categorical": lambda texts: pl.DataFrame({"g": pl.Series(texts, dtype=pl.Categorical)}),
+    "enum": lambda texts: pl.DataFrame({"g": pl.Series(texts, dtype=pl.Enum(["b", "q|z", "a|b"]))}),
+    "arrow": lambda texts: pa.table({"g": pa.array(texts).dictionary_encode()}),
+}
+
+
+@pytest.mark.parametrize("library", CATEGORICALS)
+@pytest.mark.parametrize("sep", ["|", {"g": "|"}], ids=["all", "named"])
+def test_categoricals_of_texts_are_texts(library, sep):
+    """Their categories are split, and labels that no row has are no labels."""
+    texts = ["a|b", None, "b", "a|b"]
+    table = CATEGORICALS[library](texts)
+    encoder = Encoder(["g"], sep=sep, handle_missing="indicator", dtype=int).fit(table)
+    assert encoder.get_feature_names_out().tolist() == ["g_a", "g_b", "g_(missing)"]
+    encoded = encoder.transform(table, "numpy")
+    assert encoded.tolist() == [[1, 1, 0], [0, 0, 1], [0, 1, 0], [1, 1, 0]]
+    decoded = encoder.inverse_transform(encoder.transform(table))["g"]
+    decoded = decoded.to_pylist() if library == "arrow" else [*decoded]
+    assert [None if text != text else text for text in decoded] == texts
+
+
+def test_categoricals_of_numbers_are_never_split():
+    """By one separator for all columns; a mapping that names the column is an error."""
+    table = pd.DataFrame({"g": pd.Categorical([12, 10])})
+    assert Encoder(["g"], sep="1").fit(table).schema.names == ("g_10", "g_12")
+    with pytest.raises(TypeError, match=r"column 'g'.*sep"):
+        Encoder(["g"], sep={"g": "1"}).fit(table)
 
 
 def test_the_missing_values_of_pandas_are_missing_rows_and_labels():
