@@ -188,16 +188,6 @@ def test_expressions_of_narwhals_reject_what_they_cannot_find(fitted, sep, error
         texts.expressions(nw.from_native(pl.DataFrame({"g": [1]})))
 
 
-def test_a_declared_label_with_the_separator_is_not_found_by_narwhals():
-    nw, pl = pytest.importorskip("narwhals"), pytest.importorskip("polars")
-    options = {"categories": {"g": ["a", "a|b", "b"]}, "handle_unknown": "indicator"}
-    encoder = Encoder(["g"], sep="|", **options).fit({"g": ["a|b"]})
-    frame = nw.from_native(pl.DataFrame({"g": ["a|b", "c|a|b", "|", ""]}))
-    found = frame.select(encoder.expressions(frame)).to_numpy()
-    np.testing.assert_array_equal(found, encoder.transform(frame, "numpy"))
-    assert not found[:, 1].any()
-
-
 @pytest.fixture(scope="module")
 def duck():
     duckdb = pytest.importorskip("duckdb")
