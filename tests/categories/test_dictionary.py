@@ -418,6 +418,36 @@ def test_rows_may_change_the_list_of_rows(change):
     assert numbered.elements.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("n_labels", [3, 20_000])
+@pytest.mark.parametrize("kind", ["shared", "equal", "temporary"])
+def test_labels_of_many_rows_are_numbered_by_their_value(kind, n_labels):
+    """Whether equal labels are one object, several, or objects that share an address in turn."""
+    numbers = np.random.default_rng(0).integers(0, n_labels, (6000, 2)).tolist()
+    shared = [f"label {i}" for i in range(n_labels)]
+    makers: dict[str, Any] = {
+        "shared": lambda row: [shared[i] for i in row],
+        "equal": lambda row: [f"label {i}" for i in row],
+        "temporary": lambda row: (f"label {i}" for i in row),
+    }
+    order: dict[str, int] = {}
+    expected = [order.setdefault(f"label {i}", len(order)) for row in numbers for i in row]
+    for known in ({}, {"another": 0}):
+        first = len(known)
+        offsets, codes = number_labels(tuple(map(makers[kind], numbers)), known)
+        assert offsets.tolist() == [*range(0, 12_001, 2)]
+        assert (codes - first).tolist() == expected
+        assert len(known) == len(order) + first
+
+
+def test_equal_labels_of_several_types_have_one_number():
+    """Also if one of them was seen before."""
+    rows = tuple([1, 1.0, True, "1"] for _ in range(2000))
+    numbers: dict[Any, int] = {}
+    _, codes = number_labels(rows, numbers)
+    assert codes.tolist() == [0, 0, 0, 1] * 2000
+    assert numbers == {1: 0, "1": 1}
+
+
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [

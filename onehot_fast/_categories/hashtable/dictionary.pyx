@@ -12,7 +12,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree
 from cpython.object cimport PyObject
 from cpython.sequence cimport PySequence_Fast_ITEMS
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
@@ -42,6 +42,7 @@ cdef enum:
     VALUES_BETWEEN_SIGNALS = 1 << 18     # Python objects, and strings to split
     LABELS_BETWEEN_SIGNALS = 1 << 16
     MIN_ROWS_FOR_MEMO = 1024
+    MEMO_LABELS = 1 << 13
 
 cdef dict INDEX_TYPES = {dtype.str[1:]: index_type for index_type, dtype in enumerate(INDEX_DTYPES)}
 # In free-threaded Python, another thread may change an array of objects, so a copy is read.
@@ -473,32 +474,56 @@ cdef class Dictionary:
 
 # ---- Numbers of labels and integers ----
 
+cdef struct Numbered:
+    PyObject *label
+    int32_t number
+
+
+cdef inline size_t place_in_memo(const PyObject *label) noexcept nogil:
+    """Return the place of a label in a table of `MEMO_LABELS`; the lowest bits of all addresses are equal."""
+    cdef uint64_t address = <uint64_t> <uintptr_t> label >> 4
+    return (address ^ address >> 13) & (MEMO_LABELS - 1)
+
+
 def number_labels(tuple rows not None, dict numbers not None):
     """Replace the labels in rows by their numbers; new labels are added to ``numbers``.
 
-    The result is ``(offsets, flat)``: row i has the numbers ``flat[offsets[i]:offsets[i + 1]]``.
-    This function takes 15 ns per label; a combination of Python functions takes 45 ns. No other thread may change
-    ``numbers`` during the call.
+    The result is ``(offsets, flat)``: row i has the numbers ``flat[offsets[i]:offsets[i + 1]]``. No other thread
+    may change ``numbers`` during the call.
+
+    This function takes 15 ns per label, and 5 ns if the label is the object that was added to ``numbers``, which a
+    table of pointers remembers; a combination of Python functions takes 45 ns.
     """
     cdef Py_ssize_t n_rows = len(rows), row, at = 0, room = 4 * n_rows + 16
+    cdef bint has_memo = n_rows >= MIN_ROWS_FOR_MEMO
     offsets = np.zeros(n_rows + 1, np.int64)
     codes = np.empty(room, np.int32)
     cdef int64_t[::1] ends = offsets
     cdef int32_t[::1] out = codes
+    cdef bytearray memory_of_memo = bytearray(sizeof(Numbered) * (MEMO_LABELS if has_memo else 1))
+    cdef Numbered *memo = <Numbered *> PyByteArray_AS_STRING(memory_of_memo)
+    cdef Numbered *seen = memo
     cdef object labels, label, number
     for row, labels in enumerate(rows):
         for label in labels:
-            number = numbers.get(label)
-            if number is None:
-                if len(numbers) > INT32_MAX:
-                    raise ValueError("there must be at most 2**31 different labels")
-                number = len(numbers)
-                numbers[label] = number
+            if has_memo:
+                seen = &memo[place_in_memo(<PyObject *> label)]
             if at == room:
                 room *= 2
                 codes = np.concatenate([codes, np.empty(room - at, np.int32)])
                 out = codes
-            out[at] = number
+            if seen.label == <PyObject *> label:
+                out[at] = seen.number
+            else:
+                number = numbers.get(label)
+                if number is None:
+                    if len(numbers) > INT32_MAX:
+                        raise ValueError("there must be at most 2**31 different labels")
+                    number = len(numbers)
+                    numbers[label] = number
+                    # Only this object: `numbers` keeps it alive, so that no other one has its address.
+                    seen.label, seen.number = <PyObject *> label, number
+                out[at] = number
             at += 1
         ends[row + 1] = at
         if row % LABELS_BETWEEN_SIGNALS == 0:
