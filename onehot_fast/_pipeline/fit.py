@@ -47,8 +47,9 @@ def learn_table(
         rows = with_column_context(name, _read, table, position, options)
         has_separator = _has_separator(table, position, rows, options.of(name).sep)
         is_ragged = isinstance(rows, RaggedColumn)
-        coded, of = rows.encode, options.of_labels if is_ragged else options.of
-        learned = _learn_column(name, with_column_context(name, coded), of(name))
+        coded: CodedRows = with_column_context(name, rows.encode)
+        own = options.of_labels(name) if is_ragged else options.of(name)
+        learned = _learn_column(name, coded, own)
         kind = table.type_of(position)
         types = frozenset([kind] if kind else [])
         return replace(learned, types=types, has_separator=has_separator)
