@@ -368,10 +368,12 @@ class Encoder(SklearnMixin):
         UserWarning
             The options leave a column without features, or the table has no rows and an encoded
             column declares no categories (`partial_fit` accepts such a table), or a column that you
-            did not choose looks like an identifier.
+            did not choose looks like an identifier, or no text of a column contains its separator
+            (`partial_fit` does not warn, because a later table may have it).
         """
-        state = self._learn(table, self._params["columns"], is_part=False)
+        state = self._learn(table, self._params["columns"])
         schema = self._create_schema(state)
+        guards.check_separators(schema)
         guards.check_rows_exist(schema)
         guards.check_features_exist(schema)
         return self
@@ -406,12 +408,11 @@ class Encoder(SklearnMixin):
         return self
 
     def _learn(
-        self, table: Any, columns: ColumnChoice, *, is_more: bool = False, is_part: bool = True
+        self, table: Any, columns: ColumnChoice, *, is_more: bool = False
     ) -> TableStatistics:
         """Return the statistics of the columns of a table that `columns` chooses.
 
-        If `is_more`, reject an array with another number of columns than in `fit`. `is_part` tells
-        that the table may not be all of the data.
+        If `is_more`, reject an array with another number of columns than in `fit`.
         """
         engine = engine_of(table)
         if engine is None:
@@ -419,7 +420,7 @@ class Encoder(SklearnMixin):
             if is_more:
                 self._input.check_width(source.names, source.has_names, type(self).__name__)
             names = chosen_names(columns, source)
-            return learn_table(source, names, self._options, is_part=is_part)
+            return learn_table(source, names, self._options)
         encoder = Encoder(**{**self._params, "columns": columns})
         state: TableStatistics = engine.learn(encoder, table)._fitted_state
         if columns is not None or state.input is None:

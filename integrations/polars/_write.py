@@ -163,9 +163,11 @@ def _decoded_lists(part: DecodedLists) -> pl.Series:
             " store: pass missing=, unknown= and infrequent= of the type of the labels to"
             " Encoder.inverse_transform"
         )
-    # Early versions lose the categories of grouped values, and crash when they are read.
+    # Early versions lose the categories of grouped values, and crash when they are read. Later ones
+    # panic at an empty list of extension types.
     kind = values.dtype
     values = values.cast(pl.String) if isinstance(kind, pl.Categorical | pl.Enum) else values
+    values = cast(Any, values).ext.storage() if isinstance(kind, EXTENSION) else values
     lengths = np.diff(part.offsets)
     rows = pl.Series("row", np.arange(len(lengths))).set_sorted()
     row_of = pl.Series("row", np.repeat(rows.to_numpy(), lengths)).set_sorted()  # groups faster

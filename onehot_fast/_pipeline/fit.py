@@ -15,7 +15,6 @@ from onehot_fast._categories.ragged import RaggedColumn, have_separator
 from onehot_fast._pipeline.code import VALUE_BYTES
 from onehot_fast._reports.unknown import check_known, check_no_missing
 from onehot_fast._runtime import parallel
-from onehot_fast._runtime.utils import warn
 from onehot_fast._schema import statistics
 from onehot_fast._schema.options import ColumnOptions, Options
 from onehot_fast._schema.statistics import (
@@ -24,16 +23,13 @@ from onehot_fast._schema.statistics import (
     InputTable,
     TableStatistics,
 )
-from onehot_fast.table import Table
+from onehot_fast.table import ReadColumn, Table
 
 
 def learn_table(
-    table: Table, chosen: tuple[Hashable, ...] | None, options: Options, *, is_part: bool = False
+    table: Table, chosen: tuple[Hashable, ...] | None, options: Options
 ) -> TableStatistics:
-    """Return the statistics of the encoded columns, in the order of the table.
-
-    Warn of a text column without its separator unless the table is only a part of the data.
-    """
+    """Return the statistics of the encoded columns, in the order of the table."""
     if chosen is None:
         # A column with declared categories, or with a separator of its own, is encoded too.
         declared = {*options.keys_with("categories"), *options.keys_with("sep")}
@@ -48,11 +44,15 @@ def learn_table(
 
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
-        rows = with_column_context(name, _read, table, position, options, is_part)
+        rows = with_column_context(name, _read, table, position, options)
+        has_separator = _has_separator(table, position, rows, options.of(name).sep)
         is_ragged = isinstance(rows, RaggedColumn)
-        learned = _learn_column(name, rows, (options.of_labels if is_ragged else options.of)(name))
+        coded: CodedRows = with_column_context(name, rows.encode)
+        own = options.of_labels(name) if is_ragged else options.of(name)
+        learned = _learn_column(name, coded, own)
         kind = table.type_of(position)
-        return replace(learned, types=frozenset([kind])) if kind else learned
+        types = frozenset([kind] if kind else [])
+        return replace(learned, types=types, has_separator=has_separator)
 
     n_bytes = len(names) * table.n_rows * VALUE_BYTES
     columns = parallel.parallel_map(learn_position, positions, n_bytes)
@@ -74,8 +74,8 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
                 )
 
 
-def _read(table: Table, position: int, options: Options, is_part: bool) -> CodedRows:
-    """Return a column as codes, or as rows of labels if it has lists or texts with a separator.
+def _read(table: Table, position: int, options: Options) -> ReadColumn:
+    """Return a column as it is read, with rows of labels for lists and texts with a separator.
 
     Raise an error if a mapping names a separator for a column that has no texts.
     """
@@ -85,12 +85,9 @@ def _read(table: Table, position: int, options: Options, is_part: bool) -> Coded
     if lists:
         raise ValueError("the rows are lists, which need no separator; remove the column from sep")
     rows = table.labels(position, sep) if is_named else table.labels_or_values(position, sep)
-    if sep is not None and isinstance(rows, RaggedColumn):
-        if rows.is_split:
-            _check_declared(options.of(name).categories, sep)
-        if not is_part:
-            _warn_if_never_split(table, position, rows, sep)
-    return rows.encode()
+    if sep is not None and isinstance(rows, RaggedColumn) and rows.is_split:
+        _check_declared(options.of(name).categories, sep)
+    return rows
 
 
 def _check_declared(categories: Iterable[Any] | None, sep: str) -> None:
@@ -104,16 +101,14 @@ def _check_declared(categories: Iterable[Any] | None, sep: str) -> None:
             )
 
 
-def _warn_if_never_split(table: Table, position: int, rows: RaggedColumn, sep: str) -> None:
-    """Warn if no text of a column contains the separator of its labels."""
+def _has_separator(table: Table, position: int, rows: ReadColumn, sep: str | None) -> bool | None:
+    """Tell whether a text contains the separator of its labels; None if there are no such texts."""
+    if sep is None or not isinstance(rows, RaggedColumn) or not rows.is_split:
+        return None
     lengths = np.diff(rows.offsets)
-    if not lengths.any() or (lengths > 1).any() or table.read_lists(position) is not None:
-        return
-    if not have_separator(table.read_column(position), sep):
-        warn(
-            f"no text of column {table.names[position]!r} contains the separator {sep!r}; pass"
-            " sep={'column': ...} with the separator of each column"
-        )
+    if not lengths.any():
+        return None
+    return bool((lengths > 1).any()) or have_separator(table.read_column(position), sep)
 
 
 def _learn_column(name: Hashable, rows: CodedRows, options: ColumnOptions) -> ColumnStatistics:

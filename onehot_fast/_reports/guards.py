@@ -46,6 +46,16 @@ def _as_passed(option: Any) -> str:
     return shown(option.value if isinstance(option, DropValue) else option)
 
 
+def check_separators(schema: Schema) -> None:
+    """Warn about columns of texts of which none contains the separator of its labels."""
+    for column in schema.columns:
+        if column.learned.has_separator is False:
+            warn(
+                f"no text of column {column.name!r} contains the separator {column.options.sep!r};"
+                " pass sep={'column': ...} with the separator of each column"
+            )
+
+
 def check_rows_exist(schema: Schema) -> None:
     """Warn if `fit` saw no rows, and columns therefore have no categories."""
     empty = [repr(column.name) for column in schema.columns if not len(column.known)]

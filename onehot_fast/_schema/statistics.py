@@ -48,6 +48,8 @@ class ColumnStatistics:
     # Whether a row has any number of labels. `counts` are then numbers of rows with each label.
     is_ragged: bool = False
     is_split: bool = False  # whether these labels were parts of texts with a separator
+    # Whether one of these texts contained it; None if no text was seen. JSON does not keep it.
+    has_separator: bool | None = None
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> ColumnStatistics:
@@ -70,6 +72,7 @@ class ColumnStatistics:
             is_in_schema_order=made.is_in_schema_order,
             is_ragged=made.is_ragged,
             is_split=made.is_split,
+            has_separator=made.has_separator or False,
         )
         _check_types(str, **{f"types {i}": kind for i, kind in enumerate(types)})
         return made
@@ -101,8 +104,16 @@ class ColumnStatistics:
         )
         types = frozenset().union(*(part.types for part in parts))
         n_declared = None if conflict else n_declared
+        found = {part.has_separator for part in parts} - {None}
         return ColumnStatistics(
-            categories, counts, n_declared, conflict, False, types, bool(ragged), is_split
+            categories,
+            counts,
+            n_declared,
+            conflict,
+            types=types,
+            is_ragged=bool(ragged),
+            is_split=is_split,
+            has_separator=any(found) if found else None,
         )
 
     def is_same(self, other: ColumnStatistics) -> bool:

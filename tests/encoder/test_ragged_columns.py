@@ -252,6 +252,8 @@ def test_a_separator_that_no_text_contains_is_a_warning(text, warns):
         warnings.simplefilter("always")
         encoder.fit({"t": [text, None]})
         Encoder(["t"], sep="|").partial_fit({"t": [text]})  # a part need not contain it
+        Encoder(["t"], sep="|").fit({"t": [["a"], ["b"]]})  # lists need none
+        Encoder(["t"], sep="|").fit({"t": [None, ""]})
 
     assert [str(one.message).startswith("no text of column 't'") for one in caught] == [
         True

@@ -245,6 +245,29 @@ def test_lists_of_polars_come_back_in_their_type():
     assert encoder.inverse_transform(encoder.transform(array))["g"].to_list() == [["a"], ["a", "b"]]
 
 
+def test_lists_of_an_extension_type_of_polars_come_back():
+    """Also if the only row is empty or missing, of which polars makes a scalar."""
+    pl = pytest.importorskip("polars")
+    if not hasattr(pl, "BaseExtension"):
+        pytest.skip("polars has no extension types")
+
+    class Label(pl.BaseExtension):
+        def __init__(self):
+            super().__init__("tests.label", pl.String, None)
+
+    pl.register_extension_type("tests.label", Label)
+    try:
+        whole = pl.Series("g", [["b", "a"], [], None]).cast(pl.List(Label())).to_frame()
+        encoder = Encoder(["g"], handle_missing="indicator").fit(whole)
+        for rows in (whole, whole[:1], whole[1:2], whole[2:]):
+            decoded = encoder.inverse_transform(encoder.transform(rows))
+            assert decoded.schema == rows.schema
+            expected = [row and sorted(row) for row in rows["g"].to_list()]
+            assert decoded["g"].to_list() == expected
+    finally:
+        pl.unregister_extension_type("tests.label")
+
+
 @given(rows=ROWS, options=OPTIONS, sep=st.none() | st.sampled_from(["|", ", "]))
 @examples(0.5)
 def test_json_and_pickle_keep_everything(rows, options, sep):

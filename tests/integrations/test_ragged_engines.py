@@ -1,6 +1,7 @@
 """Columns with several labels in a row, in the tables of engines: the results of one process."""
 
 import datetime as dt
+import warnings
 
 import numpy as np
 import pytest
@@ -159,6 +160,19 @@ def test_a_separator_applies_to_the_texts_of_dask_alone():
     encoder = Encoder(["g"], sep="|").fit(frame)
     assert not encoder.schema.columns[0].is_ragged
     assert encoder.schema.names == ("g_1", "g_2")
+
+
+@pytest.mark.usefixtures("in_this_thread")
+@pytest.mark.parametrize("options", [{}, {"categories": {"g": ["a"]}, "handle_unknown": "ignore"}])
+def test_dask_looks_for_the_separator_in_all_parts(options):
+    """It warns once, after the last part, if no text of the whole column has it."""
+    encoder = Encoder(["g"], sep="|", **options)
+    for parts, warns in [([["b"], ["a|b"]], 0), ([["b|"], ["a"]], 0), ([["b"], ["c"]], 1)]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            encoder.fit(dask_frame("objects", parts))
+        found = [one for one in caught if "contains the separator '|'" in str(one.message)]
+        assert len(found) == warns
 
 
 def test_get_dummies_of_dask_rejects_lists():
