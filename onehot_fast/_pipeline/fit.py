@@ -47,6 +47,7 @@ def learn_table(
 
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
+        options.of(name)  # raises an error that names the column itself
         rows = with_column_context(name, _read, table, position, options, is_part)
         is_ragged = isinstance(rows, RaggedColumn)
         learned = _learn_column(name, rows, (options.of_labels if is_ragged else options.of)(name))

@@ -27,8 +27,7 @@ def test_each_option_of_the_encoder_is_an_option_of_the_command(command):
     own = {*Encoder().get_params()} - {"columns"}
 
     assert own - names == {"categories", "remainder"}
-    # `--sep` makes encoders of labels of the command's own.
-    assert {*flags.FLAGS} == (own & names) - {"sep"}
+    assert {*flags.FLAGS} == own & names
 
 
 @pytest.mark.parametrize("name", [name for name in flags.FLAGS if OPTIONS[name].rules])
