@@ -162,12 +162,12 @@ def _lists_decoder(
 
 def _list_type(fitted: pa.DataType, element: pa.DataType) -> pa.DataType:
     """Return the type of lists like `fitted` with other elements, and of any size."""
-    makers = [
-        (pa.types.is_large_list, pa.large_list),
-        (getattr(pa.types, "is_list_view", bool), getattr(pa, "list_view", None)),
-        (getattr(pa.types, "is_large_list_view", bool), getattr(pa, "large_list_view", None)),
-    ]
-    make = next((make for fits, make in makers if fits(fitted)), pa.list_)
+    makers: dict[Any, Any] = {
+        pa.types.is_large_list: pa.large_list,
+        pa.types.is_list_view: pa.list_view,
+        pa.types.is_large_list_view: pa.large_list_view,
+    }
+    make = next((make for fits, make in makers.items() if fits(fitted)), pa.list_)
     return make(pa.field(fitted.value_field.name, element))
 
 
@@ -181,14 +181,14 @@ def _lists(
     mask = None
     if is_missing is not None and is_missing.any():
         mask = array_of_numbers(is_missing)
-    is_large = str(kind).startswith("large_")
+    is_large = pa.types.is_large_list(kind) or pa.types.is_large_list_view(kind)
     if not is_large and len(labels) > MAX_OFFSET:
         raise ValueError(
             f"{len(labels):,} labels are too many for an array of type {kind}: decode the table in"
             " batches, with decode(table.to_reader(), ...)"
         )
     numbers = offsets.astype(np.int64 if is_large else np.int32)
-    if "list_view" in str(kind).partition("<")[0]:
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         make = pa.LargeListViewArray if is_large else pa.ListViewArray
         starts, sizes = numbers[:-1], np.diff(numbers)
         return make.from_arrays(

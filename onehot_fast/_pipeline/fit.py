@@ -44,6 +44,7 @@ def learn_table(
 
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
+        options.of(name)  # raises an error that names the column itself
         rows = with_column_context(name, _read, table, position, options)
         has_separator = _has_separator(table, position, rows, options.of(name).sep)
         is_ragged = isinstance(rows, RaggedColumn)

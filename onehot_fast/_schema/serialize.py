@@ -28,7 +28,7 @@ from onehot_fast._schema.statistics import (
 from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"
-COMMAND_FORMAT = "onehot_fast.command"  # encoders of several labels a row: see `cli.encoders`
+COMMAND_FORMAT = "onehot_fast.command"  # of earlier releases: see `cli.old_documents`
 # Version 2 added the remainder, handle_unknown="warn" and the writer; version 3 the input table;
 # version 4 columns with several labels in a row, and the option sep.
 VERSION = 4
@@ -110,7 +110,10 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         is_command = isinstance(document, dict) and document.get("format") == COMMAND_FORMAT
-        hint = "; only the onehot-fast command reads an encoder for rows of several labels"
+        hint = (
+            "; only the onehot-fast command reads an encoder of this format: convert it with"
+            " onehot-fast encode IN --encoder OLD.json --save-encoder NEW.json -o OUT"
+        )
         raise ValueError(
             f"the text must be a result of Encoder.to_json, with the 'format' {FORMAT!r}, got"
             f" {text[:40]!r}{hint if is_command else ''}"

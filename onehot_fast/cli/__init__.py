@@ -8,12 +8,12 @@ names such as year=2013). `source` opens the files of the input, which have one 
 A reader reads each file in batches: `reader` is the interface, implemented by `parquet_reader`
 (with `parquet_bits` and `parquet_sizes`), `arrow_reader` (with `arrow_batches`) and `csv_reader`
 (with `cells`). `outputs` resolves the destination and makes it appear when it is complete. `encode`
-is the way of a table through encode and decode, in one function each: `learning` gives the encoders
-(`encoders`, with `labels` for columns of several labels per row), `plan` decides which columns
-replace which, and `conversion` copies the rows, whose `batches` are changed as planned, to one of
-the `writers`, or to many (`partitions`). `inspection` is the report of inspect. `notes` and
-`messages` talk to the user, `signals` handles Ctrl-C, and `parquet` writes and reads Boolean
-columns.
+is the way of a table through encode and decode, in one function each: `learning` gives the encoder
+(`encoders` reads it from a file, and `old_documents` what earlier releases wrote), `plan` decides
+which columns replace which, and `conversion` copies the rows, whose `batches` are changed as
+planned, to one of the `writers`, or to many (`partitions`). `inspection` is the report of inspect.
+`notes` and `messages` talk to the user, `signals` handles Ctrl-C, and `parquet` writes and reads
+Boolean columns.
 
 This module imports the standard library only, so that it can report a missing library in one line,
 and handle Ctrl-C while the libraries are imported, which takes a while.

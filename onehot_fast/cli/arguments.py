@@ -15,7 +15,7 @@ import click
 from click import Option
 from click.shell_completion import CompletionItem
 
-from onehot_fast.cli.flags import FLAGS, SEP, flag, help_of
+from onehot_fast.cli.flags import FLAGS, flag, help_of
 from onehot_fast.cli.formats import EXTENSIONS, READABLE, Format
 from onehot_fast.cli.messages import CommandError, reading, writing
 from onehot_fast.cli.parquet import CODECS
@@ -172,9 +172,9 @@ OUTPUT = (
 )  # fmt: skip
 COLUMN = Option(["-c", "--column", "columns"], multiple=True, shell_complete=_complete_column,
                 help="A column to encode, or several as A,B; repeatable. Default: all columns of"
-                " strings.")  # fmt: skip
+                " strings, and of lists of strings.")  # fmt: skip
 ENCODER = [
     Option([flag(name), name], multiple=True, metavar=f"[COLUMN=]{help_of(name).metavar}",
            help=help_of(name).text)
-    for name in (*FLAGS, SEP)
+    for name in FLAGS
 ]  # fmt: skip

@@ -76,6 +76,12 @@ def is_mergeable(kind: pa.DataType) -> bool:
     return not pa.types.is_nested(kind) and not pa.types.is_run_end_encoded(kind)
 
 
+def nests_dictionaries(kind: pa.DataType) -> bool:
+    """Tell whether a type has dictionaries within lists, structs or other types."""
+    parts = [kind.field(i).type for i in range(kind.num_fields)]
+    return any(pa.types.is_dictionary(part) or nests_dictionaries(part) for part in parts)
+
+
 def in_larger_batches(batches: Iterable[pa.RecordBatch], rows: int) -> Batches:
     """Yield the rows of batches, of which neighbours are merged up to `rows` rows.
 

@@ -6,14 +6,15 @@ import copy
 from collections.abc import Collection, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from onehot_fast.cli.encoders import Encoders
 from onehot_fast.cli.messages import CommandError, Exit
 from onehot_fast.cli.signals import ends_process, held, raise_if_received, result_of
+from onehot_fast.encoder import Encoder
 
 T = TypeVar("T")
 
@@ -72,24 +73,17 @@ def without_dictionaries(batch: pa.RecordBatch, names: Collection[str]) -> pa.Re
 
 
 def matrix_batches(
-    batches: Iterable[pa.RecordBatch], encoders: Encoders, names: Iterable[str], schema: pa.Schema
+    batches: Iterable[pa.RecordBatch], encoder: Encoder, names: Iterable[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the nonzeros of each batch; `names` are the features in the order of the output."""
-    try:
-        from scipy import sparse
-    except ImportError as error:
-        raise CommandError(
-            Exit.FAILED, "npz output requires SciPy; type pip install scipy"
-        ) from error
-    found = [name for column in encoders.schemas for name in column.names]
-    positions = {name: i for i, name in enumerate(found)}
+    if find_spec("scipy") is None:
+        raise CommandError(Exit.FAILED, "npz output requires SciPy; type pip install scipy")
+    positions = {name: i for i, name in enumerate(encoder.schema.names)}
     order = [positions[name] for name in names]
     kind = schema.field("data").type.value_type
-    features_alone = copy.copy(encoders.values).set_params(remainder="drop")
+    features_alone = copy.copy(encoder).set_params(remainder="drop")
     for batch in batches:
-        blocks = [features_alone.transform(batch, "csr")]
-        blocks += [column.rows(batch.column(column.name)) for column in encoders.labels]
-        rows = blocks[0] if len(blocks) == 1 else sparse.hstack(blocks, format="csr")
+        rows = features_alone.transform(batch, "csr")
         if order != sorted(order):
             rows = rows[:, np.asarray(order)]
             rows.sort_indices()

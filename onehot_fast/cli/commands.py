@@ -216,7 +216,7 @@ def encode(**options: Any) -> None:
     epilog=DECODE + SEE,
 )  # fmt: skip
 def decode(**options: Any) -> None:
-    """Restore the columns that were encoded. A row of zeros becomes null."""
+    """Restore the columns that were encoded. A row of zeros becomes null, or has no labels."""
     target = _take([TARGET, *OUTPUT, QUIET], options)
     run_decode(Input(**_take(INPUT, options)), target, **options)
 

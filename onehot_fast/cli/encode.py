@@ -11,8 +11,8 @@ import pyarrow as pa
 from onehot_fast.adapter import guards, number_of
 from onehot_fast.cli import messages
 from onehot_fast.cli.conversion import convert
-from onehot_fast.cli.encoders import Encoders
-from onehot_fast.cli.learning import fitted_kind, found_encoders, learned_encoders, loaded_encoders
+from onehot_fast.cli.encoders import names_of
+from onehot_fast.cli.learning import fitted_kind, found_encoder, learned_encoder, loaded_encoder
 from onehot_fast.cli.messages import CommandError, Exit
 from onehot_fast.cli.notes import note_marks, note_reading
 from onehot_fast.cli.outputs import (
@@ -25,6 +25,7 @@ from onehot_fast.cli.places import Place
 from onehot_fast.cli.plan import chosen_layout, decode_plan, encode_plan, encoded_columns, layout_of
 from onehot_fast.cli.reader import Input
 from onehot_fast.cli.source import InputFiles, open_source
+from onehot_fast.encoder import Encoder
 
 
 def run_encode(
@@ -39,8 +40,8 @@ def run_encode(
 ) -> None:
     """Encode columns of a file, with the encoder in `encoder_file` or a new one.
 
-    By default, all columns of strings are encoded. `options` are the options of the output, and
-    `typed` are the options of a new encoder, as the user typed them.
+    By default, all columns of strings and of lists of strings are encoded. `options` are the
+    options of the output, and `typed` are the options of a new encoder, as the user typed them.
     """
     with open_source(spec) as source:
         destination = resolved_destination(source, spec, encoder_file, **options)
@@ -49,31 +50,31 @@ def run_encode(
         if save_encoder is not None:
             check_encoder_place(save_encoder, source, destination)
         if encoder_file is not None:
-            encoders = loaded_encoders(source, encoder_file, columns)
+            encoder = loaded_encoder(source, encoder_file, columns)
         else:
             limit = math.inf if columns or layout == "dictionary" else max_features
-            encoders = learned_encoders(source, columns, typed, limit, destination, layout)
+            encoder = learned_encoder(source, columns, typed, limit, destination, layout)
+        names = names_of(encoder)
         if encoder_file is None:
-            note_marks(source, encoders.columns, destination.is_quiet)
+            note_marks(source, names, destination.is_quiet)
         if destination.format.is_text:
-            source.keep_text([*encoders.columns, *destination.partition_by])
+            source.keep_text([*names, *destination.partition_by])
         elif not destination.format.has_only_features:
             source.decide()
         with messages.noting_warnings(source.name, destination.is_quiet):
-            plan = encode_plan(
-                source, encoders, layout, destination.format, encoder_file is not None
-            )
+            is_loaded = encoder_file is not None
+            plan = encode_plan(source, encoder, layout, destination.format, is_loaded)
             convert(source, plan, destination)
-            for encoder in encoders.each if encoder_file is None else ():
+            if not is_loaded:
                 guards.check_rows_exist(encoder.schema)
                 guards.check_features_exist(encoder.schema)
         # The marks in new columns of features are those of the encoded columns.
-        learned = encoders.columns if encoder_file is None else ()
+        learned = names if encoder_file is None else ()
         note_marks(source, {*source.schema.names} - {*learned}, destination.is_quiet)
         if save_encoder is not None:
             with new_output(save_encoder, destination.may_replace) as part:
-                part.write_text(encoders.to_json(), encoding="utf-8")
-    _tell_written(source, destination, number_of(encoders.n_features, "feature"))
+                part.write_text(encoder.to_json(), encoding="utf-8")
+    _tell_written(source, destination, number_of(encoder.n_features, "feature"))
     if destination.format.is_text and save_encoder is None and encoder_file is None:
         messages.tell(
             f"{destination.format.kind} files cannot store the encoder; pass --save-encoder FILE to"
@@ -94,21 +95,21 @@ def run_decode(
                 Exit.USAGE,
                 "npz files contain only features; choose another format for decoded columns",
             )
-        encoders = found_encoders(source, encoder_file)
-        layout = layout or layout_of(source, encoders)
-        old = encoded_columns(source, encoders, layout)
-        _set_types_of_features(source, encoders, layout, old)
+        encoder = found_encoder(source, encoder_file)
+        layout = layout or layout_of(source, encoder)
+        old = encoded_columns(encoder, layout)
+        _set_types_of_features(source, encoder, layout, old)
         if destination.format.is_text:
             source.keep_text([*old, *destination.partition_by])
         else:
             source.decide()
-        plan = decode_plan(source, encoders, layout, old, destination.format)
+        plan = decode_plan(source, encoder, layout, old, destination.format)
         convert(source, plan, destination)
     _tell_written(source, destination, number_of(len(plan.new), "decoded column"))
 
 
 def _set_types_of_features(
-    source: InputFiles, encoders: Encoders, layout: str, old: set[str]
+    source: InputFiles, encoder: Encoder, layout: str, old: set[str]
 ) -> None:
     """Read the encoded columns `old` of CSV files as types that can be decoded."""
     # The first rows of a column may be empty, so that the column has no type.
@@ -119,7 +120,7 @@ def _set_types_of_features(
         digits = [f.name for f in source.schema if f.name in old and f.type == pa.int64()]
         source.set_types(dict.fromkeys(digits, pa.uint8()))
     if layout == "dictionary":  # texts that look like numbers may be categories
-        known = {str(name): one for name, one in encoders.values.categories.items()}
+        known = {str(name): one for name, one in encoder.categories.items()}
         kinds = {name: fitted_kind(known[name].tolist()) for name in old.intersection(known)}
         source.set_types({name: kind for name, kind in kinds.items() if kind is not None})
 

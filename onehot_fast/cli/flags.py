@@ -20,16 +20,9 @@ class Help(NamedTuple):
 
 # The options of `Encoder` that the command has: it learns the categories or loads them, and keeps
 # all other columns.
-FLAGS = option_names(["features", "dtype", "names"])
+FLAGS = tuple(name for name in option_names() if name not in ("categories", "remainder"))
 # The options that compare the frequencies of categories.
 THRESHOLDS = [name for name in FLAGS if OPTIONS[name].is_threshold]
-# The separator of labels is an option of the command alone.
-SEP = "sep"
-SEP_HELP = Help(
-    "TEXT",
-    "The separator of the labels in a string; each label becomes a feature. Lists need no"
-    " separator.",
-)
 # What an option accepts beside its rules.
 OTHER_VALUES = {"drop": "COLUMN=CATEGORY"}
 # What an error advises to type.
@@ -53,8 +46,6 @@ def is_number(option: str) -> bool:
 
 def help_of(name: str) -> Help:
     """Return the help of an option: its description, its rules, and its default."""
-    if name == SEP:
-        return SEP_HELP
     option = OPTIONS[name]
     if option.rules:
         rules = [f"{rule} (default)" if rule == option.default else rule for rule in option.rules]

@@ -20,14 +20,15 @@ import pyarrow.compute as pc
 from onehot_fast.adapter import ColumnSchema, human_size, number_of
 from onehot_fast.cli.arrow_batches import PLAIN_TEXTS
 from onehot_fast.cli.batches import ahead, batch_rows
-from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
-from onehot_fast.cli.labels import has_lists
+from onehot_fast.cli.encoders import ENCODER_KEY, names_of, parsed_encoder
 from onehot_fast.cli.learning import chosen_columns, learn
 from onehot_fast.cli.messages import CommandError, encoding_input, printable, reading, showing
 from onehot_fast.cli.notes import note_marks, note_reading, note_suspects
 from onehot_fast.cli.reader import Input
 from onehot_fast.cli.source import InputFiles, open_source
-from onehot_fast.cli.typed_options import new_encoders
+from onehot_fast.cli.typed_options import new_encoder, only_columns
+from onehot_fast.encoder import Encoder
+from onehot_fast.integrations.arrow import is_list_type
 
 BAR_WIDTH, LABEL_WIDTH = 24, 40
 
@@ -100,16 +101,18 @@ def run_inspect(
         is_other = {f.name for f in source.schema if not pa.types.is_string(f.type)}
         note_marks(source, is_other.union(chosen), is_quiet)
         pairs = list(zip(source.schema, facts, strict=True))
-        # Categories of large columns are not shown. The labels of lists have not been counted.
+        encoder = new_encoder(source.schema, chosen, typed)
+        # Categories of large columns are not shown. The labels of a row have not been counted.
         shown = [
             field.name
             for field, one in pairs
-            if field.name in chosen and (has_lists(field.type) or not one.is_large)
+            if field.name in chosen
+            and (is_list_type(field.type) or field.name in (encoder.sep or ()) or not one.is_large)
         ]
-        encoders = new_encoders(source.schema, shown, typed)
-        learn(source, encoders, is_quiet)
+        encoder = only_columns(encoder, shown)
+        learn(source, encoder, is_quiet)
     with encoding_input(source.name):  # categories may not be UTF-8
-        encoded = _encoding_entry(encoders, n_rows, top) if shown else None
+        encoded = _encoding_entry(encoder, n_rows, top) if shown else None
     report = {
         "file": source.name,
         "format": source.format.kind,
@@ -122,7 +125,7 @@ def run_inspect(
         "made_from": _made_from(source),
     }
     if not columns:
-        note_suspects(source, encoders, is_quiet)
+        note_suspects(source, encoder, is_quiet)
     click.echo(json.dumps(report, indent=1) if as_json else _in_color(_report_text(report)))
 
 
@@ -157,13 +160,15 @@ def _column_entry(field: pa.Field, facts: ColumnFacts, is_encoded: bool) -> dict
     }
 
 
-def _encoding_entry(encoders: Encoders, n_rows: int, top: int) -> dict[str, Any]:
+def _encoding_entry(encoder: Encoder, n_rows: int, top: int) -> dict[str, Any]:
     """Return the entry of the encoded columns in the report."""
     return {
-        "columns": encoders.columns,
-        "features": encoders.n_features,
-        "bytes": encoders.estimate(n_rows),
-        "frequencies": {str(one.name): _frequencies(one, n_rows, top) for one in encoders.schemas},
+        "columns": names_of(encoder),
+        "features": encoder.n_features,
+        "bytes": encoder.estimate(n_rows).bytes,
+        "frequencies": {
+            str(one.name): _frequencies(one, n_rows, top) for one in encoder.schema.columns
+        },
     }
 
 
@@ -186,7 +191,8 @@ def _frequencies(column: ColumnSchema, n_rows: int, top: int) -> dict[str, Any]:
         ],
         "infrequent": {
             "categories": int(is_infrequent.sum()),
-            "rows": int(counts[is_infrequent].sum()),
+            # A row may have several infrequent labels.
+            "rows": None if column.is_ragged else int(counts[is_infrequent].sum()),
         },
     }
 
@@ -203,7 +209,7 @@ def _as_json(value: Any) -> Any:
 def _made_from(source: InputFiles) -> dict[str, Any]:
     """Return the feature names of each column that is already encoded in the file."""
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
-    schemas = [] if text is None else Encoders.parse(text, source.name).schemas
+    schemas = [] if text is None else parsed_encoder(text, source.name).schema.columns
     return {str(column.name): column.names for column in schemas}
 
 
@@ -272,6 +278,6 @@ def _frequency_lines(name: str, found: dict[str, Any]) -> list[str]:
     if found["categories"] > len(top):
         lines.append(f"{found['categories'] - len(top):,} more")
     if rare["categories"]:
-        n_rows = number_of(rare["rows"], "row")
-        lines.append(f"infrequent, in one feature: {rare['categories']:,} with {n_rows}")
+        rows_of_all = "" if rare["rows"] is None else f" with {number_of(rare['rows'], 'row')}"
+        lines.append(f"infrequent, in one feature: {rare['categories']:,}{rows_of_all}")
     return ["", f"{printable(name)}: {categories}, {features}", *(f"  {line}" for line in lines)]

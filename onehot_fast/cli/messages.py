@@ -61,14 +61,20 @@ def one_line(error: BaseException) -> str:
 def _as_typed(error: BaseException, is_loaded: bool) -> str:
     """Return the message of an encoder's error, with the options of the command.
 
-    For example, ``drop='first'`` becomes ``--drop first``. `is_loaded` tells whether --encoder was
-    given. If so, a remedy such as ``use --handle-unknown ignore`` requires a new encoder, and the
-    message says how to learn it.
+    For example, ``drop='first'`` becomes ``--drop first``, and ``sep={'column': ...}`` becomes
+    ``--sep COLUMN=...``. `is_loaded` tells whether --encoder was given. If so, a remedy such as
+    ``use --handle-unknown ignore`` requires a new encoder, and the message says how to learn it.
     """
+    names = "|".join(FLAGS)
     line = re.sub(
-        rf"\b({'|'.join(FLAGS)})=('?)(\w*)\2",
-        lambda match: f"{flag(match[1])} {match[3]}".rstrip(),
+        rf"\b({names})=\{{'column': \.\.\.\}}",
+        lambda match: f"{flag(match[1])} COLUMN=...",
         one_line(error),
+    )
+    line = re.sub(
+        rf"\b({names})=('?)(\w*)\2",
+        lambda match: f"{flag(match[1])} {match[3]}".rstrip(),
+        line,
     )
     again = "; learn the encoder again with --save-encoder FILE --handle-"
     return line.replace("; use --handle-", again) if is_loaded else line

@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 from onehot_fast.adapter import guards, human_size
 from onehot_fast.cli import messages
-from onehot_fast.cli.encoders import Encoders
 from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.reader import Input
 from onehot_fast.cli.source import InputFiles
+from onehot_fast.encoder import Encoder
 
 # The size of a feature in a text file: a digit and a delimiter.
 TEXT_FEATURE_BYTES = 2
@@ -35,9 +35,9 @@ def note_marks(source: InputFiles, columns: Collection[str], is_quiet: bool) -> 
         messages.note(text, is_quiet)
 
 
-def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> None:
+def note_suspects(source: InputFiles, encoder: Encoder, is_quiet: bool) -> None:
     """Print a note for each column that was chosen by default but may be an identifier."""
-    schema, n_rows = encoders.values.schema, source.n_rows or 0
+    schema, n_rows = encoder.schema, source.n_rows or 0
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:
         n_features = column.n_features
@@ -56,14 +56,14 @@ def note_suspects(source: InputFiles, encoders: Encoders, is_quiet: bool) -> Non
 
 
 def note_identifiers(
-    source: InputFiles, encoders: Encoders, layout: str, destination: Destination
+    source: InputFiles, encoder: Encoder, layout: str, destination: Destination
 ) -> None:
     """Print a note for each named column that may be an identifier, with the size of its features.
 
     A result of this size takes long and may exceed the memory, so say it before it is written.
     """
     n_rows = source.n_rows or 0
-    for column in encoders.values.schema.columns:
+    for column in encoder.schema.columns:
         if len(column.known) <= MAX_KEYS or not guards.is_like_identifier(column, n_rows):
             continue
         bits = 1 if layout in ("columns", "struct") and column.options.dtype.kind == "b" else 8

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from onehot_fast.cli.arrow_batches import in_larger_batches
+from onehot_fast.cli.arrow_batches import in_larger_batches, nests_dictionaries
 from onehot_fast.cli.parquet import (
     CODECS,
     Chunk,
@@ -181,9 +181,18 @@ class ParquetReader(Reader):
                 opened = self._file_of(file, part, dictionaries)
                 bits = BitColumns.among(wanted, opened, self.schema, part.groups)
                 if bits is None:
-                    yield from opened.iter_batches(rows, columns=columns)
+                    yield from self._as_pyarrow_reads(opened, rows, columns)
                 else:
                     yield from self._with_bits(opened, bits, rows, columns)
+
+    def _as_pyarrow_reads(self, file: pq.ParquetFile, rows: int, columns: Names | None) -> Batches:
+        """Yield the rows; row group by row group if pyarrow could not read a batch of several."""
+        kinds = [f.type for f in self.schema if columns is None or f.name in columns]
+        if any(map(nests_dictionaries, kinds)):
+            for number in range(file.num_row_groups):
+                yield from file.iter_batches(rows, row_groups=[number], columns=columns)
+        else:
+            yield from file.iter_batches(rows, columns=columns)
 
     def _with_bits(
         self, file: pq.ParquetFile, bits: BitColumns, rows: int, columns: Names | None

@@ -13,11 +13,12 @@ import pyarrow as pa
 
 from onehot_fast import Special
 from onehot_fast.cli.batches import matrix_batches, no_rows, without_dictionaries
-from onehot_fast.cli.encoders import ENCODER_KEY, Encoders
+from onehot_fast.cli.encoders import ENCODER_KEY, names_of
 from onehot_fast.cli.formats import Format, can_hold
 from onehot_fast.cli.messages import CommandError, Exit, encoding_input, one_line
 from onehot_fast.cli.outputs import Destination
 from onehot_fast.cli.source import InputFiles
+from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import decode_for, encode, encoded_schema
 
 # The estimated size of a decoded value: of a string and its code, or of a code alone.
@@ -61,11 +62,11 @@ def chosen_layout(chosen: str | None, destination: Destination) -> str:
 
 
 def encode_plan(
-    source: InputFiles, encoders: Encoders, layout: Any, form: Format, is_loaded: bool
+    source: InputFiles, encoder: Encoder, layout: Any, form: Format, is_loaded: bool
 ) -> Plan:
     """Return how encoding changes the columns of a file."""
     with encoding_input(source.name, Exit.USAGE):
-        after, new = _schema_after(source, encoders, layout)
+        after, new = _schema_after(source, encoder, layout)
     plain_labels: list[str] = []
     if layout == "dictionary" and not form.is_text:
         plain_labels = [name for name in new if not _can_hold_labels(after.field(name), form)]
@@ -75,22 +76,22 @@ def encode_plan(
         ]
         after = pa.schema(fields, after.metadata)
     with encoding_input(source.name):  # for example, a name is too long
-        encoder = {ENCODER_KEY: encoders.to_json().encode()}
-    after = after.with_metadata({**_kept_metadata(after), **encoder})
+        document = {ENCODER_KEY: encoder.to_json().encode()}
+    after = after.with_metadata({**_kept_metadata(after), **document})
     if layout == "csr":
-        after = _matrix_schema(encoders, encoder)
+        after = _matrix_schema(encoder, document)
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
-            return matrix_batches(batches, encoders, new, after)
-        encoded = map(encoders.with_labels, encode(batches, encoders.values, layout=layout))
+            return matrix_batches(batches, encoder, new, after)
+        encoded = encode(batches, encoder, layout=layout)
         return (without_dictionaries(batch, plain_labels) for batch in encoded)
 
     # Booleans take one bit only in these layouts.
     bits = 1 if layout in ("columns", "struct") else 8
-    row_bytes = encoders.estimate(1000).get("arrow", 0) / 1000 * bits
+    row_bytes = encoder.estimate(1000).bytes["arrow"] / 1000 * bits
     are_features = layout == "columns"
-    return Plan(after, encoders.columns, new, apply, row_bytes, is_loaded, are_features)
+    return Plan(after, names_of(encoder), new, apply, row_bytes, is_loaded, are_features)
 
 
 def _can_hold_labels(field: pa.Field, form: Format) -> bool:
@@ -104,18 +105,19 @@ def _kept_metadata(schema: pa.Schema) -> dict[bytes, bytes]:
 
 
 def _schema_after(
-    source: InputFiles, encoders: Encoders, layout: Any
+    source: InputFiles, encoder: Encoder, layout: Any
 ) -> tuple[pa.Schema, dict[str, None]]:
     """Return the schema of the output, and the names of its new columns."""
-    if encoders.labels and layout not in ("columns", "csr"):
-        names = ", ".join(column.name for column in encoders.labels)
+    columns = encoder.schema.columns
+    several = [str(column.name) for column in columns if column.is_ragged]
+    if several and layout == "dictionary":
         raise CommandError(
             Exit.USAGE,
-            f"--layout {layout} cannot be used with columns of several labels per row ({names});"
-            " use --layout columns",
+            f"--layout {layout} cannot be used with columns of several labels per row"
+            f" ({', '.join(several)}); use --layout columns, or name the other columns with -c",
         )
     if layout in ("array", "tensor", "struct"):
-        bare = [str(one.name) for one in encoders.schemas if not one.n_features]
+        bare = [str(one.name) for one in columns if not one.n_features]
         if bare:  # libraries cannot read lists of length 0 and structs without fields
             raise CommandError(
                 Exit.COLUMN,
@@ -123,10 +125,8 @@ def _schema_after(
                 " features; use --layout columns, or name the other columns with -c",
             )
     form: Any = "columns" if layout == "csr" else layout
-    empty = no_rows(encoded_schema(source.schema, encoders.values, layout=form))
-    after = encoders.with_labels(empty).schema
-    features = {name for column in encoders.schemas for name in column.names}
-    new = features if form == "columns" else set(encoders.columns)
+    after = encoded_schema(source.schema, encoder, layout=form)
+    new = set(encoder.schema.names if form == "columns" else names_of(encoder))
     for name, count in Counter(after.names).items():
         if count > 1 and name in new:
             raise ValueError(
@@ -135,18 +135,18 @@ def _schema_after(
     return after, dict.fromkeys(name for name in after.names if name in new)
 
 
-def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
+def _matrix_schema(encoder: Encoder, metadata: dict[bytes, bytes]) -> pa.Schema:
     """Return the schema of a matrix: each row lists the columns and values of its nonzeros."""
-    dtype = np.result_type(np.bool_, *(column.options.dtype for column in encoders.schemas))
+    dtype = np.result_type(np.bool_, *(column.options.dtype for column in encoder.schema.columns))
     if dtype.kind not in "biuf" or dtype == np.float16:
         raise CommandError(Exit.USAGE, f"--dtype {dtype}: not supported by SciPy; use float32")
     kind = pa.from_numpy_dtype(dtype)
     return pa.schema({"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}, metadata)
 
 
-def layout_of(source: InputFiles, encoders: Encoders) -> str:
+def layout_of(source: InputFiles, encoder: Encoder) -> str:
     """Detect the layout of an encoded file from the types of the columns."""
-    names = [str(name) for name in encoders.values.columns or ()]
+    names = names_of(encoder)
     if not names or not set(names).issubset(source.schema.names):
         return "columns"
     kind = source.schema.field(names[0]).type
@@ -157,34 +157,32 @@ def layout_of(source: InputFiles, encoders: Encoders) -> str:
     return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
-def encoded_columns(source: InputFiles, encoders: Encoders, layout: str) -> set[str]:
+def encoded_columns(encoder: Encoder, layout: str) -> set[str]:
     """Return the columns of a file that contain features."""
-    of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
-    source.require(sorted(of_labels), Exit.SCHEMA)
-    values = encoders.values
-    of_values = values.schema.names if layout == "columns" else map(str, values.columns or ())
-    return of_labels.union(of_values)
+    return set(encoder.schema.names if layout == "columns" else names_of(encoder))
 
 
 def decode_plan(
-    source: InputFiles, encoders: Encoders, layout: Any, old: set[str], form: Format
+    source: InputFiles, encoder: Encoder, layout: Any, old: set[str], form: Format
 ) -> Plan:
     """Return how decoding changes the columns of a file.
 
     The decoded columns have the types that `encode` saw, as far as the output format has them.
     """
     fits = partial(can_hold, form)
-    nulls = dict.fromkeys(Special)
+    # All special values become null. Among the labels of a row, only missing ones do.
+    substitutes = {Special.MISSING: None}
     # Parquet stores codes of strings, and the file has the types of `after`.
     is_coded = form.kind == "parquet"
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        decoded = decode_for(batches, encoders.values, layout, nulls, fits, is_coded)
-        return (encoders.without_features(batch, fits) for batch in decoded)
+        decoded: Iterable[pa.RecordBatch] = decode_for(
+            batches, encoder, layout, substitutes, fits, is_coded
+        )
+        return decoded
 
     try:
-        empty = decode_for(no_rows(source.schema), encoders.values, layout, nulls, fits)
-        after = encoders.without_features(no_rows(empty.schema), fits).schema
+        after = decode_for(no_rows(source.schema), encoder, layout, substitutes, fits).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}

@@ -14,6 +14,11 @@ ALIKE = {
 }
 
 
+def has_strings(kind: pa.DataType) -> bool:
+    """Tell whether a column contains strings, also in a dictionary."""
+    return _value_type(kind) in ALIKE[pa.large_string()]
+
+
 def common_schema(one: pa.Schema, two: pa.Schema) -> pa.Schema | None:
     """Return `one` with types that hold the values of both schemas; None if there are none.
 

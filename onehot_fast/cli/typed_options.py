@@ -1,4 +1,4 @@
-"""Encoders of some columns of a file, with the options that the user typed for them."""
+"""An encoder of some columns of a file, with the options that the user typed for them."""
 
 from __future__ import annotations
 
@@ -9,67 +9,60 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from onehot_fast.adapter import did_you_mean
-from onehot_fast.cli.encoders import Encoders
-from onehot_fast.cli.flags import HINTS, SEP, flag, is_number
-from onehot_fast.cli.labels import LabelColumn, has_lists, has_strings
+from onehot_fast.cli.flags import HINTS, flag, is_number
 from onehot_fast.cli.messages import CommandError, Exit, without_remedy
+from onehot_fast.cli.schemas import has_strings
 from onehot_fast.encoder import Encoder
+from onehot_fast.integrations.arrow import is_list_type
 
-# The values that the user typed for each option of `Encoder`, and for ``sep``.
+# The values that the user typed for each option of `Encoder`.
 Typed: TypeAlias = Mapping[str, Sequence[str]]
 
 
-def new_encoders(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Encoders:
-    """Return unfitted encoders for some columns of a file.
+def new_encoder(schema: pa.Schema, columns: Sequence[str], typed: Typed) -> Encoder:
+    """Return an unfitted encoder for some columns of a file.
 
     For each option, `typed` contains ``VALUE`` or ``COLUMN=VALUE``. ``COLUMN=VALUE`` takes
     precedence for its column. If an option has several values for the same columns, the last one
     is used.
     """
-    kinds = {name: schema.field(name).type for name in columns}
     options = {name: _parsed_option(columns, texts, name) for name, texts in typed.items() if texts}
-    separators = _separators(kinds, options.pop(SEP, {}))
-    labels = [
-        LabelColumn(name, sep, Encoder([name], **_options_of_labels(name, options)))
-        for name, sep in separators.items()
-    ]
-    values = [name for name in columns if name not in separators]
-    for option, value in options.items():
-        if isinstance(value, dict):
-            options[option] = {name: one for name, one in value.items() if name in values}
-    return Encoders(Encoder(values, **options), tuple(labels))
+    if "sep" in options:
+        options["sep"] = _separators(schema, columns, options["sep"])
+    return Encoder(columns, **options)
 
 
-def _separators(kinds: Mapping[str, pa.DataType], typed: Any) -> dict[str, str | None]:
-    """Return the separator of each column of labels; None is the separator of lists."""
-    found: dict[str, str | None] = {name: None for name in kinds if has_lists(kinds[name])}
-    if isinstance(typed, str):
-        return {n: found.get(n, typed) for n in kinds if n in found or has_strings(kinds[n])}
-    for name, sep in typed.items():
-        if not has_strings(kinds[name]):
-            raise CommandError(
-                Exit.USAGE,
-                f"--sep {name}={sep}: the column must contain strings, got {kinds[name]}",
-            )
-        found[name] = sep
-    return found
+def _separators(schema: pa.Schema, columns: Sequence[str], sep: Any) -> dict[str, str]:
+    """Return the separator of each column of strings that has one.
 
-
-def _options_of_labels(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the encoder's options for a column of labels.
-
-    Raise an error for --drop and for --handle-missing propagate.
+    Raise an error if ``COLUMN=VALUE`` names a column that contains something else.
     """
-    chosen = {k: v for k, v in options.items() if not isinstance(v, dict) and k != "drop"}
-    chosen |= {k: v[name] for k, v in options.items() if isinstance(v, dict) and name in v}
-    for option, value in chosen.items():
-        if option == "drop" or (option, value) == ("handle_missing", "propagate"):
+    kinds = {name: schema.field(name).type for name in columns}
+    if isinstance(sep, str):
+        return {name: sep for name, kind in kinds.items() if has_strings(kind)}
+    for name, one in sep.items():
+        if not has_strings(kinds[name]):
+            remedy = (
+                "lists need no separator"
+                if is_list_type(kinds[name])
+                else (f"in CSV, pass --text-column {name}")
+            )
             raise CommandError(
                 Exit.USAGE,
-                f"{flag(option)} {value}: not supported for {name!r}, which has several labels per"
-                " row",
+                f"--sep {name}={one}: the column must contain strings, got {kinds[name]}; {remedy}",
             )
-    return chosen
+    return dict(sep)
+
+
+def only_columns(encoder: Encoder, columns: Sequence[str]) -> Encoder:
+    """Return an unfitted encoder for fewer columns, with their options."""
+    options: dict[str, Any] = {
+        name: {column: one for column, one in value.items() if column in columns}
+        if isinstance(value, Mapping)
+        else value
+        for name, value in encoder.get_params().items()
+    }
+    return Encoder(**{**options, "columns": columns})
 
 
 def _parsed_option(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
@@ -81,11 +74,8 @@ def _parsed_option(columns: Sequence[str], texts: Sequence[str], option: str) ->
         column, value = _split_option(columns, text, typed)
         try:
             parsed = _number(value) if is_number(option) else value
-            if option != SEP:
-                keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
-                Encoder(columns, **keyword)
-            elif not parsed:
-                raise ValueError("the separator must not be empty")
+            keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
+            Encoder(columns, **keyword)
         except (TypeError, ValueError) as error:
             raise CommandError(
                 Exit.USAGE, f"{typed}: {without_remedy(error)}{HINTS.get(option, '')}"

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
+from onehot_fast import Encoder
 from onehot_fast.cli import (
     cells,
     encode,
-    encoders,
     learning,
     notes,
     parquet_bits,
@@ -232,13 +232,13 @@ def test_groups_of_the_input_are_merged(done, monkeypatch):
     """Small row groups are read as few batches, which cost time for each feature."""
     parquet.write_table(table_of(5000), "in.parquet", row_group_size=50)
     sizes = []
-    learn = encoders.Encoders.learn
+    learn = Encoder.partial_fit
 
-    def counting(encoder, rows, types):
-        sizes.append(rows.num_rows)
-        learn(encoder, rows, types)
+    def counting(encoder, table):
+        sizes.append(table.n_rows)
+        return learn(encoder, table)
 
-    monkeypatch.setattr(encoders.Encoders, "learn", counting)
+    monkeypatch.setattr(Encoder, "partial_fit", counting)
     done("encode in.parquet -c size -o out.parquet")
     assert sizes == [0, 5000]
     result = parquet.read_table("out.parquet")

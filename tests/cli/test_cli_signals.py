@@ -167,7 +167,7 @@ def test_a_later_second_signal_ends_the_process(small):
 
 BLOCKED = {
     "reading": ("onehot_fast.cli.parquet_reader.ParquetReader", "batches"),
-    "encoding": ("onehot_fast.cli.encoders.Encoders", "with_labels"),
+    "encoding": ("onehot_fast.integrations.arrow.encoding.EncodePlan", "encode"),
     "compressing": ("onehot_fast.cli.parquet.writer.GroupWriter", "_bits"),
     "writing with pyarrow": ("onehot_fast.cli.parquet.writer.GroupWriter", "_plain"),
 }

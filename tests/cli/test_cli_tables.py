@@ -27,8 +27,7 @@ def test_each_option_of_the_encoder_is_an_option_of_the_command(command):
     own = {*Encoder().get_params()} - {"columns"}
 
     assert own - names == {"categories", "remainder"}
-    # `--sep` makes encoders of labels of the command's own.
-    assert {*flags.FLAGS} == (own & names) - {"sep"}
+    assert {*flags.FLAGS} == own & names
 
 
 @pytest.mark.parametrize("name", [name for name in flags.FLAGS if OPTIONS[name].rules])
@@ -51,6 +50,9 @@ def test_an_error_names_each_option_as_it_is_typed(name):
     with pytest.raises(CommandError) as caught, encoding_input("in.csv"):
         raise ValueError(f"wrong; use {name}='x'")
     assert str(caught.value).endswith(f"; use --{name.replace('_', '-')} x")
+    with pytest.raises(CommandError) as caught, encoding_input("in.csv"):
+        raise ValueError(f"wrong; pass {name}={{'column': ...}} with")
+    assert str(caught.value).endswith(f"; pass --{name.replace('_', '-')} COLUMN=... with")
 
 
 def test_each_format_has_a_reader_and_a_writer():

@@ -247,7 +247,7 @@ DEEP = '{"tuple": [' * 500 + "1" + "]}" * 500
 UNREADABLE = [
     ("[]", "must be a result of Encoder.to_json"),
     ("{}", r"must be a result of Encoder.to_json, .* 'onehot_fast.Encoder', got '\{\}'$"),
-    ('{"format": "onehot_fast.command"}', "only the onehot-fast command reads .* several labels"),
+    ('{"format": "onehot_fast.command"}', "only the onehot-fast command reads .* convert it with"),
     ("nothing", "must be JSON .Expecting value"),
     ("[" * 200_000, "must be JSON .it is nested too deeply"),
     ("encoder.json", r"Encoder.load\(path\) for a file"),

@@ -158,7 +158,7 @@ def test_lists_of_a_fixed_size_become_lists_of_any_size():
 def test_texts_are_joined_again(kind, missing):
     """With the separator of `fit`, in its type; a dictionary of texts becomes plain texts."""
     texts = ["b; a", "", None, "c; c", "a"]
-    column = pa.array(texts).cast(kind)
+    column = pa.array(texts, kind)
     encoder = fitted_encoder(column, Options(handle_missing="indicator"), bool, sep="; ")
     found = decoded_stream(column, encoder, "columns", 2, missing=missing)
     assert (found.type, found.to_pylist()) == (kind, ["a; b", "", missing, "c", "a"])
