@@ -44,13 +44,12 @@ def learn_table(
 
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
-        options.of(name)  # raises an error that names the column itself
+        own = options.of(name)  # outside the next call: its errors name the column themselves
         rows = with_column_context(name, _read, table, position, options)
-        has_separator = _has_separator(table, position, rows, options.of(name).sep)
-        is_ragged = isinstance(rows, RaggedColumn)
-        coded: CodedRows = with_column_context(name, rows.encode)
-        own = options.of_labels(name) if is_ragged else options.of(name)
-        learned = _learn_column(name, coded, own)
+        has_separator = _has_separator(table, position, rows, own.sep)
+        coded: CodedRows = with_column_context(name, lambda: rows.encode())
+        of_labels = isinstance(rows, RaggedColumn)
+        learned = _learn_column(name, coded, options.of_labels(name) if of_labels else own)
         kind = table.type_of(position)
         types = frozenset([kind] if kind else [])
         return replace(learned, types=types, has_separator=has_separator)
