@@ -338,10 +338,12 @@ def label_columns(results: Results) -> Iterator[Verdict]:
                 yield from _at_least(workload, peer, theirs, ours, limit)
     for workload, recipe in FRAMES.items():
         if (end := KNOWN_LABELS.get(recipe.form)) is not None:
-            ours = results.find(workload, f"{OURSELVES} Encoder.transform of labels{end}", 0)
             function = f"multi_hot{end or ' of labels'}"
-            alone = results.find(workload, f"{OURSELVES} {function}", 0, "table")
-            yield from _at_most(workload, f"Encoder / {function}", ours, alone, OF_MULTI_HOT)
+            whole, alone = (
+                results.find(workload, f"{OURSELVES} {name}", 0, "table")
+                for name in (f"Encoder.transform of labels{end}", function)
+            )
+            yield from _at_most(workload, f"Encoder / {function}", whole, alone, OF_MULTI_HOT)
 
 
 def codes(results: Results) -> Iterator[Verdict]:

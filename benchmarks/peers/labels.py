@@ -21,19 +21,23 @@ COLUMN = "labels"
 
 def _read(result: Any, work: FrameWork) -> Array:
     """Return the features of each row of a matrix or frame of zeros and ones."""
-    cells = result.tocoo() if hasattr(result, "tocoo") else np.asarray(result)
+    rows: Array
+    if hasattr(result, "tocoo"):
+        cells = result.tocoo()
+        rows, features, values = cells.row, cells.col, cells.data
+    else:
+        cells = np.asarray(result)
+        rows, features = cells.nonzero()
+        values = cells[rows, features]
     if cells.shape != (len(work.codes[0]), N_LABELS):
         raise AssertionError(f"{work.name}: {cells.shape} is the wrong shape")
-    rows, features = cells.nonzero()
-    values = (
-        cells.data if hasattr(cells, "data") and hasattr(cells, "row") else cells[rows, features]
-    )
     order = np.lexsort((features, rows))
     if not np.array_equal(rows[order], np.arange(cells.shape[0]).repeat(IN_A_ROW)):
         raise AssertionError(f"{work.name}: a row has not {IN_A_ROW} labels")
-    if not (values == 1).all():
+    if np.any(values != 1):
         raise AssertionError(f"{work.name}: other values than ones")
-    return features[order].reshape(-1, IN_A_ROW)  # type: ignore[no-any-return]
+    found: Array = features[order].reshape(-1, IN_A_ROW)
+    return found
 
 
 def _table(work: FrameWork) -> Any:
