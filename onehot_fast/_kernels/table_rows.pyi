@@ -22,6 +22,7 @@ class Segments:
     def extent(self) -> tuple[int, int]: ...
     def cut(self, length: int, side: str) -> Segments: ...
 
+# Whether there is a code whose flag is 1.
 def encode(
     segments: Segments,
     table: _Bytes,
@@ -35,7 +36,8 @@ def encode(
     offsets: npt.NDArray[np.int64] | None = None,
     num_threads: int = 1,
     zeroed: bool = False,
-) -> None: ...
+    flags: _Bytes | None = None,
+) -> bool: ...
 
 # The run, and the position in it, of the first code whose flag is 1.
 def find_first(

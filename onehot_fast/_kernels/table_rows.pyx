@@ -19,6 +19,7 @@ planes   the new axis is not the last. If no row of the table is one-hot, each p
          of the table. The planes of short runs lie together and are written without a gap
 
 A large output is copied past the caches. `find_first` finds the first code that a table of 256 flags marks.
+`encode` looks for such codes while it writes, so that the codes are read once, and tells whether there are any.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uintptr_t
@@ -34,6 +35,9 @@ from onehot_fast._kernels.simd cimport (
 )
 
 import numpy as np
+
+cdef extern from "_runtime/once.h":
+    void ohf_set_flag(int *flag) noexcept nogil
 
 cdef extern from "_kernels/table_rows.h":
     size_t ohf_table_stride(size_t row_bytes) noexcept nogil
@@ -182,6 +186,8 @@ cdef struct Job:
     bint streamed
     # The class of each code, the number of a row that is not one-hot, or NONE; for `find_first`, the flags.
     const ohf_byte_map *map
+    const ohf_byte_map *flags           # a 1 for each code to look for; NULL: none
+    int *has_flagged                    # set to 1 if there is such a code
     const unsigned char **special       # the row of each number beyond the classes
     int pad_class, n_special
     const ohf_fill *fill
@@ -234,6 +240,12 @@ cdef Py_ssize_t run_of_row(const Job *job, Py_ssize_t row) noexcept nogil:
     return low
 
 
+cdef inline void check_codes(const Job *job, const uint8_t *codes, Py_ssize_t n) noexcept nogil:
+    """Look for codes with a flag."""
+    if job.flags != NULL and <Py_ssize_t> job.microkernels.find_mapped(codes, n, job.flags) < n:
+        ohf_set_flag(job.has_flagged)
+
+
 cdef void classes_of(
     const Job *job, const Run *run, Py_ssize_t at, Py_ssize_t count, uint8_t *classes,
 ) noexcept nogil:
@@ -245,6 +257,7 @@ cdef void classes_of(
         classes, at, count = classes + n, at + n, count - n
     if count > 0 and at < run.n_before + run.n_codes:
         n = min(count, run.n_before + run.n_codes - at)
+        check_codes(job, run.codes + (at - run.n_before), n)
         job.microkernels.map_bytes(run.codes + (at - run.n_before), n, job.map, classes)
         classes, count = classes + n, count - n
     if count > 0:
@@ -272,6 +285,7 @@ cdef unsigned char *copy_rows(
     cdef const unsigned char *pad = job.table + N_CODES * job.row_bytes
     if run.n_before <= at < run.n_before + run.n_codes:
         n = min(count, run.n_before + run.n_codes - at)
+        check_codes(job, run.codes + (at - run.n_before), n)
         ohf_copy_rows(run.codes + (at - run.n_before), n, job.copies, job.copy_stride, job.row_bytes, to)
     elif at < run.n_before:
         n = min(count, run.n_before - at)
@@ -327,17 +341,18 @@ cdef void bytes_chunk(
 
 cdef void put_rows(const Job *job, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
     """Copy the rows [row, end) of the output one by one."""
-    cdef Py_ssize_t i = run_of_row(job, row), at
+    cdef Py_ssize_t i = run_of_row(job, row), at, entry
     cdef Run run = run_at(job, i)
     while row < end:
         while row >= run.first + run.n_rows:
             i += 1
             run = run_at(job, i)
         at = row - run.first - run.n_before
-        memcpy(
-            job.out + row * job.row_bytes,
-            job.table + (run.codes[at] if 0 <= at < run.n_codes else <int> N_CODES) * job.row_bytes, job.row_bytes,
-        )
+        entry = N_CODES
+        if 0 <= at < run.n_codes:
+            check_codes(job, run.codes + at, 1)
+            entry = run.codes[at]
+        memcpy(job.out + row * job.row_bytes, job.table + entry * job.row_bytes, job.row_bytes)
         row += 1
 
 
@@ -406,6 +421,8 @@ cdef void put_columns(
                 done += 1
             else:
                 n = min(count - done, run.n_before + run.n_codes - i)
+                if k == 0:
+                    check_codes(job, run.codes + (i - run.n_before), n)
                 ohf_copy_plane(run.codes + (i - run.n_before), n, column, stride, job.width, to + done * job.width)
                 done += n
 
@@ -567,9 +584,11 @@ cdef void join_runs(Job *job) noexcept:
 def encode(
     Segments segments, const unsigned char[:, ::1] table, unsigned char[::1] out, const unsigned char[::1] on,
     const unsigned char[::1] off, *, Py_ssize_t length=-1, str side="right", Py_ssize_t inner=1,
-    const int64_t[::1] offsets=None, int num_threads=1, bint zeroed=False,
+    const int64_t[::1] offsets=None, int num_threads=1, bint zeroed=False, const uint8_t[::1] flags=None,
 ):
     """Write the row of the table of each code to ``out`` (outer, depth, inner), which is passed as bytes.
+
+    Return whether there is a code with a flag.
 
     Parameters
     ----------
@@ -588,12 +607,16 @@ def encode(
         1 if the new axis is the last, else the distance between classes, a multiple of `length`.
     zeroed : bool
         Whether the system has just allocated ``out``.
+    flags : array of bool as bytes, shape (256,)
+        The codes to look for.
     """
     cdef Job job
     cdef ohf_fill fill
     cdef ohf_byte_map map
+    cdef ohf_byte_map flags_map
     cdef const unsigned char *special[N_CODES]
     cdef Py_ssize_t n_rows
+    cdef int has_flagged = 0
     memset(&job, 0, sizeof(job))
     fill_job(&job, segments)
     job.width, job.length, job.side, job.inner = on.shape[0], length, SIDES[side], inner
@@ -603,10 +626,15 @@ def encode(
     n_rows = rows_of(segments, length, offsets)
     if out.shape[0] != n_rows * job.row_bytes:
         raise ValueError(f"table_rows.encode: out must have {n_rows * job.row_bytes} bytes, got {out.shape[0]}")
+    if flags is not None and flags.shape[0] != N_CODES:
+        raise ValueError(f"table_rows.encode: there must be {N_CODES} flags, got {flags.shape[0]}")
     if out.shape[0] == 0:
-        return
+        return False
     if inner < 1 or n_rows % inner or (inner > 1 and (length < 1 or inner % length)):
         raise ValueError(f"table_rows.encode: inner must be a multiple of length, got {inner}")
+    if flags is not None:
+        ohf_byte_map_init(&flags_map, &flags[0])
+        job.flags, job.has_flagged = &flags_map, &has_flagged
     job.out, job.table = &out[0], &table[0, 0]
     if length < 0:
         job.offsets = &offsets[0]
@@ -619,6 +647,7 @@ def encode(
     else:
         describe_classes(&job, table, &map, special)
         encode_planes(&job, num_threads)
+    return has_flagged != 0
 
 
 cdef int encode_rows(

@@ -186,7 +186,11 @@ def encode(
     n_classes = coding.rows.shape[1]
     n_letters = int(letters.segments.sizes().sum())
     threads = parallel.resolve(num_threads, n_letters * n_classes * element.itemsize)
-    letters = checked(letters, coding, ignore_case, threads)
+    # Nobody sees a new output before the kernel has checked its letters, which it then reads once.
+    is_new = out is None and _is_plain(letters, length, pad, ragged)
+    flags = _ascii_flags(coding.other, coding.row_of, False) if is_new else None
+    if not is_new:
+        letters = checked(letters, coding, ignore_case, threads)
     offsets: Offsets | None = None
     if ragged:
         offsets = offsets_of(letters.segments.sizes())
@@ -215,7 +219,8 @@ def encode(
     else:
         if truncate is not None and segments.extent()[1] > size:
             segments = segments.cut(size, truncate)
-        table_rows.encode(
+        # Another thread may have corrected the letter before it is looked for.
+        while table_rows.encode(
             segments,
             table,
             as_bytes(target),
@@ -227,11 +232,22 @@ def encode(
             offsets=offsets,
             num_threads=threads,
             zeroed=zeroed,
-        )
+            flags=flags,
+        ):
+            checked(letters, coding, ignore_case, threads)
     if cells is not None and target is not cells:
         cells[...] = target
     result = target if cells is None else out
     return (result, offsets) if ragged else result
+
+
+def _is_plain(letters: Letters, length: int | None, pad: str | None, ragged: bool) -> bool:
+    """Tell whether each letter is a byte, none is cut off, and the lengths are no error."""
+    if letters.points is not None or letters.is_utf8:
+        return False
+    least, most = letters.segments.extent()
+    size = most if length is None else length
+    return ragged or (most <= size and (least == size or pad is not None))
 
 
 def _segments_and_table(

@@ -318,6 +318,44 @@ def check_borders(width, depth, length, shift):
         np.testing.assert_array_equal(buffer, twin)
 
 
+@pytest.mark.parametrize("variant", simd.variants())
+@given(st.data())
+def test_the_kernel_finds_flagged_codes(variant, data):
+    """Wherever the only such code is; codes that are not there are not found."""
+    before = simd.activate(variant)
+    try:
+        check_flags(data)
+    finally:
+        simd.activate(before)
+
+
+def check_flags(data):
+    width, depth = data.draw(st.sampled_from([(1, 4), (4, 4), (1, 1), (4, 1), (1, 3), (8, 40)]))
+    sizes = data.draw(st.lists(st.sampled_from([0, 1, 5, 64, 1000, 5000]), min_size=1, max_size=4))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    codes = np.full(offsets[-1], 65, np.uint8)
+    if data.draw(st.booleans()) and len(codes):
+        codes[data.draw(st.sampled_from([0, len(codes) // 2, len(codes) - 1]))] = 200
+    eye = np.concatenate([np.eye(depth), np.zeros((257 - depth, depth))]) * data.draw(
+        st.sampled_from([1, 3])
+    )
+    rows = eye[(np.arange(257) + 1) % 7].astype(f"u{width}")
+    table = rows.view(np.uint8).reshape(257, -1)
+    flags = (np.arange(256) == 200).astype(np.uint8)
+    on, off = (np.array([n], f"u{width}").view(np.uint8) for n in (1, 0))
+    segments = table_rows.Segments.of_flat(codes, offsets)
+    for length, side, inner in (
+        (-1, "right", 1), (max(sizes), "both", 1), (max(sizes) + 3, "left", max(sizes) + 3),
+    ):  # fmt: skip
+        n_rows = len(codes) if length < 0 else length * len(sizes)
+        out = np.empty(n_rows * depth * width, np.uint8)
+        options = {"length": length, "side": side, "inner": inner, "num_threads": 2}
+        options["offsets"] = offsets if length < 0 else None
+        found = table_rows.encode(segments, table, out, on, off, flags=flags, **options)
+        assert found == (200 in codes)
+        assert not table_rows.encode(segments, table, out, on, off, **options)
+
+
 def test_the_kernel_rejects_sizes_that_do_not_fit():
     table, one = np.zeros((257, 4), np.uint8), np.ones(1, np.uint8)
     segments = table_rows.Segments.of_matrix(np.zeros((2, 3), np.uint8))
@@ -344,7 +382,10 @@ def test_the_kernel_rejects_sizes_that_do_not_fit():
 
 @given(st.data())
 def test_the_first_wrong_letter_is_named(data):
-    """Wherever it is, in each way to store the sequences; `out` is not changed."""
+    """Wherever it is, in each way to store the sequences and for each layout; `out` is not changed.
+
+    So it is if other sequences are shorter, which would be an error of its own.
+    """
     n = data.draw(st.integers(1, 3))
     length = data.draw(st.sampled_from([1, 5, 64, 65, 1000, 70_000]))
     points = np.random.default_rng(0).choice(np.frombuffer(b"ACGT", np.uint8), (n, length))
@@ -358,9 +399,13 @@ def test_the_first_wrong_letter_is_named(data):
         forms.append(points.astype(np.uint8))
     out = np.full((n, length, 4), 7, np.float32)
 
-    for form in forms:
+    unequal = [*forms[0], "ACG"]
+    layouts = [{"axis": 1}, {"dtype": "u1"}, {"ragged": True}]
+    calls = [*itertools.product([*forms, unequal], layouts)]
+    calls += [(form, {"out": out}) for form in forms]
+    for form, options in calls:
         with pytest.raises(ValueError, match="is not in the alphabet") as raised:
-            one_hot_sequences(form, out=out, num_threads=data.draw(st.sampled_from([1, 2])))
+            one_hot_sequences(form, num_threads=data.draw(st.sampled_from([1, 2])), **options)
         assert f"sequences[{at[0]}], position {at[1]}: the letter {wrong!r}" in str(raised.value)
     assert (out == 7).all()
 
