@@ -45,11 +45,9 @@ def learn_table(
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
         own = options.of(name)  # outside the next call: its errors name the column themselves
-        rows = with_column_context(name, _read, table, position, options)
-        has_separator = _has_separator(table, position, rows, own.sep)
-        coded: CodedRows = with_column_context(name, lambda: rows.encode())
+        rows, has_separator = with_column_context(name, _read, table, position, options)
         of_labels = isinstance(rows, RaggedColumn)
-        learned = _learn_column(name, coded, options.of_labels(name) if of_labels else own)
+        learned = _learn_column(name, rows, options.of_labels(name) if of_labels else own)
         kind = table.type_of(position)
         types = frozenset([kind] if kind else [])
         return replace(learned, types=types, has_separator=has_separator)
@@ -74,10 +72,11 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
                 )
 
 
-def _read(table: Table, position: int, options: Options) -> ReadColumn:
-    """Return a column as it is read, with rows of labels for lists and texts with a separator.
+def _read(table: Table, position: int, options: Options) -> tuple[CodedRows, bool | None]:
+    """Return a column as codes, or as rows of labels if it has lists or texts with a separator.
 
-    Raise an error if a mapping names a separator for a column that has no texts.
+    Also return `ColumnStatistics.has_separator`. Raise an error if a mapping names a separator for
+    a column that has no texts.
     """
     name = table.names[position]
     sep, is_named = options.of(name).sep, options.names_column("sep", name)
@@ -87,7 +86,7 @@ def _read(table: Table, position: int, options: Options) -> ReadColumn:
     rows = table.labels(position, sep) if is_named else table.labels_or_values(position, sep)
     if sep is not None and isinstance(rows, RaggedColumn) and rows.is_split:
         _check_declared(options.of(name).categories, sep)
-    return rows
+    return rows.encode(), _has_separator(table, position, rows, sep)
 
 
 def _check_declared(categories: Iterable[Any] | None, sep: str) -> None:
