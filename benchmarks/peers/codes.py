@@ -238,7 +238,7 @@ def letters(dtype: str, axis: int) -> Callable[..., dict[str, Way]]:
 
 
 def classes(axis: int, outer: int = 1) -> Callable[..., dict[str, Way]]:
-    """Encode labels that are listed, on one thread, beside the idioms of NumPy."""
+    """Encode labels that are listed, on one thread, beside the idioms of other libraries."""
 
     def make(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
         values = pool[rows[: len(rows) // outer * outer].reshape(outer, -1)]
@@ -276,9 +276,57 @@ def classes(axis: int, outer: int = 1) -> Callable[..., dict[str, Way]]:
                 return np.ascontiguousarray(np.moveaxis(eye[lut[values]], -1, axis))
 
             found["eye[lut[x]]"] = Way("numpy", select, np.asarray)
+        if "torch" in libraries:
+            found |= _classes_of_torch(libraries["torch"], pool, values, axis)
+        if "jax" in libraries:
+            found |= _classes_of_jax(libraries["jax"], pool, values, axis)
         return found
 
     return make
+
+
+def _classes_of_torch(torch: Any, pool: Array, values: Array, axis: int) -> dict[str, Way]:
+    """Return the idioms of torch for labels that are listed."""
+    tensor, keys, depth = torch.from_numpy(values), torch.from_numpy(pool), len(pool)
+
+    def compare() -> Any:
+        equal = tensor[:, :, None] == keys
+        equal = equal.all(-1) if keys.ndim > 1 else equal
+        return equal.movedim(-1, axis).to(torch.float32, memory_format=torch.contiguous_format)
+
+    def search() -> Any:
+        rows = torch.nn.functional.one_hot(torch.searchsorted(keys, tensor), depth)
+        return rows.movedim(-1, axis).to(torch.float32, memory_format=torch.contiguous_format)
+
+    found = {"tensor[..., None] == categories": Way("torch", compare, np.asarray)}
+    if pool.ndim == 1:
+        found["one_hot(searchsorted)"] = Way("torch", search, np.asarray)
+    return found
+
+
+def _classes_of_jax(jax: Any, pool: Array, values: Array, axis: int) -> dict[str, Way]:
+    """Return the idioms of jax for labels that are listed, compiled."""
+    array, keys, depth = jax.numpy.asarray(values), jax.numpy.asarray(pool), len(pool)
+
+    @jax.jit
+    def compare(array: Any) -> Any:
+        equal = array[:, :, None] == keys
+        equal = equal.all(-1) if keys.ndim > 1 else equal
+        return jax.numpy.moveaxis(equal, -1, axis).astype("float32")
+
+    @jax.jit
+    def search(array: Any) -> Any:
+        places = jax.numpy.searchsorted(keys, array)
+        return jax.nn.one_hot(places, depth, dtype="float32", axis=axis)
+
+    ways = {"jit(x[..., None] == categories)": compare}
+    if pool.ndim == 1:
+        ways["jit(one_hot(searchsorted))"] = search
+
+    def way(function: Callable[[Any], Any]) -> Way:
+        return Way("jax", lambda: function(array).block_until_ready(), np.asarray)
+
+    return {name: way(function) for name, function in ways.items()}
 
 
 # A title of `benchmarks.workloads` names the values; these are what is done with them.
