@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT))  # behind the installed package: the checkout may not be built
 
 from benchmarks import (  # noqa: E402, I001
-    apart, bench_frames, compare, floor, instructions, machine, measure, peak, peers, ratios,
-    regression, scenarios, stores, suite, targets,
+    apart, bench_frames, compare, floor, instructions, letters, machine, measure, peak, peers,
+    ratios, regression, scenarios, stores, suite, targets,
 )  # fmt: skip
 from benchmarks.kinds import files, frames, labels, written  # noqa: E402
 from benchmarks.peers import forms  # noqa: E402
@@ -612,6 +612,19 @@ def test_the_stores_of_a_comparison_are_restored():
     assert set(limits) == set(stores.LIMITS.values())
     assert simd.get_stream_bytes() == before
     np.testing.assert_array_equal(out, np.eye(stores.DEPTH)[labels])
+
+
+@pytest.mark.parametrize("dtype", letters.DTYPES)
+@pytest.mark.parametrize("axis", [-1, 1])
+def test_all_ways_to_encode_letters_agree(dtype, axis):
+    codes = np.frombuffer(letters.LETTERS * 25, np.uint8).reshape(4, 25)
+    found = letters.one_hot_sequences(codes, dtype=dtype, axis=axis)
+    calls = [*letters.ways(codes, dtype, axis, np.zeros_like(found))]
+
+    results = [call() for name, call, _ in calls if not name.startswith(("fill", "read"))]
+    assert len(results) >= 5
+    for result in results:
+        np.testing.assert_array_equal(np.asarray(result), found)
 
 
 @pytest.mark.long
