@@ -47,7 +47,6 @@ def learn_table(
 
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
-        options.of(name)  # raises an error that names the column itself
         rows = with_column_context(name, _read, table, position, options, is_part)
         is_ragged = isinstance(rows, RaggedColumn)
         learned = _learn_column(name, rows, (options.of_labels if is_ragged else options.of)(name))
@@ -62,7 +61,7 @@ def learn_table(
 
 
 def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
-    """Raise an error if an option names a column that is not encoded."""
+    """Raise an error if an option names a column that is not encoded, or contradicts another."""
     known = {*name_keys(names)}
     for option, value in options.values.items():
         for name in value if isinstance(value, dict) else ():
@@ -72,6 +71,8 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
                     f" got {name!r};{did_you_mean(name, names)} pass columns=[...] to choose the"
                     " columns"
                 )
+    for name in names:
+        options.of(name)  # its errors name the column
 
 
 def _read(table: Table, position: int, options: Options, is_part: bool) -> CodedRows:
