@@ -44,10 +44,9 @@ def learn_table(
 
     def learn_position(position: int) -> ColumnStatistics:
         name = table.names[position]
-        own = options.of(name)  # outside the next call: its errors name the column themselves
         rows, has_separator = with_column_context(name, _read, table, position, options)
-        of_labels = isinstance(rows, RaggedColumn)
-        learned = _learn_column(name, rows, options.of_labels(name) if of_labels else own)
+        own = (options.of_labels if isinstance(rows, RaggedColumn) else options.of)(name)
+        learned = _learn_column(name, rows, own)
         kind = table.type_of(position)
         types = frozenset([kind] if kind else [])
         return replace(learned, types=types, has_separator=has_separator)
@@ -60,7 +59,7 @@ def learn_table(
 
 
 def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
-    """Raise an error if an option names a column that is not encoded."""
+    """Raise an error if an option names a column that is not encoded, or contradicts another."""
     known = {*name_keys(names)}
     for option, value in options.values.items():
         for name in value if isinstance(value, dict) else ():
@@ -70,6 +69,8 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
                     f" got {name!r};{did_you_mean(name, names)} pass columns=[...] to choose the"
                     " columns"
                 )
+    for name in names:
+        options.of(name)  # its errors name the column
 
 
 def _read(table: Table, position: int, options: Options) -> tuple[CodedRows, bool | None]:

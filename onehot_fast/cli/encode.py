@@ -66,6 +66,7 @@ def run_encode(
             plan = encode_plan(source, encoder, layout, destination.format, is_loaded)
             convert(source, plan, destination)
             if not is_loaded:
+                guards.check_separators(encoder.schema)
                 guards.check_rows_exist(encoder.schema)
                 guards.check_features_exist(encoder.schema)
         # The marks in new columns of features are those of the encoded columns.

@@ -273,3 +273,12 @@ def test_texts_with_and_without_labels_are_told_apart(done, refused):
     refused(line, Exit.SCHEMA, "column 'tags' must contain single values,", "got list")
     done("encode lists.parquet --encoder labels.json -o z.parquet")
     assert parquet.read_table("z.parquet").to_pydict() == {"tags_a": [False], "tags_b": [True]}
+
+
+def test_a_note_names_a_column_whose_texts_lack_the_separator(done):
+    """Otherwise each text would be one label without a word."""
+    files.write(pa.table({"tags": ["a|b", "c"], "other": ["x;y", "x"]}), Path("in.csv"))
+    note = done("encode in.csv --sep ; -o x.csv")
+    assert "no text of column 'tags' contains the separator ';'; pass --sep COLUMN=..." in note
+    assert "'other'" not in note
+    assert done("encode in.csv --sep tags=| --sep other=; -o y.csv") == ""
