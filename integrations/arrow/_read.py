@@ -367,7 +367,10 @@ def read_ragged(column: Any) -> RaggedColumn:
         )
     lists = storage(column)
     offsets, elements = flattened(lists)
-    if pa.types.is_nested(elements.type) and not isinstance(elements.type, pa.BaseExtensionType):
+    label = elements.type
+    if pa.types.is_run_end_encoded(label):  # pyarrow calls this nested, too
+        label = label.value_type
+    if pa.types.is_nested(label) and not isinstance(label, pa.BaseExtensionType):
         raise TypeError(
             f"the labels have the Arrow type {elements.type}, but a label must be a single value:"
             " flatten the lists of each row, or encode one field of a struct"
