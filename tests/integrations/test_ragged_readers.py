@@ -196,6 +196,16 @@ def test_lists_of_extension_types_come_back():
         assert encoder.inverse_transform(encoder.transform(table)) == table
 
 
+def test_runs_of_labels_are_labels():
+    """Pyarrow calls the type of runs nested."""
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["a", "b"]))
+    table = pa.table({"g": pa.ListArray.from_arrays([0, 1, 3], runs)})
+    assert Encoder(["g"], dtype=int).fit_transform(table, output="numpy").tolist() == [
+        [1, 0],
+        [1, 1],
+    ]
+
+
 CATEGORICALS = {
     "pandas": lambda texts: pd.DataFrame({"g": pd.Categorical(texts)}),
     "categorical": lambda texts: pl.DataFrame({"g": pl.Series(texts, dtype=pl.Categorical)}),
