@@ -195,7 +195,12 @@ def fit(case: TypeCase) -> tuple[Encoder, Any]:
 
 
 def _holds_labels(dtype: Any) -> bool:
-    """Tell whether a type is one of lists, whose elements are labels, but not lists again."""
+    """Tell whether a type is one of lists, whose elements are labels, but not lists again.
+
+    A tensor is stored as a list, but its elements are numbers at fixed places.
+    """
+    if "shape_tensor" in str(dtype):
+        return False
     if hasattr(dtype, "pyarrow_dtype"):  # pandas has no lists of extension types
         dtype = dtype.pyarrow_dtype
     else:
