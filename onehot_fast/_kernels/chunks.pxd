@@ -1,4 +1,4 @@
-"""The parallel loop that all kernels use."""
+"""The parallel loop of all kernels that use threads."""
 
 # `workspace` is memory of the thread that runs the chunk, aligned to cache lines, with unknown content.
 ctypedef void (*chunk_work)(

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The parallel loop that all kernels use: it schedules independent chunks of work dynamically.
+"""The parallel loop of all kernels that use threads: it schedules independent chunks of work dynamically.
 
 The GIL is released while chunks run. After each slab of about 256 MiB, the GIL is acquired to check for
 Ctrl-C. A slab takes tens of milliseconds, so the check costs almost nothing and Ctrl-C still works promptly.

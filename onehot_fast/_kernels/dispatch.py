@@ -1,6 +1,7 @@
 """The dispatch layer: it maps the dtype of an array to a fused type of a kernel.
 
-Other modules call kernels through this module. A kernel of one column is a fused `def` over
+Other modules call kernels through this module, except those of `implicit` and `table_rows`, which
+have no fused border. A kernel of one column is a fused `def` over
 memoryviews, which Cython compiles once for each type. The tables below hold these specialisations,
 so a call looks up a dtype once. Cython's own dispatch would try one type after another in each
 call, which takes 0.4 us. `rows.pyx` describes the design of the kernels.
@@ -111,8 +112,7 @@ _encode_integers = _Specialisations(lambda: rows.encode_integers, _CODES)
 _encode_bits = _Specialisations(lambda: planes.encode_bits, _CODES)
 _encode_block = _Specialisations(lambda: planes.encode_block, _CODES)
 _first_invalid = _Specialisations(lambda: scan.first_invalid, _INDICES)
-# The dtype is that of the result.
-_multi_hot_count = _Specialisations(lambda: ragged.multi_hot_count, _INDICES)
+_multi_hot_count = _Specialisations(lambda: ragged.multi_hot_count, _INDICES)  # of the result
 _multi_hot_csr = _Specialisations(lambda: ragged.csr, _CODES)
 _recode = _Specialisations(lambda: code_columns.recode, _CODES)
 _transpose = _Specialisations(lambda: ragged.transpose, _CODES)

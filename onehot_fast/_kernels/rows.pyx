@@ -35,8 +35,9 @@ d) Loops. A loop is a `noexcept nogil` function over pointers, because compilers
    first compares the size with 0.
 e) Instruction sets. The innermost loops are C code that is compiled for each instruction set (`simd`).
 f) Several columns. `encode_matrix`, `sparse.csr`, `sparse.csc` and the kernels of `implicit` take lists of
-   columns, and each column may have another dtype. A memoryview has one type, so these kernels have no fused
-   border: `CodeColumns` checks each array and describes it by its address and the number of its type.
+   columns, and each column may have another dtype. A memoryview has one type, so the columns have no fused
+   border: `CodeColumns` (in `ragged`: `Sources`) checks each array and describes it by its address and the
+   number of its type.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t, uintptr_t

@@ -1,7 +1,7 @@
 """Create the result of an encoding: a dense or sparse matrix, a block of columns, bits or codes.
 
-Every public function checks the size of its result, allocates it, chooses the number of threads and
-calls a kernel.
+Every public function checks the size of its result, allocates it and calls a kernel. It chooses the
+number of threads if the kernel uses several.
 """
 
 from __future__ import annotations
@@ -187,13 +187,13 @@ def _sparse_parts(
     n_codes = sum(c.n_codes for c in columns) if is_ragged else n_rows * len(columns)
     is_csc = SPARSE_CLASSES[form].startswith("csc")
     n_groups, n_positions = (starts[-1], n_rows) if is_csc else (n_rows, starts[-1])
-    # The kernel for ragged columns fills int64 positions, also if the result has int32.
+    # The kernel for ragged columns fills an int64 `indptr`, also if the result has int32.
     _check_sparse_size(n_codes, n_groups, n_positions, dtype, n_counts=n_rows * is_ragged)
     if not columns:
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
-    threads = parallel.resolve(num_threads, 4 * n_codes)
+    threads = parallel.resolve(num_threads, 4 * n_codes)  # checks the argument, too
     codes, luts = _codes_and_luts(columns, starts)
-    if is_ragged:
+    if is_ragged:  # one thread
         offsets = [column.offsets for column in columns]
         return sparse.ragged(offsets, codes, luts, n_rows, n_codes, starts[-1], dtype, is_csc)
     return sparse.compressed(codes, luts, starts[-1], dtype, is_csc, threads)

@@ -2,7 +2,8 @@
 
 The default is OpenMP's default (``OMP_NUM_THREADS``, threadpoolctl), limited by the CPU affinity,
 the quota of the control group and the number of idle processors. Small work, and work inside a
-parallel region, uses one thread. An explicit ``num_threads`` is not limited.
+parallel region, uses one thread. An explicit ``num_threads`` is limited by `MAX_THREADS` alone; it
+is the largest number, because some kernels use one thread.
 """
 
 from __future__ import annotations

@@ -29,7 +29,9 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 
 MAX_OF_LIBRARIES = 16
 
-UNKNOWN = -2  # the feature of an unknown category; a dropped category has -1
+# An unknown category, among features and among codes. The feature of a dropped category is -1, and
+# so is the code of a missing value.
+UNKNOWN = -2
 
 
 class Special(enum.Enum):
