@@ -716,7 +716,8 @@ class Encoder(SklearnMixin):
             only the features. The columns of a table may be in any order.
         missing, unknown, infrequent : scalar
             The values to return for missing, unknown and infrequent values; by default None,
-            `Special.UNKNOWN` and `Special.INFREQUENT`.
+            `Special.UNKNOWN` and `Special.INFREQUENT`. Texts of several labels cannot contain
+            them: there, pass texts, or None to leave such labels out.
 
         Returns
         -------

@@ -415,6 +415,8 @@ class ArrayTable(Table):
 
     def numbers(self, position: int) -> AnyArray | None:
         """Return an array or list as numbers, or None if its values are not numbers."""
+        if ragged.are_lists(self._columns[position]):
+            return None
         numbers = super().numbers(position)
         if numbers is not None or self.is_encodable(position):
             return numbers

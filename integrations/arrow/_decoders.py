@@ -227,7 +227,11 @@ def _labels_reader(
 def _texts_decoder(
     column: ColumnSchema, substitutes: Substitutes, can_hold: CanHold
 ) -> tuple[pa.DataType, Decoder]:
-    """Return the results of `decoder` for texts of labels with a separator."""
+    """Return the results of `decoder` for texts of labels with a separator.
+
+    A text has no null labels, so those whose substitute is None are left out.
+    """
+    substitutes = {special: one for special, one in substitutes.items() if one is not None}
     labels_in, sep = _labels_reader(column, substitutes), str(column.options.sep)
     values = [*column.categories, *map(substitutes.get, Special)]
     texts = pa.array([v if isinstance(v, str) else None for v in values], pa.large_string())
@@ -248,7 +252,7 @@ def _texts_decoder(
             raise ValueError(
                 f"column {column.name!r}, row {row}: {values[positions[place]]!r} is no text, so"
                 f" that it cannot be joined with {sep!r}: pass texts as missing=, unknown= and"
-                " infrequent="
+                " infrequent=, or None to leave such labels out"
             )
         lists = _lists(pa.large_list(labels.type), offsets, labels)
         joined = pc.binary_join(lists, pa.scalar(sep, labels.type))

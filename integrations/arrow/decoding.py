@@ -63,7 +63,8 @@ def decode(
     encoder, layout
         As for `encode`.
     missing, unknown, infrequent : scalar, optional
-        The values to return for missing, unknown and infrequent values; null by default.
+        The values to return for missing, unknown and infrequent values; null by default. Texts
+        of several labels have no nulls inside, so None leaves such labels out.
         `Encoder.inverse_transform` describes the meaning of a row of zeros.
 
     Returns

@@ -113,7 +113,10 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
         if isinstance(dtype, CATEGORICAL):
             if not frame.implementation.is_polars():
                 _check_texts(column, dtype)
-            value = value.cast(nw.String)
+            text = value.cast(nw.String)
+            # pandas before 3 makes the text "nan" of a missing value.
+            is_pandas = frame.implementation.is_pandas_like()
+            value = nw.when(~value.is_null()).then(text) if is_pandas else text
         if "string_view" in (kind := arrow_types[position]):
             if kind != "string_view":
                 raise TypeError(

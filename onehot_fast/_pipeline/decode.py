@@ -438,19 +438,24 @@ def _with_substitute(lists: DecodedLists, substitute: Any) -> DecodedLists:
 
 
 def _joined(lists: DecodedLists, absent: Any) -> Decoded:
-    """Return the labels of each row as a text; `absent` stands for a missing row."""
+    """Return the labels of each row as a text; `absent` stands for a missing row.
+
+    Labels whose substitute is None are left out.
+    """
     column = lists.labels.schema
     sep = str(column.options.sep)
     place_of: dict[Any, int] = {}
     positions = np.empty(len(lists.is_missing), np.int64)
     for i, row in enumerate(lists.tolist()):
-        for label in row or ():
+        labels = [label for label in row or () if label is not None]
+        for label in labels:
             if not isinstance(label, str):
                 raise ValueError(
                     f"column {column.name!r}, row {i}: {label!r} is no text, so that it cannot be"
-                    f" joined with {sep!r}: pass texts as missing=, unknown= and infrequent="
+                    f" joined with {sep!r}: pass unknown= and infrequent= as texts, or as None to"
+                    " leave such labels out"
                 )
-        value = absent if row is None else sep.join(row)
+        value = absent if row is None else sep.join(labels)
         positions[i] = place_of.setdefault(value, len(place_of))
     return Decoded(column.name, as_array(place_of), positions, column)
 

@@ -10,11 +10,13 @@ import numpy as np
 
 from onehot_fast._arguments.messages import did_you_mean, shown, with_column_context
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.column import Column
 from onehot_fast._categories.keys import name_key, name_keys
 from onehot_fast._categories.ragged import RaggedColumn, have_separator
 from onehot_fast._pipeline.code import VALUE_BYTES
 from onehot_fast._reports.unknown import check_known, check_no_missing
 from onehot_fast._runtime import parallel
+from onehot_fast._runtime.utils import warn
 from onehot_fast._schema import statistics
 from onehot_fast._schema.options import ColumnOptions, Options
 from onehot_fast._schema.statistics import (
@@ -87,6 +89,8 @@ def _read(table: Table, position: int, options: Options) -> tuple[CodedRows, boo
     rows = table.labels(position, sep) if is_named else table.labels_or_values(position, sep)
     if sep is not None and isinstance(rows, RaggedColumn) and rows.is_split:
         _check_declared(options.of(name).categories, sep)
+    elif sep is not None and isinstance(rows, Column):
+        _warn_of_mixed_values(name, rows, sep)
     return rows.encode(), _has_separator(table, position, rows, sep)
 
 
@@ -99,6 +103,20 @@ def _check_declared(categories: Iterable[Any] | None, sep: str) -> None:
                 " label of a text can equal it: declare the labels themselves, or pass sep=None for"
                 " the column"
             )
+
+
+def _warn_of_mixed_values(name: Hashable, column: Column, sep: str) -> None:
+    """Warn if texts contain the separator of all columns, but the column has other values too."""
+    if column.categories.dtype != object:
+        return
+    values = column.categories.tolist()
+    others = [value for value in values if not isinstance(value, str)]
+    if others and any(isinstance(value, str) and sep in value for value in values):
+        warn(
+            f"column {name!r} has texts with the separator {sep!r} and other values, such as"
+            f" {shown(others[0])}, so that its texts are not split: convert all values to texts, or"
+            " name in sep={'column': ...} only the columns that have separators"
+        )
 
 
 def _has_separator(table: Table, position: int, rows: ReadColumn, sep: str | None) -> bool | None:

@@ -422,3 +422,31 @@ def test_dictionaries_of_lists_are_not_chosen():
     lists = pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([["a"]]))
     encoder = Encoder().fit(pa.table({"s": ["a"], "g": lists}))
     assert encoder.schema.names == ("s_a",)
+
+
+def test_one_separator_warns_of_texts_beside_other_values():
+    """Such texts are not split, which a user of a spreadsheet would not notice."""
+    table = {"t": np.array(["1|2", 3, "2"], object), "u": ["a|b", "a", "c"]}
+    with pytest.warns(UserWarning, match=r"'t' has texts with .* such as 3,.* sep="):
+        encoder = Encoder(sep="|").fit(table)
+    assert encoder.get_feature_names_out().tolist() == ["t_3", "t_1|2", "t_2", "u_a", "u_b", "u_c"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Encoder(sep={"u": "|"}).fit(table)
+        Encoder(["t"], sep="|").fit({"t": np.array(["1", 3, None], object)})
+
+
+@pytest.mark.parametrize("rows", [[[5], [7]], [[5, 6], [7, 8]], [[0, 0], [0, 0]], [[1], [2, 3]]])
+@pytest.mark.parametrize("output", ["numpy", "csr", "csc"])
+@pytest.mark.parametrize("make", [dict, lambda **table: records_of(table)])
+def test_lists_of_numbers_are_no_part_of_a_matrix(rows, output, make):
+    """They are neither encoded by default nor numeric columns, whatever their lengths are."""
+    table = make(t=["a", "b"], e=rows)
+    encoder = Encoder(["t"]).fit(table)
+    with pytest.raises(ValueError, match=r"'e' is not numeric .*remainder='drop'"):
+        encoder.transform(table, output)
+
+
+def records_of(table):
+    """Return the rows of a mapping from names to lists as records."""
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]

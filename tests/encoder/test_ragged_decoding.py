@@ -129,12 +129,13 @@ def _text_table(kind, texts):
 
 
 def test_labels_that_are_no_texts_cannot_be_joined():
-    """The error names the argument that gives a text."""
+    """The error names the argument that gives a text; None leaves such labels out."""
     encoder = Encoder(["g"], sep="|", handle_unknown="indicator").fit({"g": ["a|b"]})
     encoded = encoder.transform({"g": ["a|z"]})
     with pytest.raises(ValueError, match=r"'g', row 0: Special.UNKNOWN .* unknown="):
         encoder.inverse_transform(encoded)
     assert encoder.inverse_transform(encoded, unknown="?")["g"].tolist() == ["a|?"]
+    assert encoder.inverse_transform(encoded, unknown=None)["g"].tolist() == ["a"]
 
 
 def test_special_labels_are_elements():

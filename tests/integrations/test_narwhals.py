@@ -165,3 +165,12 @@ def test_narwhals_encodes_categories_that_are_texts(texts):
 def test_frames_without_expressions_are_rejected(frame, error, message):
     with pytest.raises(error, match=message):
         Encoder().fit({"c": ["a"]}).expressions(frame)
+
+
+def test_expressions_find_missing_values_of_categoricals():
+    """Early versions of pandas cast a missing value of a Categorical to the text "nan"."""
+    pd = pytest.importorskip("pandas")
+    frame = nw.from_native(pd.DataFrame({"g": pd.Categorical(["a", None, "b"])}))
+    encoder = Encoder(["g"], handle_missing="indicator", handle_unknown="indicator").fit(frame)
+    found = frame.select(encoder.expressions(frame)).to_numpy()
+    np.testing.assert_array_equal(found, encoder.transform(frame, "numpy"))

@@ -169,12 +169,13 @@ def test_texts_are_joined_again(kind, missing):
 
 
 def test_labels_that_are_no_texts_cannot_be_joined():
-    """The error names the column, the row of the batch, and the argument that gives a text."""
+    """Null leaves them out. For another value, the error names column, row and argument."""
     column = pa.array(["a|b", "a"])
     encoder = fitted_encoder(column, Options(handle_unknown="indicator"), bool, sep="|")
     rows = pa.array(["a", "b", "a|z"])
     with pytest.raises(ValueError, match=r"row 2: column 'g', row 0: .*unknown="):
-        decoded_stream(rows, encoder, "columns", 2)
+        decoded_stream(rows, encoder, "columns", 2, unknown=5)
+    assert decoded_stream(rows, encoder, "columns", 2).to_pylist() == ["a", "b", "a"]
     found = decoded_stream(rows, encoder, "columns", 2, unknown="?")
     assert found.to_pylist() == ["a", "b", "a|?"]
     with pytest.raises(TypeError, match="missing must be a str"):
