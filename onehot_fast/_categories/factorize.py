@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import NoneType
@@ -258,13 +258,15 @@ def _not_single(items: list[Any]) -> TypeError:
 
 def _remedy(item: Any, single: int | None, items: list[Any]) -> str:
     """Return the end of the message for a value without a hash; `single` is a row that has one."""
-    if not hasattr(item, "__iter__"):
+    if not hasattr(item, "__iter__") or isinstance(item, Mapping):
         return ""
     if single is None:
-        return "; use multi_hot for rows of several labels"
+        return "; for rows of several labels, fit an Encoder to lists, or use multi_hot"
     value = shown(items[single])
+    is_group = isinstance(items[single], tuple | frozenset)
+    row = shown([*items[single]]) if is_group else f"[{value}]"
     texts = ", or texts in all rows and sep=" if isinstance(items[single], str) else ""
     return (
-        f", but row {single} has the single value {value}; pass lists in all rows, e.g. [{value}],"
+        f", but row {single} has the single value {value}; pass lists in all rows, e.g. {row},"
         f" or single values in all rows{texts}"
     )

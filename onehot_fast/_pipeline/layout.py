@@ -232,7 +232,9 @@ def _numbers(table: Table, position: int) -> AnyArray:
     values = table.numbers(position)
     if values is None:
         name = table.names[position]
-        kind = table.type_of(position).partition(":")[2] or table.to_numpy(position).dtype
+        kind = table.type_of(position).partition(":")[2]
+        if not kind or "://" in kind:  # the name of a nested type is encoded
+            kind = str(table.to_numpy(position).dtype)
         raise ValueError(
             f"column {name!r} is not numeric (dtype {kind}), but a matrix includes only Boolean,"
             " integer and float columns: convert or drop the column before fit, encode it with"

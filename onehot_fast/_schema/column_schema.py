@@ -119,9 +119,17 @@ class ColumnSchema:
 
     def read_from(self, table: Table, position: int) -> ReadColumn:
         """Return a column of a table in the form in which `fit` read it."""
-        return (
-            table.labels(position, self.options.sep) if self.is_ragged else table.column(position)
-        )
+        if self.is_ragged:
+            return table.labels(position, self.options.sep)
+        try:
+            return table.column(position)
+        except TypeError:
+            if table.read_lists(position) is None:
+                raise
+            raise TypeError(
+                "the rows are lists, but fit saw no lists in this column: pass single values, or"
+                " fit the encoder to rows of lists"
+            ) from None
 
     @property
     def types(self) -> frozenset[str]:

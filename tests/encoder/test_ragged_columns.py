@@ -450,3 +450,18 @@ def test_lists_of_numbers_are_no_part_of_a_matrix(rows, output, make):
 def records_of(table):
     """Return the rows of a mapping from names to lists as records."""
     return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+
+
+def test_lists_are_rejected_where_fit_saw_single_values():
+    """The error says what `fit` saw, in each library; a dict is no row of labels."""
+    encoder = Encoder(["t"]).fit({"t": ["a", "b"]})
+    with pytest.raises(TypeError, match=r"'t': .* fit an Encoder to lists"):
+        encoder.transform({"t": [["a"], ["b"]]})
+    for library in ("pyarrow", "polars"):
+        module = pytest.importorskip(library)
+        make = getattr(module, "DataFrame", None) or module.table
+        with pytest.raises(TypeError, match="'t': the rows are lists, but fit saw no lists"):
+            encoder.transform(make({"t": [["a"], ["b"]]}))
+    with pytest.raises(TypeError, match=r"'t': .* must be hashable, got a dict") as caught:
+        encoder.transform({"t": [{"a": 1}, {"b": 2}]})
+    assert "lists" not in str(caught.value)
