@@ -151,7 +151,7 @@ def test_multi_hot_takes_categories_of_any_container(make, values):
 
 @of_any_container
 def test_one_hot_takes_elements_of_any_container(make, values):
-    """With categories, and with the labels that occur."""
+    """`multi_hot` with categories and `distinct_labels` take elements in any container."""
     offsets, rows = [0, 1, 4], [values[:1], values[1:]]
     known = distinct(values)
     found = multi_hot(make(values), offsets=offsets, categories=known)
@@ -229,7 +229,7 @@ def test_arrow_one_hot_takes_categories_of_any_container(make, values):
 
 @of_numbers
 def test_ignore_index_takes_any_container(make):
-    """Of NumPy's function and of torch's."""
+    """NumPy's `one_hot` and torch's both take `ignore_index` as any container of numbers."""
     found = one_hot([0, 1, 2], 3, ignore_index=make([1, 2]))
     np.testing.assert_array_equal(found, [[1, 0, 0], [0, 0, 0], [0, 0, 0]])
     torch = pytest.importorskip("torch")
@@ -347,7 +347,7 @@ WRONG = {
 
 @pytest.mark.parametrize("given", [pytest.param(given, id=name) for name, given in WRONG.items()])
 def test_other_objects_are_rejected(given):
-    """As categories of each function, and as elements; never with a result of zeros."""
+    """An error names the argument if categories or offsets are text, sets, tables or the like."""
     wrong = given(None) if callable(given) else given
     for call in (
         lambda: Encoder(categories={"c": wrong}).fit({"c": [1]}),

@@ -155,7 +155,7 @@ def test_a_result_beyond_the_memory_leads_to_a_sparse_matrix():
 
 
 def test_the_options_of_accessors_are_listed_completely():
-    """Those of the signature too, e.g. `sparse` and `num_threads`."""
+    """The error about an unknown option lists the options of the signature too, e.g. `sparse`."""
     pd = pytest.importorskip("pandas")
     pytest.importorskip("onehot_fast.integrations.pandas")
     frame = pd.DataFrame({"p": ["a"]})

@@ -95,7 +95,7 @@ def test_small_results_do_not_read_the_free_memory(monkeypatch):
     ],
 )
 def test_infer_shape_keeps_symbols_and_unknown_sizes(shape, depth, axis, expected):
-    """What is known, symbolic or unknown is carried through, and integers are Python's."""
+    """`infer_shape` keeps known, symbolic and unknown sizes, and returns Python's integers."""
     actual = infer_shape(shape, depth, axis)
 
     assert expected == actual

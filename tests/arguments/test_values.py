@@ -123,7 +123,7 @@ def test_values_without_a_common_dtype_are_rejected(on, off, dtype, message):
     ids=repr,
 )
 def test_a_plain_value_takes_the_dtype(value, dtype, expected):
-    """What the dtype can hold is converted; a float is rounded to the nearest."""
+    """A plain value is converted to a dtype that can hold it; floats are rounded to the nearest."""
     _, element, _ = resolve_values(value, value, dtype)
 
     assert expected == plain(element.item())
@@ -279,7 +279,7 @@ def test_registered_dtypes_are_typed_and_real():
 
 @pytest.mark.parametrize("dtype", [">i4", "<i4", ">f8", ">c8", ">M8[s]"])
 def test_typed_values_take_the_byte_order_of_out(dtype):
-    """Which is no part of their dtype; without `out` the result is native."""
+    """Typed values are written in the byte order of `out`; without `out` the result is native."""
     on, off = np.array([1, 0]).astype(dtype)
     values = {"on_value": on, "off_value": off}
     native = onehot_fast.one_hot([1, 0], 2, **values)

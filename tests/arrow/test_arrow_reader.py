@@ -24,7 +24,7 @@ def read_one(producer, format, buffers, **fields):
 
 @pytest.mark.parametrize("format", INTEGERS)
 def test_integers_are_a_view_of_the_memory_of_the_producer(producer, format):
-    """Without nulls the codes are not copied, and read-only."""
+    """The codes of integers without nulls share the producer's memory, and are read-only."""
     data = np.arange(10, dtype=INTEGERS[format])
     codes = read_one(producer, format.encode(), [None, data], length=7, offset=2).codes()
 
@@ -134,7 +134,7 @@ BLOCK_DTYPES = ("?", "i1", "u2", "i4", "u8", "f2", "f4", "f8")
 @pytest.mark.parametrize("begin", [0, 3])
 @pytest.mark.parametrize("dtype", BLOCK_DTYPES)
 def test_columns_of_one_type_are_read_as_a_matrix(dtype, begin):
-    """In any order and repeated; mixed types, nulls and no columns give None."""
+    """Columns of one type are read as a matrix; mixed types, nulls or no columns give None."""
     pyarrow = pytest.importorskip("pyarrow")
     rows = (np.arange(60).reshape(4, 15) % 7 % 2).astype(dtype)
     if dtype == "f2" and int(pyarrow.__version__.split(".")[0]) < 21:

@@ -56,7 +56,7 @@ COLUMNS = {
 @pytest.mark.parametrize("layout", ["contiguous", "strided", "reversed", "read_only", "unaligned"])
 @pytest.mark.parametrize("values", COLUMNS.values(), ids=COLUMNS.keys())
 def test_codes_stand_for_the_values(values, layout):
-    """For every dtype and layout, codes select the values, and -1 is missing."""
+    """Codes select the values of a column of any dtype and layout, and -1 is missing."""
     if layout == "unaligned" and values.dtype.hasobject:
         pytest.skip("references are always aligned")
     given_values = strategies.LAYOUTS[layout](values)

@@ -440,7 +440,7 @@ def test_labels_of_many_rows_are_numbered_by_their_value(kind, n_labels):
 
 
 def test_equal_labels_of_several_types_have_one_number():
-    """Also if one of them was seen before."""
+    """Equal labels of several types share one number, in the first row and in every later one."""
     rows = tuple([1, 1.0, True, "1"] for _ in range(2000))
     numbers: dict[Any, int] = {}
     _, codes = number_labels(rows, numbers)

@@ -146,7 +146,7 @@ def test_an_input_that_changes_is_an_error(code, name):
 
 
 def test_another_file_may_take_the_place_of_the_input():
-    """What is known of the pages of a Parquet file is not used for another file."""
+    """A Parquet file that replaces the input during a run is an error that says it changed."""
     files.write(files.make(20_000), Path("in.parquet"))
     files.write(files.make(20_001), Path("other.parquet"))
     place, line = "after onehot_fast.cli.learning.learn", "encode in.parquet -c carrier,dest -o"
@@ -178,7 +178,7 @@ def test_a_large_input_that_is_truncated_is_an_error():
 
 
 def test_flipped_bytes_are_an_error_or_change_nothing(table, call):
-    """With checksums of pages, a corrupt byte is an error, or changes no value."""
+    """A flipped byte of a file with page checksums is an error, or changes no encoded value."""
     path, out, n_errors = Path("in.parquet"), Path("out.parquet"), 0
     parquet.write_table(table, path, row_group_size=300, write_page_checksum=True)
     data = path.read_bytes()
@@ -409,7 +409,10 @@ print(sorted({"pandas", "polars", "scipy", "pyarrow.dataset"} & {*sys.modules}))
 
 @pytest.mark.parametrize("name", ["in.parquet", "in.arrow"])
 def test_the_command_imports_no_large_library(name, tmp_path):
-    """To make arrays, pyarrow would import pandas, which takes as long as a small file."""
+    """The command encodes, decodes and inspects without importing pandas, polars or SciPy.
+
+    To make arrays, pyarrow would import pandas, which takes as long as a small file.
+    """
     table = pa.table(
         {
             "text": ["a", "b", None],

@@ -485,7 +485,7 @@ def test_decode_writes_values_of_the_same_type(done):
 
 
 def test_decode_keeps_texts_that_look_like_numbers(done):
-    """In the layout "dictionary", the encoder says that a category such as 1 is text."""
+    """A CSV file in the layout "dictionary" is decoded though its categories look like numbers."""
     Path("t.csv").write_text("k,n\n1,x\n2,y\n")
     done("encode t.csv --text -c k --layout dictionary --save-encoder e.json -o e.csv")
     done("decode e.csv --encoder e.json --layout dictionary -o d.csv")

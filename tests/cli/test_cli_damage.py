@@ -58,7 +58,10 @@ CHANGES = [histogram, encrypted, no_metadata, bad_codec]
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("command", ["inspect x.parquet", "encode x.parquet -c k -o out.parquet"])
 def test_invalid_column_chunks_are_an_error(change, command, run):
-    """Not a signal: objects of pyarrow for column chunks would end the process."""
+    """Invalid column chunks are an error of one line that names the file, and no signal.
+
+    Objects of pyarrow for column chunks would end the process.
+    """
     if change is histogram and int(pa.__version__.split(".")[0]) < 20:
         pytest.skip("this pyarrow does not read histograms")
     parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
@@ -115,7 +118,10 @@ def test_another_number_of_rows_in_the_footer_is_an_error(n_rows, refused):
 @pytest.mark.parametrize("has_columns", [False, True])
 @pytest.mark.parametrize("n_rows", [-(1 << 63), -1424, -1, 3, 1 << 40, (1 << 63) - 1])
 def test_another_number_of_rows_in_a_row_group_is_an_error(n_rows, has_columns, in_all, refused):
-    """Not a signal: pyarrow would end the process for some numbers."""
+    """A wrong number of rows in a row group is an error of one line, and no signal.
+
+    For some numbers pyarrow would end the process.
+    """
     parquet.write_table(pa.table({"k": ["a", "b"], "n": [1, 2]}), "x.parquet")
 
     def count(footer):

@@ -77,7 +77,7 @@ def test_a_folder_becomes_parts_and_comes_back(done):
     file_rows=st.none() | st.integers(1, 4),
 )
 def test_partitions_are_what_pyarrow_reads(tmp_path_factory, keys, file_rows):
-    """Whatever the values, no row is lost or in another folder, and the command reads them back."""
+    """Partitions of any values lose no row, and both pyarrow and the command read them back."""
     folder = tmp_path_factory.mktemp("partitions")
     text = pa.array([key for key, _ in keys], pa.string())
     number = pa.array([key for _, key in keys], pa.int64())

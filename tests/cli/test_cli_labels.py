@@ -162,7 +162,10 @@ FIXED = pa.list_(pa.int16(), 2)
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows"])
 @pytest.mark.parametrize("name", LISTS)
 def test_every_type_of_lists_is_encoded_as_by_an_encoder(name, suffix, done):
-    """From several batches, with the same JSON; decoding returns the type and each label once."""
+    """The command encodes, saves and decodes lists of every type as an `Encoder` does.
+
+    Decoding returns each label once, in lists of the same type, but of no fixed size.
+    """
     table = pa.table({"n": range(6), "tags": LISTS[name]()})
     if suffix == "parquet":
         try:
@@ -192,7 +195,7 @@ def test_every_type_of_lists_is_encoded_as_by_an_encoder(name, suffix, done):
 
 @pytest.mark.parametrize("layout", ["struct", "array", "tensor"])
 def test_lists_have_their_features_in_one_column(layout, done):
-    """In every layout that `encode` of Arrow has for several labels."""
+    """The layouts "struct", "array" and "tensor" keep lists in one column, and are decoded."""
     table = pa.table({"tags": ROWS_OF_LISTS, "size": ["S", "M", "S", "L", "S", "M"]})
     parquet.write_table(table, "in.parquet")
     done(f"encode in.parquet --handle-missing indicator --layout {layout} -o x.arrow")
@@ -217,7 +220,7 @@ def test_the_columns_are_those_that_an_encoder_chooses(done):
 
 
 def test_one_rule_to_drop_skips_columns_of_labels(done):
-    """And `propagate` needs no column of its own."""
+    """`--drop first` drops no label of a column of lists, and `propagate` adds no column to it."""
     parquet.write_table(pa.table({"tags": [["a"], None], "size": ["S", "M"]}), "in.parquet")
     done(
         "encode in.parquet --drop first --handle-missing tags=propagate --dtype float32"
@@ -276,7 +279,10 @@ def test_texts_with_and_without_labels_are_told_apart(done, refused):
 
 
 def test_a_note_names_a_column_whose_texts_lack_the_separator(done):
-    """Otherwise each text would be one label without a word."""
+    """A note names a column whose texts lack the separator, and the flag that sets another.
+
+    Otherwise each text would be one label without a word.
+    """
     files.write(pa.table({"tags": ["a|b", "c"], "other": ["x;y", "x"]}), Path("in.csv"))
     note = done("encode in.csv --sep ; -o x.csv")
     assert "no text of column 'tags' contains the separator ';'; pass --sep COLUMN=..." in note

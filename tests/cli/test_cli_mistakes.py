@@ -169,7 +169,7 @@ def test_a_device_without_room_is_an_error_of_the_output(refused):
 @pytest.mark.parametrize("text", ['{"fraction": "1/0"}', "[" * 100_000, "{}", "\x00", "[1]",
                                   '{"format": "onehot_fast.command", "version": 2}'])  # fmt: skip
 def test_a_file_that_is_no_encoder_is_an_error(text, refused):
-    """Whatever the file contains, the error is one line."""
+    """A file that contains no encoder is an error of one line that names the file."""
     Path("e.json").write_text(text)
     refused("encode t.csv --encoder e.json -o o.csv", Exit.SCHEMA, "e.json is not an encoder")
 

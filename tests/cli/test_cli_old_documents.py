@@ -44,7 +44,7 @@ def encoded_file(one, suffix):
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows"])
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_files_are_decoded_as_before(name, suffix, done):
-    """To the same values and types; the decoded file has no encoder, and `inspect` knows both."""
+    """A file of an earlier release is decoded to the same values and types, without an encoder."""
     one = DOCUMENTS[name]
     encoded_file(one, suffix)
     done(f"decode old.{suffix} -o out.parquet")
@@ -103,7 +103,7 @@ DAMAGED = [
 
 @pytest.mark.parametrize("damage", DAMAGED, ids=str)
 def test_damaged_documents_are_refused(damage, refused):
-    """With the name of the file."""
+    """The error about a damaged document names its file."""
     parquet.write_table(LATER, "later.parquet")
     document = {**DOCUMENTS["one drop"]["encoder"], **damage}
     Path("old.json").write_text(json.dumps(document), encoding="utf-8")
@@ -116,7 +116,7 @@ def test_damaged_documents_are_refused(damage, refused):
     [("sep", ""), ("sep", 1), ("column", "size"), ("column", 1), ("encoder", {}), ("encoder", [])],
 )
 def test_damaged_columns_are_refused(key, value, refused):
-    """With the name of the file."""
+    """The error about a document with a damaged column of labels names its file."""
     parquet.write_table(LATER, "later.parquet")
     document = json.loads(json.dumps(DOCUMENTS["texts alone"]["encoder"]))
     document["labels"][0][key] = value

@@ -280,7 +280,7 @@ def facts(path, new):
     st.sampled_from([8, 64, 1 << 20]),
 )
 def test_the_table_comes_back(tmp_path_factory, made, codec, group_rows, batch_rows, page_rows):
-    """Whatever the columns, row groups, slices, pages and codec: as if pyarrow had written it."""
+    """The writer's Parquet files read like those of pyarrow, whatever their groups and pages."""
     (table, new), folder = made, tmp_path_factory.mktemp("parquet")
     path, wanted = folder / "ours.parquet", folder / "theirs.parquet"
     with (
@@ -316,7 +316,7 @@ def test_the_table_comes_back(tmp_path_factory, made, codec, group_rows, batch_r
 
 
 def test_thrift_comes_back():
-    """What was encoded is decoded, whatever follows it."""
+    """Thrift is decoded to what was encoded, whatever bytes follow it."""
     numbers = [sign * (1 << n) + k for n in range(63) for k in (-1, 0, 1) for sign in (-1, 1)]
     inner = {1: (thrift.TRUE, b""), 2: (thrift.FALSE, b""), 300: (thrift.I16, -3)}
     struct = {

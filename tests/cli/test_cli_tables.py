@@ -73,7 +73,7 @@ def test_layouts_are_those_of_the_arrow_integration():
 @pytest.mark.parametrize("kind", sorted(formats.KINDS))
 @pytest.mark.parametrize("layout", formats.layouts_of(formats.EXTENSIONS.values()))
 def test_a_layout_is_accepted_by_the_formats_that_list_it(kind, layout, done, refused):
-    """For other formats, the message names the layouts to choose from."""
+    """A format accepts the layouts that it lists, and an error names any other layout."""
     files.write(pa.table({"k": ["x", "y"]}), Path("in.parquet"))
     line = f"encode in.parquet -c k --layout {layout} -o out.{kind}"
     if layout in formats.KINDS[kind].layouts:

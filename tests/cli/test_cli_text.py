@@ -33,7 +33,7 @@ NAMES = ",".join(f"k{i}" for i in range(KEPT.count(",") + 1))
     ],
 )  # fmt: skip
 def test_kept_text_does_not_change(before, after, done):
-    """From CSV to CSV, every character of the other columns stays, and a feature is 0 or 1."""
+    """CSV values that are not encoded keep every character, and a feature is written as 0 or 1."""
     Path("i.csv").write_bytes(before.encode("latin-1"))
     done("encode i.csv -c x -o o.csv")
     assert Path("o.csv").read_bytes() == after.encode("latin-1")
@@ -74,7 +74,7 @@ def test_digits_that_would_be_lost_are_an_error(first, late, refused, done):
 
 
 def test_numbers_of_text_files_are_as_pyarrow_reads_them(done):
-    """With signs, exponents, spaces, and what stands for no number, even if it is one."""
+    """Numbers of CSV files are read as pyarrow reads them, and `--null` makes one missing."""
     cells = ["15.5", "-0.5", "0.25", "", "1e3", " 7", "NA", "nan", "-0", "0", "+1.5", "inf", "1E-3"]
     Path("f.csv").write_text("c,v\n" + "".join(f"x,{cell}\n" for cell in cells))
     done("encode f.csv -c c -o f.parquet")

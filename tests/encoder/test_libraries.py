@@ -75,7 +75,7 @@ def test_a_table_of_one_library_becomes_that_of_another(library, output):
 
 @pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 def test_a_series_is_a_table_of_one_column(library):
-    """Without a name, the column is named like that of an array."""
+    """A Series is a table of one column with its name, or with the name `x0` if it has none."""
     column = library.table({"size": ["a"]})["size"]
     unnamed = [column.alias("")] if library.name == "polars" else [column.rename(None)]
     unnamed += [pytest.importorskip("pandas").Index(["a"])] if library.name == "pandas" else []
@@ -209,7 +209,7 @@ KINDS_OF_RECORDS = {
 
 @pytest.mark.parametrize("kind", KINDS_OF_RECORDS)
 def test_a_record_that_lacks_an_encoded_key_is_rejected(kind):
-    """Alone and among others, in each method that applies the encoder; `fit` reads it as missing.
+    """Methods that apply an encoder reject a record that lacks a key; `fit` reads it as missing.
 
     No default of the user's mapping is used, because that would change the mapping.
     """

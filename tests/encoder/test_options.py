@@ -186,7 +186,7 @@ def test_the_parameters_of_spark_are_those_of_the_table():
 
 
 def test_a_docstring_lists_the_rules_of_the_table():
-    """In every docstring that lists the choices of an option, they are complete."""
+    """Every docstring that lists the choices of an option lists exactly those of the table."""
     listed = re.compile(r"^ *([\w, ]+?) : (\{[^}]*\})", re.M)
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
     found = [
@@ -246,7 +246,10 @@ def test_the_reference_says_where_each_format_is():
 
 
 def test_every_option_decides_one_known_subject():
-    """Otherwise no integration and no flag would have it."""
+    """Every option decides exactly one known subject.
+
+    Otherwise no integration and no flag would have it.
+    """
     names = [name for subject in options.SUBJECTS for name in option_names([subject])]
 
     assert sorted(names) == sorted(OPTIONS)

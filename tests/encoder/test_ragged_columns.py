@@ -68,7 +68,7 @@ def without_missing(rows):
 @example(fitted=[[]], rows=[["a"], []], options=Options(handle_unknown="indicator"))
 @example(fitted=[None], rows=[None, []], options=Options(handle_missing="indicator"))
 def test_every_matrix_equals_the_oracle(form, kind, fitted, rows, options):
-    """Also if fit refuses a value, and if two labels of a row become one feature."""
+    """A matrix of any form equals the oracle's, and a value that the oracle refuses is an error."""
     if form != "numpy":
         pytest.importorskip("scipy")
     column = list
@@ -148,7 +148,7 @@ def test_equal_labels_of_several_types_are_one(rows):
 
 @given(rows=ROWS, cut=st.integers(0, 12), options=OPTIONS.filter(lambda o: o.categories is None))
 def test_parts_are_learned_as_the_whole(rows, cut, options):
-    """In partial_fit and merge; a copy by pickle encodes alike."""
+    """`partial_fit` and `merge` of parts learn what `fit` of the whole learns; pickle keeps it."""
     options.handle_missing = "ignore"
     parts = [{"g": rows[:cut]}, {"g": rows[cut:]}]
     with warnings.catch_warnings():
@@ -231,7 +231,7 @@ def test_lists_of_numbers_must_be_named():
 
 
 def test_one_separator_applies_to_texts():
-    """Not to numbers and lists; a mapping that names them is an error."""
+    """One separator splits only texts; a mapping that names numbers or lists is an error."""
     table = {"t": ["a|b", None], "n": [1, 2], "l": [["x|y"], []]}
     encoder = Encoder(["t", "n", "l"], sep="|").fit(table)
 
@@ -324,7 +324,7 @@ def test_many_rows_and_threads(n_threads):
 @pytest.mark.parametrize("form", ["numpy", "csr", "csc"])
 @pytest.mark.parametrize("sep", [None, "|"])
 def test_tables_without_rows_or_labels(form, sep):
-    """Also a column that had no label in fit."""
+    """Rows without labels are zeros in every form, and a column may have no label in `fit`."""
     label = ["a", "b"] if sep is None else "a|b"
     empty = [] if sep is None else ""
     encoder = Encoder(["g"], sep=sep, dtype=int).fit({"g": [label, None]})
@@ -354,7 +354,7 @@ def test_records_have_lists_and_texts():
 
 
 def test_declared_labels_keep_their_order():
-    """Also those that no row has; labels that are not declared follow handle_unknown."""
+    """Declared labels keep their order, also unused ones, and others follow `handle_unknown`."""
     encoder = Encoder(categories={"g": ["b", "no", "a"]}, handle_unknown="ignore", dtype=int)
     encoder.fit({"g": [["a", "z"], ["b"]]})
 

@@ -74,7 +74,7 @@ def rows_of(kind, table):
 @example(fitted=[["a"]], rows=[None, [], ["a"]], options=Options(handle_missing="propagate"))
 @example(fitted=[[]], rows=[["a"], []], options=Options(handle_unknown="ignore"))
 def test_decoded_rows_equal_the_oracle(kind, fitted, rows, options):
-    """In each library's own frame, whose features are those of a matrix."""
+    """The features and the decoded rows of each library's frame equal those of the oracle."""
     fitted = fitted if any(row is not None for row in fitted) else [[], *fitted]
     encoder = fitted_encoder(table_of(kind, fitted), options)
     encoded = encoder.transform(table_of(kind, rows))
@@ -108,7 +108,7 @@ def test_sparse_matrices_are_decoded_as_dense_ones(form, rows, options):
 @examples(0.5)
 @pytest.mark.filterwarnings("ignore:no text of column")
 def test_texts_are_joined_again(kind, rows):
-    """With the separator of `fit`; labels are sorted, and each occurs once."""
+    """Decoding joins the sorted labels of a text, each of them once, by the separator of `fit`."""
     texts = [None if row is None else "; ".join(row) for row in rows]
     assume(any(text is not None for text in texts))
     encoder = Encoder(["g"], sep="; ", handle_missing="indicator").fit({"g": texts})
@@ -152,7 +152,7 @@ def test_special_labels_are_elements():
 
 @pytest.mark.parametrize("value", [0.5, 2, -1, np.nan])
 def test_a_value_that_is_neither_0_nor_1_is_named(value):
-    """In a dense and in a sparse matrix."""
+    """A value other than 0 and 1 in a dense or sparse matrix is an error that names its place."""
     encoder = Encoder(["g"], dtype="float64").fit({"g": [["a", "b"]]})
     encoded = np.array([[1.0, 0.0], [1.0, value]])
     with pytest.raises(ValueError, match=r"'g', row 1: 'g_b' is .*expected 0 or 1"):
@@ -176,7 +176,7 @@ def _arrow_types():
 
 
 def test_lists_of_arrow_come_back_in_their_type():
-    """Also through JSON, and in a frame of pandas with types of Arrow."""
+    """Lists of Arrow come back in their type, by an encoder from JSON or in a pandas frame."""
     pa = pytest.importorskip("pyarrow")
     pd = pytest.importorskip("pandas")
     for kind in _arrow_types():
@@ -247,7 +247,7 @@ def test_lists_of_polars_come_back_in_their_type():
 
 
 def test_lists_of_an_extension_type_of_polars_come_back():
-    """Also if the only row is empty or missing, of which polars makes a scalar."""
+    """Lists of a polars extension type come back in it, also a single empty or missing row."""
     pl = pytest.importorskip("polars")
     if not hasattr(pl, "BaseExtension"):
         pytest.skip("polars has no extension types")
@@ -328,7 +328,10 @@ def test_two_entries_of_one_cell_are_added_and_rejected():
 
 @pytest.mark.parametrize("rows", [[{"b", "a"}, {"b"}], [np.array(["b", "a"]), np.array(["b"])]])
 def test_sets_and_arrays_are_decoded_to_lists(rows):
-    """In the order of the categories: a set has none, and an array would have objects."""
+    """Sets and arrays of labels are decoded to lists in the order of the categories.
+
+    A set has no order, and an array would have objects.
+    """
     pd = pytest.importorskip("pandas")
     for table in ({"g": rows}, pd.DataFrame({"g": pd.Series(rows, dtype=object)})):
         encoder = Encoder(["g"]).fit(table)
@@ -340,7 +343,7 @@ def test_sets_and_arrays_are_decoded_to_lists(rows):
 @pytest.mark.parametrize("kind", ["arrow", "polars"])
 @pytest.mark.parametrize("rows", [[["z"]], ["z"]], ids=["lists", "values"])
 def test_special_labels_need_a_substitute(kind, rows):
-    """In a library that has no objects; the error names the column and the arguments."""
+    """Decoding unknown values to Arrow or polars needs a substitute, and the error says so."""
     module = pytest.importorskip("pyarrow" if kind == "arrow" else kind)
     make = module.table if kind == "arrow" else module.DataFrame
     encoder = Encoder(["g"], handle_unknown="indicator")
@@ -376,7 +379,7 @@ def test_arrow_lists_never_parse_a_substitute():
 @pytest.mark.parametrize("dtype", ["?", "u1", "f4", "f8", "c8", "c16", object])
 @pytest.mark.parametrize("layout", ["C", "F", "strided"])
 def test_matrices_of_all_dtypes_and_layouts_are_decoded(dtype, layout):
-    """Also -0.0, which is a zero of other bits, and columns beside a column of labels."""
+    """Matrices of every dtype and layout are decoded, with -0.0 as a zero, beside other columns."""
     rows = [["a", "c"], [], ["b"], ["c", "a", "b"]] * 5
     encoder = Encoder(["p", "g", "q"]).fit({"p": list("xyxy") * 5, "g": rows, "q": ["z"] * 20})
     encoded = encoder.transform({"p": list("xyxy") * 5, "g": rows, "q": ["z"] * 20}, "numpy")

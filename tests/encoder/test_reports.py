@@ -128,7 +128,7 @@ def test_one_warning_names_the_values_of_all_columns(library):
 
 
 def test_warnings_of_parts_can_be_merged(library):
-    """Also after they are copied or pickled."""
+    """The warnings of parts merge into that of the whole, also after a copy or pickle."""
     encoder = Encoder(["p", "q"], handle_unknown="warn").fit(
         library.table({"p": ["a"], "q": ["b"]})
     )

@@ -64,7 +64,7 @@ def test_values_of_another_kind_are_named(fitted, given):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_of_the_same_kind_have_no_reason(kind):
-    """Nor is the kind of unknown values a reason if `fit` saw none."""
+    """A report has no note if unknown values are of the fitted kind, or if `fit` saw no value."""
     values = KINDS[kind]
     for fitted in (values[:1], []):
         report = Encoder(["m"]).partial_fit({"m": objects(fitted)}).check({"m": objects(values)})
@@ -94,7 +94,7 @@ def test_declared_categories_of_another_kind_are_named():
 
 
 def test_values_are_quoted_unless_their_column_holds_strings_only():
-    """In each listing alike, whatever its other columns hold."""
+    """Reports and listings quote a value unless its own column holds strings only."""
     encoder = Encoder(["size", "zip", "odd"]).fit(
         {"size": ["S", "L"], "zip": [1, 2], "odd": ["x", 3]}
     )

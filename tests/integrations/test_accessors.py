@@ -258,7 +258,7 @@ NAMED_N = {"prefix": "n", "prefix_sep": "", "categories": ["", 0, 1, 2]}
     ids=["name", "elsewhere", "absent", "option", "dtype", "two", "not fitted", "encoder"],
 )
 def test_invalid_options_of_a_table_are_rejected(library, columns, options, error, message):
-    """Also those of a lazy frame, for which the categories are declared."""
+    """Invalid options of a table raise the same errors for a frame and for a lazy frame."""
     frame = library.table(BARE)
     declared = {} if isinstance(columns, Encoder) else {"categories": [0, 1, 2]}
     calls = [lambda: frame.onehot(columns, **options)]

@@ -53,9 +53,10 @@ CASTABLE_DAYS = [(DAYS, pa.date32())] if can(lambda: cast(pa.array(DAYS), pa.dat
     ),
 )
 def test_an_expression_gives_the_result_of_encode(layout, drawn, size, options):
-    """For chunks, slices, dictionaries, NaN and -0.0, in batches of any size.
+    """An expression for a column gives the result of `encode`, in batches of any size.
 
-    Dictionaries of views are those that pyarrow itself can make nothing of.
+    The column may have chunks, slices, dictionaries, NaN and -0.0. Dictionaries of views are those
+    that pyarrow itself can make nothing of.
     """
     table = pa.table({"c": drawn.column})
     # Numbers are compared as floats, and the cast refuses those that no float is.

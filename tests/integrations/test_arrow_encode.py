@@ -161,9 +161,10 @@ def test_metadata_of_the_schema_and_of_kept_fields_stay():
 
 @every_layout
 def test_pandas_reads_its_table_after_encoding(layout):
-    """What pandas noted about a column that is encoded no longer holds; its rows keep their names.
+    """A table from pandas is read by pandas after encoding and decoding, with its index.
 
-    "tensor" is left to pyarrow, which makes objects of it.
+    What pandas noted about the encoded column no longer holds. "tensor" is left to pyarrow, which
+    makes objects of it.
     """
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(

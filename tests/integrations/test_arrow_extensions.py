@@ -230,7 +230,7 @@ def test_uuids_equal_those_of_a_mapping():
     ids=["fixed", "binary", "text"],
 )
 def test_bytes_and_text_equal_no_uuid(rows):
-    """In either direction: rows of a fitted encoder, and declared categories."""
+    """Bytes and text equal no UUID, neither as rows, nor as fitted or declared categories."""
     table = pa.table({"c": uuids([IDS[0]])})
 
     with pytest.raises(UnknownValueError, match="column 'c'"):
@@ -259,7 +259,7 @@ def test_uuids_may_be_declared_categories():
 
 
 def test_substitutes_and_labels_of_uuids_have_their_type():
-    """Also those of an encoder that was fitted with a mapping, which has seen no Arrow type."""
+    """Substitutes and labels of UUIDs have Arrow's UUID type, even if `fit` saw no Arrow type."""
     rows = [IDS[0], None, IDS[1]]
     for source in (pa.table({"c": uuids(rows)}), {"c": rows}):
         encoder = Encoder(["c"]).fit(source)
@@ -317,7 +317,7 @@ def test_every_byte_but_zero_is_true():
 
 
 def test_booleans_of_one_byte_are_passed_through_and_decoded_as_booleans():
-    """In a matrix, and as features of an encoded table, any byte but 0 is 1."""
+    """Any Boolean of one byte but 0 is a 1, in a matrix and as a feature of an encoded table."""
     columns = {"c": pa.array(["a", "b"]), "n": extended(pa.bool8(), [2, 0])}
     encoder = Encoder(["c"]).fit(pa.table(columns))
     assert encoder.transform(pa.table(columns), "numpy").tolist() == [[1, 0, 1], [0, 1, 0]]
@@ -329,7 +329,10 @@ def test_booleans_of_one_byte_are_passed_through_and_decoded_as_booleans():
 
 
 def test_booleans_of_one_byte_are_no_classes():
-    """As Booleans are none: they could be confused with the integers that store them."""
+    """`one_hot` and `arrow.one_hot` reject Booleans as classes, also those of one byte.
+
+    Those of one byte could be confused with the integers that store them.
+    """
     for column in (extended(pa.bool8(), [1, 0]), pa.array([True, False])):
         with pytest.raises(TypeError, match="integers"):
             arrow.one_hot(column, depth=2)
@@ -381,7 +384,10 @@ def test_expressions_compare_the_values(array):
 
 
 def test_expressions_reject_values_that_pyarrow_cannot_compare():
-    """What is stored would be compared."""
+    """An expression for values that pyarrow cannot compare is an error which names their type.
+
+    Otherwise what is stored would be compared.
+    """
     kind, stored = STORED["capitals"]
     encoder = Encoder(["c"]).fit(pa.table({"c": pa.ExtensionArray.from_storage(kind, stored)}))
 

@@ -38,7 +38,7 @@ def test_the_name_of_a_type_is_read_as_this_type(kind, values):
 
 @every_type
 def test_a_type_comes_back(kind, values):
-    """From a table, a batch and a stream, also after JSON, pickle, merge and partial_fit."""
+    """Every Arrow type is decoded from a table, a batch and a stream, also by a copied encoder."""
     table = arrow_types.table([(kind, values)])
     encoder = Encoder(["0"], handle_missing="indicator").fit(table)
     encoded = encoder.transform(table)

@@ -197,7 +197,7 @@ def test_decoded_columns_have_the_fitted_dtypes():
 @pytest.mark.parametrize("output", ["pandas", "numpy", "csr"])
 @pytest.mark.parametrize("missing", [None, 3, 300, "?"])
 def test_decoded_dtypes_follow_from_the_encoder_and_the_substitutes(output, missing):
-    """From frames and arrays alike, also if no row needs a substitute."""
+    """Dask announces the decoded dtypes of frames and arrays, even if no row needs a substitute."""
     rows = pd.DataFrame(
         {
             "int8": pd.array([1, 2, 1, None], "Int8"),
@@ -379,7 +379,7 @@ DUMMIES = st.fixed_dictionaries(
 @examples(0.2)
 @given(parts=PARTS, options=DUMMIES, columns=CHOICES | st.none())
 def test_get_dummies_equals_that_of_the_categorized_table(parts, options, columns):
-    """For texts, numbers and unknown categories."""
+    """`get_dummies` of a Dask frame equals that of pandas for the table with all categories."""
     chosen = ["text", "level"] if columns is None else columns
     if isinstance(options.get("prefix"), dict):
         options |= {"prefix": {name: name * 2 for name in chosen}}
@@ -491,7 +491,7 @@ def test_a_task_of_dask_starts_no_threads(monkeypatch):
 
 
 def test_the_encoder_is_in_the_graph_once():
-    """For any number of partitions, and without its look-up tables."""
+    """The graph of 20 partitions contains the encoder once, and without its look-up tables."""
     texts = pd.DataFrame({"a": [f"{i:08}" for i in range(10_000)]})
     frame = dd.from_pandas(texts, npartitions=20)
     encoder = Encoder(["a"], dtype="float32").fit(frame)
@@ -515,7 +515,7 @@ FILES += [("hive", 1, 2), ("hive", 2, 32)]
 )
 @pytest.mark.parametrize(("kind", "n_files", "n_columns"), FILES)
 def test_arrays_of_files_compute(request, tmp_path, kind, n_files, n_columns, scheduler):
-    """With and without optimization, and together with other arrays."""
+    """Arrays of files compute as in memory, optimized or not, alone or with other arrays."""
     rng = np.random.default_rng(0)
     for i in range(n_files):
         numbers = {f"n{j}": rng.random(20) for j in range(n_columns)}

@@ -54,7 +54,10 @@ LEVELS += map(pd.IntervalIndex.from_breaks, ([0, 1, 2], [0.5, 1.5], DAYS))
 @pytest.mark.parametrize("dummy_na", [True, False])
 @pytest.mark.parametrize("categories", LEVELS, ids=lambda levels: str(pd.Index(levels).dtype))
 def test_labels_of_categories_equal_those_of_pandas(categories, dummy_na):
-    """Among times the label of missing values is NaT; pandas makes intervals of integers floats."""
+    """The labels of categories, e.g. of times and intervals, equal those of pandas.
+
+    Among times the label of missing values is NaT; pandas makes intervals of integers floats.
+    """
     codes = [*range(len(categories)), -1]
     series = pd.Series(pd.Categorical.from_codes(codes, categories=categories), name="a")
 
@@ -325,9 +328,10 @@ def test_from_dummies_without_strings_equals_pandas(dtype, sep):
 @examples(0.5)
 @given(data=st.data(), sep=st.sampled_from(SEPARATORS))
 def test_str_get_dummies_equals_pandas(as_index, dtypes, results, data, sep):
-    """Also by separators that are patterns, or overlap; an Index becomes levels or an array.
+    """`str_get_dummies` equals pandas for any separator, of a Series and of an Index.
 
-    In Arrow memory the empty piece is a tag.
+    Separators may be patterns, or overlap; an Index becomes levels or an array. In Arrow memory the
+    empty piece is a tag.
     """
     column = data.draw(strings(dtypes, sep))
     # Without any string pandas fails for some dtypes, and an Index has no `.str`.
@@ -360,7 +364,7 @@ def test_booleans_of_an_index_equal_pandas(dtype):
     ids=repr,
 )
 def test_odd_objects_equal_pandas(values):
-    """What is no string is written as one, or refused, as pandas does it."""
+    """`str_get_dummies` treats objects that are no strings, and odd strings, as pandas does."""
     assert_same_outcome(str_get_dummies, split_by_pandas, pd.Series(values, dtype=object), ";")
 
 
@@ -374,7 +378,7 @@ def test_other_dtypes_are_rejected():
 
 @pytest.mark.parametrize("dtype", [*ARROW, *TYPED], ids=str)
 def test_arrow_strings_work_where_pandas_fails(dtype):
-    """Without any tag there is no column; the indicators may have a nullable dtype."""
+    """Arrow strings without a tag give no column, and indicators may have a nullable dtype."""
     missing = str_get_dummies(pd.Series([None, None], index=["x", "y"], dtype=dtype))
     nullable = str_get_dummies(pd.Series(["a|b", None], dtype=dtype), dtype="Int8")
 

@@ -70,7 +70,7 @@ def check(ours, theirs, data, is_accident, **options):
 
 @pytest.mark.parametrize("case", families(is_hashed), ids=str)
 def test_dummies_equal_pandas(case):
-    """Of a Series, and of a column of a frame by default and by name."""
+    """`get_dummies` equals pandas for a Series of every dtype, alone and as a frame's column."""
     is_unknown = any(name in str(case) for name in UNKNOWN_TO_PANDAS)
     for series in columns(case):
         frame = pd.DataFrame({"n": np.arange(len(series))}, index=series.index)
@@ -96,7 +96,7 @@ def is_textual(case):
 
 @pytest.mark.parametrize("case", families(is_textual), ids=str)
 def test_tags_equal_pandas(case):
-    """Of a Series and of an Index."""
+    """`str_get_dummies` equals pandas for a Series and an Index of every dtype of texts."""
     for series in columns(case):
         for dtype in (None, bool, "float32", "Int8", "bool[pyarrow]"):
             options = {} if dtype is None else {"dtype": dtype}
@@ -122,7 +122,7 @@ def is_number(case):
 
 @pytest.mark.parametrize("case", families(is_number), ids=str)
 def test_categories_from_dummies_equal_pandas(case):
-    """Of columns of ones and zeros in each dtype that has both, and of other numbers, an error."""
+    """`from_dummies` equals pandas for ones and zeros of every dtype, and for other numbers."""
     made = outcome(case.make, [1, 0, 0, 1])
     rows = [] if isinstance(made, Exception) else [(made, case.make([0, 1, 1, 0]))]
     values = case.make(list(case.values))

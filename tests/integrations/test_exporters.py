@@ -270,7 +270,10 @@ def test_sql_of_duckdb_equals_the_oracle(case):
 
 @given(case=cases(without=(pl.UInt64, pl.Int128, pl.Decimal, pl.Duration, pl.Time)))
 def test_sql_of_sqlite_equals_the_oracle(case):
-    """Whatever affinity and collation the column has: texts are no numbers, and "a" is not "A"."""
+    """SQLite gives what the oracle gives for a column without a type whose collation is NOCASE.
+
+    Texts are no numbers, and "a" is not "A".
+    """
 
     def run(statement, case):
         with closing(sqlite3.connect(":memory:")) as connection:
@@ -424,7 +427,7 @@ def test_models_equal_transform(engine, output, case, is_half):
 
 @pytest.mark.parametrize("dtype", [*COLUMNS], ids=str)
 def test_categories_beyond_every_dtype_are_never_found(dtype):
-    """And take no longer than their text is long."""
+    """Expressions of categories beyond every dtype equal `transform`; `to_onnx` rejects them."""
     nw = pytest.importorskip("narwhals")
     frame = pl.DataFrame({"c": pl.Series([*COLUMNS[dtype], None], dtype=dtype)})
     values = [Decimal("1E+999999999"), Decimal("1E-99999999"), 10**400, 2, 0.1, Decimal("1.5")]

@@ -130,7 +130,7 @@ def test_values_that_do_not_fit_come_back_without_the_type():
 
 
 def test_the_type_after_merging_is_the_common_one():
-    """In any order and grouping."""
+    """Merged encoders decode to the common type of all parts, in any order and grouping."""
     pd = pytest.importorskip("pandas")
     frames = [
         pd.DataFrame({"c": pd.Series([value], dtype=dtype)})

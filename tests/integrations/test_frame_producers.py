@@ -123,7 +123,10 @@ def test_encoders_of_all_containers_encode_all_containers(group, name):
 
 @pytest.mark.parametrize(("group", "name"), CASES)
 def test_a_series_gives_the_features_of_its_frame(group, name):
-    """With and without options, but an unordered Arrow dictionary is that of `get_dummies`."""
+    """The accessor of a Series gives the features of its frame, with and without options.
+
+    An unordered Arrow dictionary gives those of `get_dummies`.
+    """
     make, expected = GROUPS[group]
     series = make()[name]
     if name.startswith("Arrow dictionary"):

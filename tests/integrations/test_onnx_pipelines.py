@@ -134,7 +134,7 @@ def converted(model, **kinds):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_pipeline_is_converted(step):
-    """With a classifier as last step, for inputs in another order."""
+    """A converted pipeline predicts what the original predicts, for inputs in another order."""
     if step == "TargetEncoder":
         pytest.importorskip("skl2onnx.operator_converters.target_encoder")
     is_whole = step.startswith("Encoder of")

@@ -158,7 +158,7 @@ def test_labels_that_arrow_cannot_hold_are_encoded():
 
 @given(data=SERIES)
 def test_missing_values_have_an_indicator(data):
-    """Of any dtype, and None, NaN and NA alike."""
+    """The indicator column marks exactly the values that pandas takes for missing, in any dtype."""
     flagged = data.onehot(handle_missing="indicator", dtype="uint8")
 
     assert flagged.iloc[:, -1].tolist() == data.isna().tolist()
@@ -186,7 +186,7 @@ def test_dtypes_without_0_and_1_are_rejected(form, dtype):
 
 @pytest.mark.parametrize("dtype", ["Int8", "boolean", "bool[pyarrow]", pd.Float32Dtype()], ids=str)
 def test_dtypes_of_pandas_equal_get_dummies(dtype):
-    """Of a Series and of a frame, in which a list has a prefix for each column."""
+    """The accessors equal `get_dummies` in dtypes of pandas, and take a prefix for each column."""
     frame = pd.DataFrame({"a": ["x", "y", None], "n": [1, 2, 3], "b": ["u", "u", "v"]})
     options = {"prefix": ["p", "q"], "prefix_sep": ["=", ":"], "dtype": dtype}
 
@@ -241,7 +241,7 @@ OBJECTS = [
 @examples(0.5)
 @given(data=st.data(), kinds=st.lists(st.sampled_from(OBJECTS), min_size=1, max_size=4))
 def test_decoded_objects_have_the_dtype_that_pandas_infers(data, kinds):
-    """What differs is looked at once, and all columns of texts together."""
+    """Decoded columns of objects have the dtypes that pandas infers, and share no memory."""
     n_rows = data.draw(st.integers(1, 6)) if all(kinds) else 0
     parts = []
     for i, kind in enumerate(kinds):
@@ -263,7 +263,7 @@ def test_decoded_objects_have_the_dtype_that_pandas_infers(data, kinds):
 
 @pytest.mark.parametrize("output", ["numpy", "csr", "pandas"])
 def test_repeated_category_dtypes_give_the_same_result(output):
-    """What is kept of an index of categories holds for other rows, but not for their checks."""
+    """Tables that share a dtype of categories are encoded like texts, and all rows are checked."""
     dtype = pd.CategoricalDtype(["b", "a", "c"])
     tables = [pd.DataFrame({"x": pd.Series(rows, dtype=dtype)}) for rows in (["a", "c"], ["b"])]
     tables += [pd.DataFrame({"x": pd.Categorical(["c", "a"])}), tables[0]]

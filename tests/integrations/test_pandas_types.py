@@ -80,7 +80,10 @@ def test_every_arrow_type_has_a_sample():
 
 @each_sample
 def test_a_decoded_column_is_the_fitted_one(series):
-    """Also no row and one row alone, after JSON, pickle and merge, and with a dropped category."""
+    """A column of pandas is decoded as fitted, whole, one row or none, and by a copied encoder.
+
+    One category is dropped; the copies are by JSON, pickle and merge.
+    """
     frame = series.to_frame("c")
     encoder = Encoder(["c"], handle_missing="indicator", drop="first").fit(frame)
     encoded = encoder.transform(frame)
@@ -151,7 +154,7 @@ def test_nested_types_are_rejected_in_fit(kind):
 
 @pytest.mark.parametrize("index", [pa.int8(), pa.uint32()], ids=str)
 def test_an_ordered_arrow_dictionary_declares_its_categories(index):
-    """As a categorical dtype and as an Arrow table do, in the order of the dictionary."""
+    """An ordered Arrow dictionary declares its categories in order, in pandas as in Arrow."""
     indices = pa.array([2, None, 0], index)
     sizes = pa.DictionaryArray.from_arrays(indices, ["S", "M", "L"], ordered=True)
     frame = types.series_of(sizes).to_frame("size")
@@ -244,7 +247,7 @@ def test_an_unknown_name_gives_the_dtype_of_the_values(stored):
 
 @pytest.mark.parametrize("names", [None, ["group", None], ["group", "item"]])
 def test_a_multiindex_of_columns_survives(names):
-    """With the names of its levels, also after JSON and through categorical output."""
+    """A `MultiIndex` of columns is decoded with its names, also after JSON or as categories."""
     labels = pd.MultiIndex.from_tuples([("g", "k"), ("g", 1), ("h", "k")], names=names)
     frame = pd.DataFrame([["a", 1, "x"], ["b", 2, "y"]], columns=labels)
     encoder = Encoder().fit(frame)

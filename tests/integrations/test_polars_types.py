@@ -121,7 +121,10 @@ def test_every_class_of_dtypes_has_a_sample():
 
 @each_column
 def test_a_decoded_column_is_the_fitted_one(series):
-    """Also no row and one row alone, after JSON, pickle and merge, and with a dropped category."""
+    """A column of polars is decoded as fitted, whole, one row or none, and by a copied encoder.
+
+    One category is dropped; the copies are by JSON, pickle and merge.
+    """
     frame = series.to_frame()
     encoder = Encoder(["c"], handle_missing="indicator", drop="first").fit(frame)
     encoded = encoder.transform(frame)
@@ -147,7 +150,7 @@ def test_the_name_of_a_dtype_is_read_as_this_dtype(series):
 
 @each_column
 def test_features_are_those_of_the_values(series):
-    """Of a Series and of a frame."""
+    """The features of a Series and of a frame of polars are those of their plain values."""
     encoder = Encoder(["c"], handle_missing="indicator").fit(series.to_frame())
     known = encoder.categories["c"].tolist() if isinstance(series.dtype, pl.Enum) else "auto"
     by_values = Encoder(["c"], handle_missing="indicator", categories={"c": known})
@@ -223,7 +226,7 @@ def test_a_substitute_may_change_the_dtype(dtype, substitute, expected):
     "values", [[1, 2**100], [-1, 2**64], [0, 2**64 - 1], [2**128 - 1, None], [-1, 2**127], [2**200]]
 )
 def test_integers_of_any_size_are_decoded(values):
-    """In the narrowest dtype from Int64 on, or as objects, if they were fitted as objects."""
+    """Python integers of any size are decoded in polars to the integers that were fitted."""
     encoder = Encoder(["c"], handle_missing="indicator").fit({"c": values})
     features = pl.DataFrame(encoder.transform({"c": values}, "numpy"), [*encoder.features["name"]])
     decoded = encoder.inverse_transform(features)["c"]
@@ -231,7 +234,7 @@ def test_integers_of_any_size_are_decoded(values):
 
 
 def test_missing_times_of_objects_are_null():
-    """Without a warning, which NumPy gives for a NaT that has no unit."""
+    """Missing durations among objects are decoded to nulls of polars, without a warning."""
     spans = np.array([np.timedelta64(1, "s"), np.timedelta64(2, "ms"), None], object)
     encoder = Encoder(["c"], handle_missing="indicator").fit({"c": spans})
     features = pl.DataFrame(encoder.transform({"c": spans}, "numpy"), [*encoder.features["name"]])

@@ -337,7 +337,7 @@ def test_decoded_values_do_not_depend_on_the_producer(group, name):
 
 @pytest.mark.parametrize("fitted", [*PRODUCERS])
 def test_every_producer_is_encoded_by_the_encoder_of_another(fitted):
-    """Of the same group or the other; a declared category is a value like any other."""
+    """An encoder of declared or of plain categories encodes the rows of every producer alike."""
     encoder = Encoder(["size"]).fit(mapping(fitted))
     expected = encoder.transform(mapping(fitted), "numpy")
     for name, produce in itertools.chain(*(made.items() for made in PRODUCERS.values())):
@@ -398,7 +398,7 @@ def test_times_with_offsets_of_a_relation_are_rejected():
 
 @pytest.mark.parametrize("n_rows", [0, 6])
 def test_a_relation_gives_its_enum(n_rows):
-    """Also without rows, and beside other columns; a struct that contains one passes through."""
+    """A relation of DuckDB declares its enum's categories, also without rows or beside a struct."""
     pytest.importorskip("duckdb")
     relation = duckdb_relation("size").limit(n_rows).project("n, size, {'inner': size} AS s")
     encoder = Encoder(["size"]).fit(relation)

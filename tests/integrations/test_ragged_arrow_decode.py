@@ -75,7 +75,7 @@ def decoded_stream(column, encoder, layout, size, **substitutes):
     size=2,
 )
 def test_decoded_streams_equal_the_oracle(layout, fitted, rows, options, dtype, size):
-    """In every layout that has a place for several labels, in batches of every size."""
+    """Decoded streams equal the oracle in each layout for several labels and for any batch size."""
     encoder = fitted_encoder(pa.array(fitted, pa.list_(pa.string())), options, dtype)
     if layout != "columns" and not encoder.schema.n_features:
         return  # lists of length 0 have no rows
@@ -124,7 +124,7 @@ LISTS = {
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("size", [1, 100])
 def test_lists_have_the_type_that_fit_saw(name, size):
-    """Also without rows; each label once, in the order of the features."""
+    """Lists are decoded in the type that `fit` saw, each label once in order, also without rows."""
     column = LISTS[name]()
     encoder = fitted_encoder(column, Options(handle_missing="indicator"), bool)
     found = decoded_stream(column, encoder, "columns", size)
@@ -156,7 +156,7 @@ def test_lists_of_a_fixed_size_become_lists_of_any_size():
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
 @pytest.mark.parametrize("missing", [None, "none"])
 def test_texts_are_joined_again(kind, missing):
-    """With the separator of `fit`, in its type; a dictionary of texts becomes plain texts."""
+    """Decoding joins texts by the separator of `fit`, in their type; a dictionary becomes texts."""
     texts = ["b; a", "", None, "c; c", "a"]
     column = pa.array(texts, kind)
     encoder = fitted_encoder(column, Options(handle_missing="indicator"), bool, sep="; ")
@@ -183,7 +183,7 @@ def test_labels_that_are_no_texts_cannot_be_joined():
 
 
 def test_a_missing_row_has_the_substitute_as_its_label():
-    """As in `inverse_transform`; labels that are missing become it, too."""
+    """A substitute replaces missing labels and is the label of a missing row, if its type fits."""
     column = pa.array([["a"], None, ["a", None], []], pa.list_(pa.string()))
     encoder = fitted_encoder(column, Options(handle_missing="indicator"), bool)
     found = decoded_stream(column, encoder, "columns", 2, missing="?")

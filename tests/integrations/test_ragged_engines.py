@@ -86,7 +86,7 @@ def in_this_thread():
 @example(train=[[], [None], [["a", "a"]], [[]]], test=[[["b"], []], [None]], options={
     "handle_missing": "indicator", "handle_unknown": "indicator", "dtype": "float32"})  # fmt: skip
 def test_dask_gives_what_one_process_gives(form, train, test, options):
-    """Also decoded; the schema that Dask announces is that of the rows."""
+    """Dask encodes and decodes labels as one process does, and announces the schema of the rows."""
     if form == "texts":
         options = {**options, "sep": "|"}
         train, test = ([[*map(text_of, rows)] for rows in parts] for parts in (train, test))

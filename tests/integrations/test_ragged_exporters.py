@@ -154,7 +154,7 @@ def _native(library, texts):
 @examples(0.3)
 @example(**AN_UNKNOWN_LABEL, sep="|")
 def test_expressions_of_narwhals_give_what_transform_gives(library, fitted, rows, options, sep):
-    """Of texts, whatever the separator; neighbours may be equal, unknown or empty."""
+    """Expressions of narwhals give what `transform` gives for texts, whatever the separator."""
     nw = pytest.importorskip("narwhals")
     if "error" in (options["handle_missing"], options["handle_unknown"]):
         options = {**options, "handle_missing": "indicator", "handle_unknown": "indicator"}
@@ -350,7 +350,7 @@ def test_sqlite_has_no_arrays():
 @given(fitted=ROWS, rows=ROWS, options=OPTIONS)
 @examples(0.3)
 def test_streams_of_arrow_give_what_transform_gives(form, layout, fitted, rows, options):
-    """In batches of two rows, in every layout that has a place for each feature."""
+    """Streams of Arrow give what `transform` gives, in every layout with a place per feature."""
     pa = pytest.importorskip("pyarrow")
     from onehot_fast.integrations.arrow import encode
 
@@ -398,7 +398,7 @@ def test_a_dictionary_has_one_feature_in_each_row():
     "handle_missing": "ignore", "handle_unknown": "error", "min_frequency": None,
     "max_categories": None, "dtype": "bool"})  # fmt: skip
 def test_onnx_gives_what_transform_gives(output, fitted, rows, options):
-    """Of texts, in onnxruntime, beside a column of single values."""
+    """ONNX gives what `transform` gives for texts of labels beside a column of single values."""
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     from onehot_fast.integrations.onnx import input_feed

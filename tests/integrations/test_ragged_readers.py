@@ -230,7 +230,7 @@ def test_categoricals_of_texts_are_texts(library, sep):
 
 
 def test_categoricals_of_numbers_are_never_split():
-    """By one separator for all columns; a mapping that names the column is an error."""
+    """One separator splits no Categorical of numbers, and a mapping that names it is an error."""
     table = pd.DataFrame({"g": pd.Categorical([12, 10])})
     assert Encoder(["g"], sep="1").fit(table).schema.names == ("g_10", "g_12")
     with pytest.raises(TypeError, match=r"column 'g'.*sep"):
@@ -263,7 +263,7 @@ def test_scalars_of_arrow_are_single_values():
 
 
 def test_an_enum_in_a_list_declares_the_labels():
-    """In its order, with the labels that no row has."""
+    """An Enum in a list declares its labels in its order, with those that no row has."""
     column = pl.Series("g", [["c"], None], pl.List(pl.Enum(["c", "a", "b"])))
 
     encoder = Encoder(["g"]).fit(column.to_frame())

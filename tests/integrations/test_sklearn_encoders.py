@@ -284,7 +284,7 @@ NUMBERS = [0.0, -0.0, 1.0, 0.1, 0.3, -7.5, 1e300, 2.0**53]
     is_single=st.booleans(),
 )
 def test_bins_are_those_of_scikit_learn(train, test, n_bins, encode, strategy, dtype, is_single):
-    """Also for numbers on an edge, of either float dtype, and for constant columns."""
+    """Bins equal those of scikit-learn, also for numbers on an edge and for constant columns."""
     options = {"encode": encode, "strategy": strategy, "dtype": dtype}
     kind = np.float32 if is_single else np.float64
     with np.errstate(all="ignore"):
@@ -378,7 +378,7 @@ def test_common_inputs_never_reach_scikit_learn(kind, params):
 
 @pytest.mark.usefixtures("only_fast")
 def test_declared_categories_never_reach_scikit_learn():
-    """In any order if they are text, sorted if they are numbers."""
+    """Declared texts in any order and declared sorted numbers never reach scikit-learn's code."""
     encoder = OneHotEncoder(categories=[["c", "b", "a"], ["x", "y", None]]).fit(TEXTS)
     assert encoder.transform(TEXTS[:1]).indices.tolist() == [1, 3]
     encoder.set_params(categories=[[1, 2, 3]], min_frequency=2, handle_unknown="ignore")
@@ -693,7 +693,7 @@ def test_a_missing_value_among_categories_is_that_of_scikit_learn(kind, categori
 @pytest.mark.parametrize("n_categories", [3, 5000])
 @pytest.mark.parametrize("kind", [OneHotEncoder, OrdinalEncoder, TargetEncoder])
 def test_categories_may_be_edited_in_place(kind, n_categories):
-    """Also after `transform` has made the look-up tables, and one category of many."""
+    """Edits of `categories_` in place take effect as in scikit-learn, even after `transform`."""
     values = [f"c{i:05}" for i in range(n_categories)] + [np.nan]
     rows = np.array(values, object)[:, None]
     unknown = {"handle_unknown": "ignore"} if kind is OneHotEncoder else {}
@@ -738,7 +738,7 @@ def test_a_later_scikit_learn_writes_the_warning_about_unknown_categories(monkey
 
 @pytest.mark.parametrize("n_rows", [1, 1000])
 def test_parameters_may_change_after_fit(n_rows):
-    """Those of the dtype, the form and unknown values; `drop` takes effect in `fit`."""
+    """`set_params` after `fit` changes dtype, form and `handle_unknown`, but not `drop`."""
     rows = np.array([["b"], ["?"]] * n_rows, object)
     encoder = OneHotEncoder(drop="first").fit(np.array([["a"], ["b"]], object))
     encoder.set_params(drop=None, dtype="int8", sparse_output=False, handle_unknown="ignore")

@@ -72,7 +72,7 @@ def test_a_pipeline_equals_that_of_get_dummies():
 
 
 def test_options_are_parameters_of_a_search():
-    """In other processes, too; and so are whole encoders, of tables and of sparse rows."""
+    """A search in two processes tries the options of an encoder, and whole encoders."""
     n_jobs = 2
     grid = {"encode__drop": [None, "first"], "encode__min_frequency": [None, 0.3]}
     encoders = [Encoder(drop="first"), Encoder(), Encoder().set_output(transform="csr")]

@@ -148,7 +148,7 @@ def test_every_form_equals_that_of_one_process(spark, typed):
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata"])
 def test_the_time_zone_of_the_session_does_not_matter(spark, zone):
-    """Not for an hour that occurs twice, nor for the first instant."""
+    """The time zone of Spark's session changes no result, not even in an hour that occurs twice."""
     hours = [dt.datetime(2013, 11, 3, 4 + n, 30, tzinfo=ZONE) for n in range(4)]
     rows = [*zip([*hours, None, dt.datetime.min.replace(tzinfo=ZONE)], range(6), strict=True)]
     spark.conf.set("spark.sql.session.timeZone", zone)
@@ -174,7 +174,7 @@ def test_the_time_zone_of_the_session_does_not_matter(spark, zone):
 
 
 def test_codes_equal_those_of_one_process(typed):
-    """In place of the values, or under other names; the metadata name the codes for Spark's ML."""
+    """The codes of Spark equal those of one process, and metadata name them for Spark's ML."""
     some = typed.where("kept % 2 = 0")
     encoder = in_one_process(some, TYPED, handle_unknown="ignore", max_categories=3)
     table = typed.toArrow()
@@ -264,7 +264,10 @@ def test_sql_equals_the_results_of_workers(spark, setting):
 
 
 def test_char_columns_are_compared_with_their_blanks(spark):
-    """As Spark returns them: 'a' in a char(2) is 'a '."""
+    """`to_sql` and both ways of `encode` give the same features for a column of type CHAR.
+
+    Spark returns 'a' in a char(2) as 'a '.
+    """
     spark.sql("CREATE TABLE padded (c CHAR(2)) USING parquet")
     spark.sql("INSERT INTO padded VALUES ('a'), ('ab'), (NULL)")
     frame = spark.table("padded").sort("c")
@@ -308,7 +311,7 @@ def test_rows_of_a_failed_task_count_once(spark, value):
 
 
 def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
-    """Also if Spark loses the states of each round, so that every task runs again."""
+    """Tasks that merge large states learn what one process learns, even if Spark loses states."""
     monkeypatch.setattr(_learn, "MAX_SMALL_STATE", 0)
     monkeypatch.setattr(_learn, "MAX_COLLECTED", 0)
     monkeypatch.setattr(_learn, "FAN_IN", 2)
@@ -542,7 +545,10 @@ def frame_of_every_type(spark):
 
 
 def test_decoded_columns_have_the_types_that_fit_saw(spark):
-    """Also after JSON and merge, from columns and vectors; the schema is known before the rows."""
+    """Decoded columns and vectors have the types that `fit` saw, also after JSON and merge.
+
+    The schema is known before the rows.
+    """
     frame = frame_of_every_type(spark)
     encoder = Encoder(frame.columns).fit(frame)
     kinds = {type(field.dataType).__name__ for field in frame.schema}

@@ -80,7 +80,7 @@ INDICATE = {"handle_unknown": "indicator", "handle_missing": "indicator", "dtype
 
 @pytest.mark.parametrize("values", [[None], [], [np.nan], np.array([np.nan]), [Decimal("NaN")]])
 def test_nan_is_missing_where_no_category_tells_the_type(duck, postgres, values):
-    """Also after a round trip through JSON; a text "NaN" is a value."""
+    """NaN is missing if no category tells the type, also after JSON; a text "NaN" is a value."""
     fitted = Encoder(["x"], **INDICATE).fit({"x": values})
     rows = "(VALUES (1, {0}), (2, {1}), (3, NULL)) AS t (place, x)"
     numbers = rows.format("CAST('NaN' AS DOUBLE PRECISION)", "1.5")
@@ -137,7 +137,7 @@ CLOCKS = [
     ],
 )
 def test_durations_times_of_day_and_uuids_are_found(values, kind, other, duck, postgres):
-    """To the microsecond, and over the whole range of the engines' types."""
+    """SQL finds durations, times of day and UUIDs exactly, over the whole range of both engines."""
     encoder = Encoder(["x"], **INDICATE).fit({"x": values})
     rows = [*values, other, None]
     expected = encoder.transform({"x": rows})
@@ -175,7 +175,10 @@ def test_durations_that_no_interval_holds_are_false(duck):
 
 @pytest.mark.parametrize(("dialect", "double"), [("spark", "DOUBLE"), ("bigquery", "FLOAT64")])
 def test_infinite_decimals_are_not_in_the_list_of_decimals(dialect, double):
-    """In one list with a float, the engines would compare the decimals as floats."""
+    """SQL compares an infinite decimal on its own, and not in the list of the finite ones.
+
+    In one list with a float, the engines would compare the decimals as floats.
+    """
     values = [Decimal("Infinity"), Decimal(2), Decimal(3)]
     encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": values})
 

@@ -153,7 +153,7 @@ def test_other_columns_and_the_input_stay_as_they_are(library, data, n_rows):
 @every_library
 @given(data=st.data(), n_rows=st.integers(1, 12))
 def test_values_come_back_in_their_type(library, data, n_rows):
-    """In the type of the fitted column, also after JSON, pickle and merge."""
+    """Values are decoded in the type of the fitted column, also after JSON, pickle and merge."""
     drawn = data.draw(COLUMNS[library.name](n_rows))
     table = library.table({"c": drawn.column})
     drop = data.draw(st.sampled_from([None, "first"]))

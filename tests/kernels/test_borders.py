@@ -121,7 +121,7 @@ def test_no_rows_write_nothing():
 
 @pytest.mark.parametrize("dtype", CODE_DTYPES, ids=str)
 def test_rows_are_counted_once_for_each_feature(dtype):
-    """Whatever the dtype of the codes; two codes of a row may have the same feature."""
+    """`count_rows` counts a row once for each feature, even if two of its codes share one."""
     codes = np.array([0, 1, 2, 2, 3, 3], dtype)
     lut = np.array([1, 1, 0, 2, -1], np.int32)
 
@@ -134,7 +134,7 @@ def test_rows_are_counted_once_for_each_feature(dtype):
 
 @pytest.mark.parametrize("dtype", CODE_DTYPES, ids=str)
 def test_columns_of_both_kinds_share_a_matrix(dtype):
-    """Of every dtype; the codes of a plain column are in the row of their position."""
+    """Ragged and plain columns fill one matrix, dense or CSR, with codes of every dtype."""
     codes = np.array([0, 1, 2, 2, 3, 3], dtype)
     plain = np.array([1, 0, 2], np.int8)
     ragged_lut, plain_lut = np.array([1, 1, 0, 2, -1], np.int32), np.array([3, 4, -1, -1], np.int32)

@@ -54,7 +54,7 @@ def calls(draw):
 @examples(2)
 @given(call=calls(), num_threads=st.sampled_from((1, 2)))
 def test_integers_have_the_class_of_their_entry(call, num_threads):
-    """Also tell whether an integer is unknown, in each way to write a result."""
+    """The kernel writes the class of each integer, and tells whether any integer is unknown."""
     integers, known, lut, low, values, n_classes, inner = call
     class_of = dict(zip(known, lut[:-1].tolist(), strict=True))
     classes = np.array([class_of.get(int(each), lut[-1]) for each in integers], np.int64)

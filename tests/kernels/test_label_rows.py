@@ -40,7 +40,7 @@ LAYOUTS = ["rows", "columns", "slice", "backwards", "every other", "unaligned"]
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_every_one_is_found_in_order(layout, dtype, n_threads):
-    """In each layout and width; rows with another element are odd, and their ones are found."""
+    """The ones of each row are found in order, and a row with another element is odd."""
     for n_rows, depth in SHAPES:
         rng = np.random.default_rng([n_rows, depth])
         kinds = rng.choice(3, (n_rows, depth), p=[0.7, 0.299, 0.001])

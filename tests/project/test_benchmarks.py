@@ -374,7 +374,7 @@ def test_a_peer_without_threads_is_skipped():
 
 
 def test_a_ratio_compares_calls_that_alternate(monkeypatch):
-    """On a clock that only the calls advance: 30 ms over 10 ms."""
+    """`ratio` calls two functions in turn and divides their times: 30 ms over 10 ms give 3."""
     now, calls = [0.0], []
     monkeypatch.setattr(ratios.time, "process_time", lambda: now[0])
 

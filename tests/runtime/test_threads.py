@@ -41,7 +41,7 @@ def machine(monkeypatch):
 @pytest.mark.parametrize("n_bytes", [0, 1, LARGE, 2**60])
 @pytest.mark.parametrize("asked", [1, 2, 3, 7, np.int64(2), np.uint8(3), np.array(2)], ids=repr)
 def test_an_explicit_number_is_obeyed(asked, n_bytes, machine):
-    """What the caller says counts, whatever the work and the machine are."""
+    """The number of threads is what the caller says, whatever the work and the machine are."""
     machine(running=99, stalled=True, openmp=1, quota=1)
     resolved = parallel.resolve(asked, n_bytes)
 
@@ -161,7 +161,10 @@ def test_threadpoolctl_limits_the_default():
 @needs_openmp
 @pytest.mark.skipif(sys.platform != "linux", reason="the library has another name elsewhere")
 def test_a_call_inside_a_parallel_region_uses_one_thread():
-    """In a parallel region of the same OpenMP (a wheel has its own) a call takes one thread."""
+    """The number of threads is one inside a parallel region of the same OpenMP.
+
+    A wheel has an OpenMP of its own.
+    """
     from onehot_fast._runtime import team
 
     seen = []

@@ -108,7 +108,7 @@ def test_elements_may_differ_in_their_last_byte_only(width):
     [((0,), 0, -1), ((3, 0), -1, [-1] * 3), ((0, 3), -1, []), ((3, 0), 0, []), ((0, 0), 0, [])],
 )
 def test_tensors_may_lack_rows_or_classes(shape, axis, expected, rule):
-    """Without classes every row has the default; without rows the result is empty."""
+    """A tensor without classes is decoded to -1 in every row, and one without rows to no row."""
     if rule == "argmax" and expected:
         pytest.skip("argmax needs a class")
     actual = onehot_fast.decode(np.zeros(shape, np.float32), axis, rule=rule)

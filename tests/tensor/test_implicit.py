@@ -363,7 +363,7 @@ def test_codes_are_small_copies():
 @pytest.mark.parametrize("drop", [None, "first"])
 @pytest.mark.parametrize("missing", ["ignore", "propagate"])
 def test_few_rows_of_many_categories_equal_the_dense_matrix(missing, drop, n_rows):
-    """With fewer rows than codes no table of all codes is made; a row of zeros is not missing."""
+    """The implicit matrix of few rows equals the dense one, with dropped and missing values."""
     values = ["a", None, "b", "c"] * 10
     options = {"drop": drop, "handle_missing": missing, "dtype": "float64"}
     encoder = Encoder(["x"], **options).fit({"x": values})
@@ -624,7 +624,7 @@ def test_gram_of_many_categories_counts_the_pairs_that_occur():
 
 
 def test_one_row_needs_little_memory():
-    """What depends on the number of categories is computed once for a fitted encoder."""
+    """A second implicit `transform` of one row takes less than a byte for each category."""
     encoder = Encoder(["a"]).fit({"a": [*map(str, range(20_000))]})
     encoder.transform({"a": ["7"]}, "implicit")
 

@@ -292,7 +292,7 @@ def test_handle_unknown():
 
 @given(rows=st.lists(st.lists(st.integers(0, 4), max_size=4), max_size=9))
 def test_offsets_of_embedding_bags(rows):
-    """Without the last offset, the last row ends with the elements."""
+    """The last row ends with the elements if the last offset is left out."""
     flat = np.array([each for row in rows for each in row], int)
     offsets = np.cumsum([0, *map(len, rows)])
     if not rows:  # elements without a row

@@ -92,7 +92,7 @@ def test_values_of_every_dtype_are_copied_exactly(name):
 
 @pytest.mark.parametrize("dtype", ["?", "u1", ">i2", "f2", "c16", "U3", object], ids=str)
 def test_plain_values_take_the_dtype_of_out(dtype):
-    """Without a dtype, plain values are written as what `out` holds."""
+    """Plain values without a dtype are written in the dtype of `out`."""
     out = np.empty((2, 2), dtype)
     on, off = ("b", "a") if np.dtype(dtype).kind == "U" else (1, 0)
     onehot_fast.one_hot([1, 0], 2, on_value=on, off_value=off, out=out)

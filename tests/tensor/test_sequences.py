@@ -222,7 +222,10 @@ def test_the_mask_has_the_lower_case_letters(case, pad):
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("variant", simd.variants())
 def test_the_kernel_copies_any_table(variant, streamed):
-    """Each width, with tables of one-hot rows, of other rows and of both, on and off alignment."""
+    """The kernel copies rows of each width and depth from a table as NumPy's indexing does.
+
+    The tables have one-hot rows, other rows or both, and the result is on and off alignment.
+    """
     before = simd.activate(variant), simd.set_stream_bytes(0 if streamed else 2**62)
     try:
         for width, depth, n_special in itertools.product(
@@ -284,7 +287,10 @@ def _inside(buffer, out):
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("variant", simd.variants())
 def test_the_kernel_writes_borders_of_runs_tiles_and_cache_lines(variant, streamed):
-    """Runs of equal length that lie together, of which some have rows that are not one-hot."""
+    """The kernel copies runs of equal length as NumPy does, and writes nothing beside the result.
+
+    Some of the runs have rows that are not one-hot.
+    """
     before = simd.activate(variant), simd.set_stream_bytes(0 if streamed else 2**62)
     try:
         for width, depth, length, shift in itertools.product(
@@ -321,7 +327,7 @@ def check_borders(width, depth, length, shift):
 @pytest.mark.parametrize("variant", simd.variants())
 @given(st.data())
 def test_the_kernel_finds_flagged_codes(variant, data):
-    """Wherever the only such code is; codes that are not there are not found."""
+    """The kernel reports the only flagged code wherever it is, and none if there is none."""
     before = simd.activate(variant)
     try:
         check_flags(data)
@@ -382,9 +388,9 @@ def test_the_kernel_rejects_sizes_that_do_not_fit():
 
 @given(st.data())
 def test_the_first_wrong_letter_is_named(data):
-    """Wherever it is, in each way to store the sequences and for each layout; `out` is not changed.
+    """The error names the first wrong letter in every layout, however the sequences are stored.
 
-    So it is if other sequences are shorter, which would be an error of its own.
+    Other sequences may be shorter, which would be an error of its own; `out` is not changed.
     """
     n = data.draw(st.integers(1, 3))
     length = data.draw(st.sampled_from([1, 5, 64, 65, 1000, 70_000]))
