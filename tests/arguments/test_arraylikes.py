@@ -150,7 +150,7 @@ def test_multi_hot_takes_categories_of_any_container(make, values):
 
 
 @of_any_container
-def test_one_hot_takes_elements_of_any_container(make, values):
+def test_labels_may_be_elements_of_any_container(make, values):
     """`multi_hot` with categories and `distinct_labels` take elements in any container."""
     offsets, rows = [0, 1, 4], [values[:1], values[1:]]
     known = distinct(values)

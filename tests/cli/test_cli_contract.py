@@ -145,7 +145,7 @@ def test_an_input_that_changes_is_an_error(code, name):
     assert set(os.listdir()) <= {name}
 
 
-def test_another_file_may_take_the_place_of_the_input():
+def test_another_file_in_the_place_of_the_input_is_an_error():
     """A Parquet file that replaces the input during a run is an error that says it changed."""
     files.write(files.make(20_000), Path("in.parquet"))
     files.write(files.make(20_001), Path("other.parquet"))

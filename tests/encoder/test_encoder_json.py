@@ -351,7 +351,7 @@ def test_long_scalars_of_every_tag_are_tested():
 
 
 @pytest.mark.parametrize("source", TOO_LONG, ids=lambda source: str(source)[:30])
-def test_a_scalar_that_is_too_long_is_rejected_at_once(source):
+def test_a_scalar_that_is_too_long_is_rejected_in_few_words(source):
     """A scalar that is too long is rejected with a short error, be it category, name or option."""
     pytest.importorskip("pandas")
     document = json.loads(Encoder(["c"], drop={"c": "a"}).fit({"c": ["a", "b"]}).to_json())

@@ -106,9 +106,10 @@ def test_values_are_quoted_unless_their_column_holds_strings_only():
     ]  # fmt: skip
     plain = repr(encoder.check({"size": ["XL"], "zip": [2], "odd": ["y"]})).splitlines()
     assert [line.split()[2] for line in plain[2:]] == ["XL", "'y'"]
-    for listing in (encoder.features, encoder.summary(), encoder.vocabulary):
-        assert "'x'" in repr(listing) or "3" in repr(listing)
+    for listing in (encoder.features, encoder.vocabulary):
+        assert "'x'" in repr(listing)
         assert "'S'" not in repr(listing)
+    assert "'" not in repr(encoder.summary())
 
 
 def test_unicode_forms_are_told_apart():
