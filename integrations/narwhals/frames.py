@@ -114,9 +114,9 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
             if not frame.implementation.is_polars():
                 _check_texts(column, dtype)
             text = value.cast(nw.String)
-            # pandas before 3 makes the text "nan" of a missing value.
-            is_pandas = frame.implementation.is_pandas_like()
-            value = nw.when(~value.is_null()).then(text) if is_pandas else text
+            # pandas before 3, also below Dask, makes the text "nan" of a missing value.
+            may_be_text = frame.implementation.is_pandas_like() or frame.implementation.is_dask()
+            value = nw.when(~value.is_null()).then(text) if may_be_text else text
         if "string_view" in (kind := arrow_types[position]):
             if kind != "string_view":
                 raise TypeError(

@@ -12,23 +12,9 @@ from hypothesis import strategies as st
 
 from onehot_fast import Encoder, Special
 from support import ragged_oracle
-from support.encoder_oracle import UNKNOWN_RULES, Options
+from support.encoder_oracle import Options
+from support.ragged_strategies import KEYWORDS, LABELS, OPTIONS, ROWS, TEXTS
 from support.strategies import examples
-
-LABELS = ["a", "b", "c", "é€"]
-ROWS = st.lists(
-    st.none() | st.lists(st.sampled_from([*LABELS, None]), max_size=5), min_size=1, max_size=12
-)
-OPTIONS = st.builds(
-    Options,
-    handle_missing=st.sampled_from(["ignore", "indicator", "propagate"]),
-    handle_unknown=st.sampled_from([rule for rule in UNKNOWN_RULES if rule != "error"]),
-    min_frequency=st.none() | st.integers(1, 3),
-    max_categories=st.none() | st.integers(1, 3),
-)
-KEYWORDS = ("handle_missing", "handle_unknown", "min_frequency", "max_categories")
-# What stands for special labels in a library that has no objects.
-TEXTS = {"unknown": "(unknown)", "infrequent": "(infrequent)"}
 
 
 def fitted_encoder(table, options, **others):
