@@ -32,6 +32,9 @@ ReadColumn: TypeAlias = Column | Values | RaggedColumn
 # The types in a list of numbers or Booleans; None is a missing value.
 NUMBERS = (numbers.Number, np.bool_, type(None))
 
+# The most common types of a column of a mapping, which need no conversion.
+PLAIN_COLUMNS = frozenset({list, tuple, np.ndarray})
+
 # The maximum number of columns that an error message lists.
 MANY_NAMES = 20
 
@@ -291,30 +294,36 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
     scalars = [*compress(table, map(_is_scalar, table.values()))]
     if scalars and len(scalars) == len(table):
         return _records_table([table])
-    columns = [_mapping_column(*item) for item in table.items()]
+    columns = [
+        column if type(column) in PLAIN_COLUMNS else _mapping_column(name, column)
+        for name, column in table.items()
+    ]
     if scalars:
         name = scalars[0]
         raise TypeError(
             f"the values of {', '.join(map(repr, scalars))} are scalars, but the other values are"
             f" columns; for a table of one row, pass {name!r}: [{shown(table[name])}]"
         )
-    # Arrays of other libraries that have no length are converted, once.
-    columns = [each if hasattr(each, "__len__") else np.asarray(each) for each in columns]
-    lengths = dict(zip(table, map(len, columns), strict=True))
-    if len({*lengths.values()}) > 1:
-        raise ValueError(f"all columns must have the same length, got {lengths!r}")
+    lengths = [*map(len, columns)]
+    if len({*lengths}) > 1:
+        by_name = dict(zip(table, lengths, strict=True))
+        raise ValueError(f"all columns must have the same length, got {by_name!r}")
     return ArrayTable(list(table), columns, table)
 
 
 def _mapping_column(name: Hashable, column: Any) -> Any:
     """Return a column of a mapping, which may be any container, as one that has a length."""
     column = unwrapped(column)
-    if isinstance(column, np.ndarray | list | tuple | Column | Values) or _is_scalar(column):
+    if _is_scalar(column):  # the caller raises an error, which names all scalars
         return column
-    if reader_of(column) is None:
-        is_array = is_array_like(column)
-        return as_values(as_array(column, f"column {name!r}") if is_array else column)
-    return column if hasattr(column, "__len__") else read_column(column)
+    if not isinstance(column, np.ndarray | list | tuple | Column | Values):
+        if reader_of(column) is None:
+            is_array = is_array_like(column)
+            column = as_values(as_array(column, f"column {name!r}") if is_array else column)
+        elif not hasattr(column, "__len__"):
+            column = read_column(column)
+    # Arrays of other libraries that have no length are converted, once.
+    return column if hasattr(column, "__len__") else np.asarray(column)
 
 
 def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -35,12 +35,12 @@ from onehot_fast._arguments.shapes import (
 from onehot_fast._arguments.values import as_element, require_bytes, resolve_values, smoothed_values
 from onehot_fast._kernels import dispatch
 from onehot_fast._runtime import memory, parallel
-from onehot_fast._runtime.utils import cached_property
 
 __all__ = ["decode", "empty", "infer_shape", "one_hot"]
 
 _BLOCK = 1 << 18  # the number of elements that one NumPy call searches
 
+AnyArray: TypeAlias = npt.NDArray[Any]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -256,7 +256,8 @@ def one_hot(
         categories is None
         and handle_unknown is None
         and ignore_index is None
-        and num_threads is None
+        # A small result is written by one thread.
+        and (num_threads is None or (type(num_threads) is int and num_threads == 1))
         and (negative_indices is _IGNORE or negative_indices == "ignore")
         and (out_of_range is _IGNORE or out_of_range == "ignore")
     ):
@@ -279,13 +280,13 @@ def one_hot(
     element, on, off = resolve_values(on_value, off_value, dtype, default)
     rank = len(labels.shape)
     position = normalize_axis(axis, rank + 1, "indices", rank)
-    n_classes = labels.n_classes
+    n_classes = labels.count_classes()
     if type(label_smoothing) is not float or label_smoothing != 0:
         on, off = smoothed_values(label_smoothing, n_classes, element, on_value, off_value)
     shape = insert_depth(labels.shape, n_classes, position)
     threads = parallel.resolve(num_threads, math.prod(shape) * element.itemsize)
     cells = None if out is None else scatter.check_out(out, shape, element, [labels.source])
-    labels.check()
+    labels.check(n_classes)
     zeroed = False
     if cells is None:
         cells, zeroed = _allocate(shape, element)
@@ -294,13 +295,13 @@ def one_hot(
     if not is_plain:  # the kernel writes a mask, with which NumPy fills the cells
         target, zeroed = _allocate(shape, np.dtype(np.bool_))
     labels.encode(
-        out=target,
-        depth=n_classes,
-        inner=math.prod(labels.shape[position:]),
-        on=on if is_plain else np.array(True),
-        off=off if is_plain else np.array(False),
-        num_threads=threads,
-        zeroed=zeroed,
+        target,
+        n_classes,
+        math.prod(labels.shape[position:]),
+        on if is_plain else np.array(True),
+        off if is_plain else np.array(False),
+        threads,
+        zeroed,
     )
     if not is_plain:
         scatter.fill(cells, target, on, off)
@@ -324,20 +325,10 @@ def _check_alternatives(
             )
 
 
-class _Target(TypedDict):
-    """Where labels write their result, and how: the arguments that all kernels of labels share."""
-
-    out: npt.NDArray[Any]  # C-contiguous, of depth * inner elements for each outer label
-    depth: int
-    inner: int
-    on: npt.NDArray[Any]
-    off: npt.NDArray[Any]
-    num_threads: int
-    zeroed: bool  # `out` is known to be all zeros
-
-
 class _Indices:
     """Labels that are the numbers of their classes."""
+
+    __slots__ = ("_depth", "_negative", "_out_of_range", "array", "ignored", "shape", "source")
 
     def __init__(
         self, indices: Any, depth: Any, negative_indices: Any, out_of_range: Any, ignore_index: Any
@@ -351,26 +342,31 @@ class _Indices:
         )
         self._out_of_range = check_choice(out_of_range, "out_of_range", ("ignore", "error"))
 
-    @cached_property
-    def n_classes(self) -> int:
-        """The number of classes."""
+    def count_classes(self) -> int:
+        """Return the number of classes; it may have to search the labels."""
         return resolve_depth(self._depth, self.array, self.ignored)
 
-    def check(self) -> None:
+    def check(self, n_classes: int) -> None:
         """Raise an error for the first label that the options reject."""
         check_range(
-            self.array,
-            self.source,
-            self.n_classes,
-            self._negative,
-            self._out_of_range,
-            self.ignored,
+            self.array, self.source, n_classes, self._negative, self._out_of_range, self.ignored
         )
 
-    def encode(self, **target: Unpack[_Target]) -> None:
-        """Write the result to the target."""
+    def encode(
+        self,
+        out: AnyArray,
+        depth: int,
+        inner: int,
+        on: AnyArray,
+        off: AnyArray,
+        num_threads: int,
+        zeroed: bool,
+    ) -> None:
+        """Write the result to `out`, of shape (outer, depth, inner)."""
         wrap = self._negative == "normalize"
-        dispatch.encode(self.array, wrap=wrap, ignore_index=self.ignored, **target)
+        dispatch.encode(
+            self.array, out, depth, inner, on, off, wrap, self.ignored, num_threads, zeroed
+        )
 
 
 class _Elements:
@@ -390,21 +386,30 @@ class _Elements:
         array = self._elements.array
         self.source = self._coded.integers if array is None else array
 
-    @property
-    def n_classes(self) -> int:
-        """The number of classes."""
+    def count_classes(self) -> int:
+        """Return the number of classes."""
         return len(self._classes)
 
-    def check(self) -> None:
+    def check(self, n_classes: int) -> None:
         """Check nothing: the kernel finds unknown elements while it writes the result."""
 
-    def encode(self, **target: Unpack[_Target]) -> None:
-        """Write the result to the target; then raise an error if an element has no class."""
+    def encode(
+        self,
+        out: AnyArray,
+        depth: int,
+        inner: int,
+        on: AnyArray,
+        off: AnyArray,
+        num_threads: int,
+        zeroed: bool,
+    ) -> None:
+        """Write the result to `out`; then raise an error if an element has no class."""
         coded = self._coded
         has_unknown = dispatch.encode_integers(
-            coded.integers, coded.lut, coded.low, coded.values, **target
-        )
-        if self._is_strict and (has_unknown or not self.n_classes):
+            coded.integers, coded.lut, coded.low, coded.values, out, depth, inner, on, off,
+            num_threads, zeroed,
+        )  # fmt: skip
+        if self._is_strict and (has_unknown or not depth):
             from onehot_fast._categories.classes import unknown_message
             from onehot_fast._reports.unknown import UnknownValueError
 

@@ -6,6 +6,7 @@ strides, float16) is copied; all other arrays are used without a copy.
 
 import operator
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,8 @@ _BLOCK = 1 << 16  # indices that one step checks for fractions
 _MAX_DEPTH = int(_INT64.max)
 
 
-def as_indices(indices: object) -> npt.NDArray[Any]:
+def as_indices(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the indices as an array that kernels can read: native, aligned and C-contiguous."""
-    array = as_array(indices)
     if array.dtype not in _KERNEL_DTYPES:
         array = _to_kernel_dtype(array)
     return as_contiguous(array)
@@ -101,6 +101,8 @@ def mark_ignored(
 
 def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
     """Return a Python or NumPy integer as int; raise an error for other values and for bool."""
+    if type(value) is int:
+        return value
     if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be {accepted}, got {shown(value)}")
     return operator.index(value)
@@ -108,6 +110,8 @@ def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
 
 def integers_of(value: object, name: str, accepted: str) -> list[int]:
     """Return one integer, or the integers of an array-like or a set, as a list."""
+    if type(value) is int:
+        return [value]
     if isinstance(value, set | frozenset):
         value = list(value)
     if isinstance(value, int | str | bytes) or not is_container(value):
@@ -123,11 +127,20 @@ def fits(number: int, dtype: np.dtype[Any]) -> bool:
 
 def _reachable(number: int, dtype: np.dtype[Any]) -> int | None:
     """Return the index to ignore, or None if an index of this dtype cannot equal it."""
+    smallest, largest = _limits(dtype)
+    if not smallest <= number <= largest:
+        return None
+    # A float dtype cannot represent every integer.
+    is_exact = dtype.kind != "f" or int(dtype.type(number)) == number
+    return number if is_exact else None
+
+
+@cache
+def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Return the smallest and the largest index that an array of indices can contain."""
     # Float indices are truncated to int64 before they are compared.
     limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
-    # A float dtype cannot represent every integer.
-    is_exact = limits.min <= number <= limits.max and int(dtype.type(number)) == number
-    return number if is_exact else None
+    return int(limits.min), int(limits.max)
 
 
 def resolve_depth(depth: object, indices: npt.NDArray[Any], ignore_index: int | None) -> int:

@@ -248,12 +248,18 @@ class Categories:
 
     def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
         """Return the result of `lookup` for strings, bytes or numbers of one type, else None."""
-        if self.family != "number":
-            return self.lookup(tuple(values))
-        types = set(map(type, values))
-        # NumPy would convert integers to floats if the values include NaN.
-        is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
-        return self.lookup(np.array(values)) if is_plain else None
+        if self.family == "number":
+            types = set(map(type, values))
+            # NumPy would convert integers to floats if the values include NaN.
+            is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
+            return self.lookup(np.array(values)) if is_plain else None
+        # As `lookup`, which would look for a dtype first.
+        if self.family is None or not len(self.values):
+            return None
+        try:
+            return self.table.lookup(tuple(values))
+        except TypeError:
+            return None
 
     def _find_by_key(self, others: Categories) -> Positions:
         """Return the result of `find` for categories of any types."""

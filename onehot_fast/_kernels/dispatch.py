@@ -132,7 +132,6 @@ def encode(
     inner: int,
     on: AnyArray,
     off: AnyArray,
-    *,
     wrap: bool = False,
     ignore_index: int | None = None,
     num_threads: int = 1,
@@ -154,7 +153,6 @@ def encode_integers(
     inner: int,
     on: AnyArray,
     off: AnyArray,
-    *,
     num_threads: int = 1,
     zeroed: bool = False,
 ) -> bool:

@@ -322,7 +322,7 @@ def counts_csr(column: CodedColumn, dtype: npt.DTypeLike) -> SparseParts:
 
 def _has_ragged(columns: Sequence[CodedColumn]) -> bool:
     """Tell whether the rows of a column have any number of codes."""
-    return any(column.offsets is not None for column in columns)
+    return not all([column.offsets is None for column in columns])
 
 
 def _small(

@@ -85,14 +85,19 @@ def resolve(num_threads: int | None, n_bytes: int) -> int:
         is_one = n_bytes < WORTH_THREADS or _one_thread.get()
         requested = 1 if is_one else available()
         return requested if requested == 1 else _idle_threads(requested)
-    number: Any = None if isinstance(num_threads, bool | np.bool_) else num_threads
-    try:
-        asked = operator.index(number)
-    except TypeError:
-        raise TypeError(f"num_threads must be an integer or None, got {num_threads!r}") from None
+    asked = num_threads if type(num_threads) is int else _as_integer(num_threads)
     if asked < 1:
         raise ValueError(f"num_threads must be at least 1, got {asked}")
     return min(asked, MAX_THREADS)
+
+
+def _as_integer(num_threads: Any) -> int:
+    """Return a number of threads as int; raise an error for other values and for bool."""
+    number = None if isinstance(num_threads, bool | np.bool_) else num_threads
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise TypeError(f"num_threads must be an integer or None, got {num_threads!r}") from None
 
 
 def parallel_map(

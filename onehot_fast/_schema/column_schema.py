@@ -103,12 +103,12 @@ class ColumnSchema:
         features = np.where(positions < 0, UNKNOWN, self.lut[positions])
         return np.concatenate([features, [self.missing_feature]])
 
-    @property
+    @cached_property
     def known(self) -> Categories:
         """All categories in their order."""
         return self.learned.categories
 
-    @property
+    @cached_property
     def is_ragged(self) -> bool:
         """Whether a row has any number of labels, each of which sets its feature."""
         return self.learned.is_ragged
