@@ -33,6 +33,8 @@ MAX_THREADS = 1024
 
 # Whether calls for a part of a table use one thread; None if calls are for whole tables.
 _one_thread = ContextVar[bool | None]("one_thread", default=None)
+# The number of threads that a call in a worker of `parallel_map` may use; None outside of workers.
+_share = ContextVar[int | None]("share", default=None)
 
 # The processor quota of the control groups, which is read only once.
 _quota = cache(system.cpu_quota)
@@ -82,8 +84,8 @@ def _idle_threads(requested: int) -> int:
 def resolve(num_threads: int | None, n_bytes: int) -> int:
     """Return `num_threads` if it is valid or, for None, the default for an output of `n_bytes`."""
     if num_threads is None:
-        is_one = n_bytes < WORTH_THREADS or _one_thread.get()
-        requested = 1 if is_one else available()
+        is_one = n_bytes < WORTH_THREADS or _one_thread.get() or _share.get() == 1
+        requested = 1 if is_one else min(available(), _share.get() or MAX_THREADS)
         return requested if requested == 1 else _idle_threads(requested)
     asked = num_threads if type(num_threads) is int else _as_integer(num_threads)
     if asked < 1:
@@ -106,14 +108,15 @@ def parallel_map(
     """Return ``work(item)`` for each item; use several threads if ``n_bytes`` is large.
 
     Use this for work that releases the GIL. If several items fail, the first error in the order of
-    the items is raised.
+    the items is raised. Calls in the workers share the threads.
     """
     items = [*items]
-    threads = min(resolve(None, n_bytes), len(items))
+    total = resolve(None, n_bytes)
+    threads = min(total, len(items))
     if threads <= 1:
         return [*map(work, items)]
     from concurrent.futures import ThreadPoolExecutor  # takes 3 ms
 
     # The pool is not kept, because it would not survive a fork.
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads, initializer=_share.set, initargs=(total // threads,)) as pool:
         return [*pool.map(work, items)]

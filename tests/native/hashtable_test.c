@@ -377,16 +377,54 @@ static void look_up(ohf_hashtable *hashtable, const ohf_texts *texts, const ohf_
     check_codes(0, n_rows, "a code looked up");
 }
 
+/* Parts of the rows have hash tables of their own, in two steps; all values go into the first one, as if it had learned
+ * all rows. The others have its seed or another one. */
+static void merge(const uint64_t *seed, const ohf_texts *texts, const ohf_numbers *numbers)
+{
+    enum { MOST_PARTS = 5, STEPS = 2 };
+    static int32_t luts[MOST_PARTS][MOST_ROWS];
+    ohf_hashtable parts[MOST_PARTS];
+    int64_t n_known[MOST_PARTS] = {0}, begin = 0, stopped;
+    const int n_parts = 1 + (int)draw(MOST_PARTS);
+    uint64_t other[8];
+    for (int i = 0; i < 8; i++)
+        other[i] = draw(0);
+    for (int i = 0; i < n_parts; i++)
+        if (ohf_hashtable_open(&parts[i], engine, texts != NULL, i == 0 || draw(2) ? seed : other, 0) != 0)
+            exit(2);
+    forget_codes();
+    for (int turn = 0; turn < STEPS * n_parts; turn++) {
+        const int i = turn % n_parts, is_last = turn == STEPS * n_parts - 1;
+        const int64_t end = is_last ? n_learned : begin + (int64_t)draw((uint64_t)(n_learned - begin) + 1);
+        check(run(&parts[i], texts, numbers, 1, begin, end, &stopped) == 0, "the end of learning a part", begin);
+        if (i > 0) {
+            check(ohf_merge(&parts[0], &parts[i], n_known[i], luts[i]) == 0, "the end of merging", begin);
+            n_known[i] = parts[i].n_codes;
+        }
+        for (int64_t row = begin; i > 0 && row < end; row++)
+            if (codes[row] >= 0)
+                codes[row] = luts[i][codes[row]];
+        begin = end;
+    }
+    check_codes(0, n_learned, "a merged code");
+    check_content(&parts[0]);
+    for (int i = 0; i < n_parts; i++)
+        ohf_hashtable_close(&parts[i]);
+}
+
 static void learn_and_look_up(ohf_hashtable *hashtable, const ohf_texts *texts, const ohf_numbers *numbers)
 {
     const int64_t cut = (int64_t)draw((uint64_t)n_learned + 1);
     int64_t stopped;
+    uint64_t seed[8];
+    memcpy(seed, hashtable->seed, sizeof seed);
     forget_codes();
     check(run(hashtable, texts, numbers, 1, 0, cut, &stopped) == 0, "the end of learning", 0);
     check(run(hashtable, texts, numbers, 1, cut, n_learned, &stopped) == 0, "the end of learning", cut);
     check_codes(0, n_learned, "a code");
     check_content(hashtable);
     look_up(hashtable, texts, numbers);
+    merge(seed, texts, numbers);
 }
 
 /* Learning ends at a row, and what came before is as if the rest were not there. */

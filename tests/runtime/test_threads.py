@@ -185,6 +185,17 @@ def test_results_have_the_order_of_the_items(n_bytes):
         parallel.parallel_map(int, ["1", "a", "b"], n_bytes)
 
 
+@pytest.mark.parametrize(("n_items", "share"), [(1, 6), (2, 3), (4, 1), (9, 1)])
+def test_calls_of_workers_share_the_threads(monkeypatch, n_items, share):
+    monkeypatch.setattr(parallel, "available", lambda: 6)
+    monkeypatch.setattr(parallel, "_idle_threads", lambda requested: requested)
+
+    found = parallel.parallel_map(lambda _: parallel.resolve(None, 2**40), range(n_items), 2**40)
+
+    assert found == [share] * n_items
+    assert parallel.resolve(None, 2**40) == 6
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS is not kept elsewhere")
 def test_threads_that_the_system_refuses_are_done_without():
     """GNU OpenMP would end the process."""

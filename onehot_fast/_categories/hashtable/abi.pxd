@@ -40,6 +40,8 @@ cdef extern from "_categories/hashtable/hashtable.h":
 
     ctypedef struct ohf_hashtable:
         const ohf_engine *engine
+        uint64_t seed[8]
+        int is_texts
         int64_t n_codes
         uint64_t *numbers
         int64_t n_short_bytes
@@ -63,6 +65,7 @@ cdef extern from "_categories/hashtable/hashtable.h":
     int ohf_look_up_numbers(
         ohf_hashtable *, const ohf_numbers *, int64_t, int64_t, int32_t *, int64_t *,
     ) noexcept nogil
+    int ohf_merge(ohf_hashtable *, const ohf_hashtable *part, int64_t begin, int32_t *codes) noexcept nogil
 
 cdef extern from "_categories/hashtable/hashtable_objects.h":
     enum:

@@ -29,7 +29,11 @@ class Dictionary:
     # A missing value has code -1. TypeError: the first row whose value does not fit the kind. Do
     # not use the dictionary after an error.
     def encode(
-        self, values: _Values, *, missing: Sequence[object] = ()
+        self,
+        values: _Values,
+        *,
+        missing: Sequence[object] = (),
+        num_threads: int | None = None,
     ) -> npt.NDArray[np.int32]: ...
     # Returns (offsets of the strings, codes of the pieces). Do not use `self` after an error.
     def split(
@@ -37,7 +41,11 @@ class Dictionary:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
     # A missing value has code -1, an unknown value -2.
     def lookup(
-        self, values: _Values, *, missing: Sequence[object] = ()
+        self,
+        values: _Values,
+        *,
+        missing: Sequence[object] = (),
+        num_threads: int | None = None,
     ) -> npt.NDArray[np.int32]: ...
 
 # Returns (offsets of the rows, numbers of the labels), and adds new labels to `numbers`.
@@ -52,3 +60,6 @@ def number_integers(
 
 @final
 class Source: ...
+
+@final
+class Learners: ...

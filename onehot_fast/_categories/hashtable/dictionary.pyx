@@ -1,6 +1,10 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Map values to codes in order of first appearance, and back, with a hash table.
 
+Several threads share a large source without Python objects. To look values up, each takes some rows. To learn
+values, each has a hash table of its own for its rows. These are then merged in the order of the rows, so that the
+codes do not depend on the number of threads.
+
 The functions at the end of the module encode labels and integers without the hash table.
 """
 
@@ -21,6 +25,7 @@ from onehot_fast._arrow.array cimport Array
 from onehot_fast._arrow.schema cimport offset_at
 from onehot_fast._categories.hashtable.abi cimport *
 from onehot_fast._categories.strings cimport Strings, new_strings
+from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.index_types cimport integer_t
 from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
 
@@ -31,7 +36,7 @@ import numpy as np
 
 from onehot_fast._arguments.messages import with_article
 from onehot_fast._kernels import simd
-from onehot_fast._runtime import memory
+from onehot_fast._runtime import memory, parallel
 from onehot_fast._kernels.dispatch import INDEX_DTYPES
 
 cnp.import_array()
@@ -282,6 +287,146 @@ cdef Source source_of(object values, str kind, tuple missing):
     return source
 
 
+# ---- Rows for the C loops, and for several threads ----
+
+cdef enum:
+    # A row of a text takes about as long as 32 bytes of a matrix, by which the number of threads is chosen.
+    BYTES_OF_A_ROW = 32
+    # So many rows take half a millisecond or more.
+    MIN_ROWS_OF_A_THREAD = 1 << 17
+    ROWS_OF_A_CHUNK = 1 << 14
+    MAX_LEARNERS = 32
+    # The parts of learners are no chunks of equal time, for which the parallel loop takes smaller ones.
+    BYTES_OF_A_PART = 8 << 20
+    # If fewer of the first rows repeat a value, nearly all values may differ: another thread would fill a hash
+    # table of its own with values that are then learned once more.
+    SAMPLE_ROWS = 1 << 16
+    MIN_REPEATED = 1 << 10
+
+cdef struct Part:
+    ohf_hashtable *table        # of the dictionary, or of a learner
+    const int32_t *lut          # the code in the dictionary of each code of `table`; entry -1 is a missing value
+    int64_t begin, end          # rows
+    int64_t stopped             # the row at which a failure has ended the loop
+    int failed
+
+cdef struct Job:
+    Form form
+    const ohf_texts *texts
+    const ohf_numbers *numbers
+    const ohf_packed *packed
+    bint is_learning
+    int32_t *codes
+    ohf_hashtable *table
+    Part *parts
+    int n_parts
+
+
+cdef int code_rows(
+    const Job *job, ohf_hashtable *table, int64_t begin, int64_t end, int64_t *stopped,
+) noexcept nogil:
+    """Write the codes of some rows of a source without Python objects; return an error code or 0."""
+    if job.form == IN_PACKED_TEXTS:
+        return ohf_code_packed(table, job.packed, job.is_learning, begin, end, job.codes, stopped)
+    if job.form == IN_BUFFERS_TEXTS:
+        if job.is_learning:
+            return ohf_learn_texts(table, job.texts, begin, end, job.codes, stopped)
+        return ohf_look_up_texts(table, job.texts, begin, end, job.codes, stopped)
+    if job.is_learning:
+        return ohf_learn_numbers(table, job.numbers, begin, end, job.codes, stopped)
+    return ohf_look_up_numbers(table, job.numbers, begin, end, job.codes, stopped)
+
+
+cdef void look_up_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
+    """Look the rows of one chunk up; each chunk has a part, which gets its failure."""
+    cdef const Job *job = <const Job *> any_job
+    cdef Part *part = &job.parts[begin // ROWS_OF_A_CHUNK]
+    part.failed = code_rows(job, job.table, begin, end, &part.stopped)
+
+
+cdef void learn_parts(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
+    """Learn the rows of some parts, each with its own hash table."""
+    cdef const Job *job = <const Job *> any_job
+    cdef Py_ssize_t i
+    cdef Part *part
+    for i in range(begin, end):
+        part = &job.parts[i]
+        part.failed = code_rows(job, part.table, part.begin, part.end, &part.stopped)
+
+
+cdef void recode_chunk(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
+    """Replace the codes of learners by those of the dictionary, in some rows behind those of the first part."""
+    cdef const Job *job = <const Job *> any_job
+    cdef int64_t row = job.parts[1].begin + begin, stop = job.parts[1].begin + end
+    cdef int i
+    cdef const int32_t *lut
+    for i in range(1, job.n_parts):
+        lut = job.parts[i].lut
+        while row < min(stop, job.parts[i].end):
+            job.codes[row] = lut[job.codes[row]]
+            row += 1
+
+
+@cython.final
+cdef class Learners:
+    """The hash tables of all threads but the first, which fills that of the dictionary."""
+
+    cdef ohf_hashtable tables[MAX_LEARNERS]
+    cdef Part parts[MAX_LEARNERS]
+    cdef list luts              # of each part: entry k + 1 is the code in the dictionary of code k
+    cdef int n_parts
+
+    cdef int open(self, ohf_hashtable *table, int n_parts) except -1:
+        """Make an empty hash table for each part but the first."""
+        cdef int i
+        self.luts = [np.full(1, -1, np.int32) for _ in range(n_parts)]
+        self.parts[0].table = table
+        self.n_parts = 1
+        for i in range(1, n_parts):
+            if ohf_hashtable_open(&self.tables[i], table.engine, table.is_texts, table.seed, 0):
+                raise MemoryError("cannot allocate the hash tables of threads")
+            self.parts[i].table = &self.tables[i]
+            self.n_parts += 1
+        return 0
+
+    cdef int64_t divide(self, int64_t begin, int64_t end) noexcept:
+        """Divide some of the rows among the parts; return the number of the row behind them."""
+        cdef int64_t count = min((end - begin + self.n_parts - 1) // self.n_parts, <int64_t> ROWS_BETWEEN_SIGNALS)
+        cdef int i
+        for i in range(self.n_parts):
+            self.parts[i].begin = min(begin + i * count, end)
+            self.parts[i].end = min(self.parts[i].begin + count, end)
+        return self.parts[self.n_parts - 1].end
+
+    cdef int merge(self, int part) except? -1:
+        """Learn the new values of a part; return a failure or 0."""
+        cdef cnp.ndarray old = self.luts[part], lut
+        cdef ohf_hashtable *table = self.parts[part].table
+        cdef int64_t known = len(old) - 1
+        cdef int32_t *codes
+        cdef int failed = 0
+        if known < table.n_codes:
+            lut = np.empty(table.n_codes + 1, np.int32)
+            lut[:known + 1] = old
+            self.luts[part] = lut
+            codes = <int32_t *> cnp.PyArray_DATA(lut) + 1
+            with nogil:
+                failed = ohf_merge(self.parts[0].table, table, known, codes)
+        self.parts[part].lut = <const int32_t *> cnp.PyArray_DATA(<cnp.ndarray> self.luts[part]) + 1
+        return failed
+
+    def __dealloc__(self):
+        cdef int i
+        for i in range(1, self.n_parts):
+            ohf_hashtable_close(&self.tables[i])
+
+
 # ---- The hash table ----
 
 @cython.final
@@ -343,25 +488,29 @@ cdef class Dictionary:
         self.n_users += 1 if learning else -1
         ohf_unlock()
 
-    cdef cnp.ndarray code(self, object values, object missing, bint learning):
+    cdef cnp.ndarray code(self, object values, object missing, bint learning, object num_threads):
         """Return the codes of values; add unknown values if `learning`, else their code is -2."""
         cdef Source source = source_of(values, self.kind, tuple(missing))
         cdef cnp.ndarray codes = memory.allocate((source.n_rows,), CODES)[0]
-        cdef int32_t *out = <int32_t *> cnp.PyArray_DATA(codes)
         cdef int64_t done = 0, reach, stopped = 0
         cdef int failed
+        cdef Job job
+        job.form, job.is_learning, job.table = source.form, learning, &self.table
+        job.texts, job.numbers, job.packed = &source.texts, &source.numbers, &source.packed
+        job.codes = <int32_t *> cnp.PyArray_DATA(codes)
         self.enter(learning)
         try:
+            done = self.code_in_threads(&job, source.n_rows, num_threads)
             while done < source.n_rows:
                 if source.form == IN_OBJECTS:
                     reach = min(source.n_rows, done + VALUES_BETWEEN_SIGNALS)
                     failed = ohf_code_objects(
-                        &self.table, &source.objects, learning, done, reach, out, &stopped,
+                        &self.table, &source.objects, learning, done, reach, job.codes, &stopped,
                     )
                 else:
                     reach = min(source.n_rows, done + ROWS_BETWEEN_SIGNALS)
                     with nogil:
-                        failed = self.code_buffers(source, learning, done, reach, out, &stopped)
+                        failed = code_rows(&job, &self.table, done, reach, &stopped)
                 if failed:
                     self.fail(failed, stopped)
                 done = reach
@@ -373,19 +522,57 @@ cdef class Dictionary:
         finally:
             self.leave(learning)
 
-    cdef int code_buffers(
-        self, Source source, bint learning, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
-    ) noexcept nogil:
-        """Write the codes of some rows of a source that has no Python objects; return an error code or 0."""
-        if source.form == IN_PACKED_TEXTS:
-            return ohf_code_packed(&self.table, &source.packed, learning, begin, end, codes, stopped)
-        if source.form == IN_BUFFERS_TEXTS:
-            if learning:
-                return ohf_learn_texts(&self.table, &source.texts, begin, end, codes, stopped)
-            return ohf_look_up_texts(&self.table, &source.texts, begin, end, codes, stopped)
-        if learning:
-            return ohf_learn_numbers(&self.table, &source.numbers, begin, end, codes, stopped)
-        return ohf_look_up_numbers(&self.table, &source.numbers, begin, end, codes, stopped)
+    cdef int64_t code_in_threads(self, Job *job, int64_t n_rows, object num_threads) except -1:
+        """Write the codes of the first rows, as many as several threads do faster; return their number."""
+        cdef int n_threads
+        if job.form not in (IN_BUFFERS_TEXTS, IN_BUFFERS_NUMBERS) or n_rows < 2 * MIN_ROWS_OF_A_THREAD:
+            return 0
+        n_threads = min(parallel.resolve(num_threads, n_rows * BYTES_OF_A_ROW), n_rows // MIN_ROWS_OF_A_THREAD)
+        if n_threads < 2:
+            return 0
+        if job.is_learning:
+            return self.learn_in_threads(job, n_rows, min(n_threads, MAX_LEARNERS))
+        return self.look_up_in_threads(job, n_rows, n_threads)
+
+    cdef int64_t look_up_in_threads(self, Job *job, int64_t n_rows, int n_threads) except -1:
+        """Look all rows up."""
+        cdef Py_ssize_t i, n_chunks = (n_rows + ROWS_OF_A_CHUNK - 1) // ROWS_OF_A_CHUNK
+        cdef bytearray memory_of_parts = bytearray(n_chunks * sizeof(Part))
+        job.parts = <Part *> PyByteArray_AS_STRING(memory_of_parts)
+        for_each_chunk(look_up_chunk, job, n_rows, ROWS_OF_A_CHUNK, BYTES_OF_A_ROW, 0, n_threads)
+        for i in range(n_chunks):
+            if job.parts[i].failed:
+                self.fail(job.parts[i].failed, job.parts[i].stopped)
+        return n_rows
+
+    cdef int64_t learn_in_threads(self, Job *job, int64_t n_rows, int n_threads) except -1:
+        """Learn all rows, or only the first ones if nearly all of them differ."""
+        cdef int64_t known = self.table.n_codes, done = SAMPLE_ROWS, stopped = 0
+        cdef int i, failed
+        cdef Learners learners = Learners.__new__(Learners)
+        with nogil:
+            failed = code_rows(job, &self.table, 0, SAMPLE_ROWS, &stopped)
+        if failed:
+            self.fail(failed, stopped)
+        if SAMPLE_ROWS - (self.table.n_codes - known) < MIN_REPEATED:
+            return SAMPLE_ROWS
+        learners.open(&self.table, n_threads)
+        job.parts, job.n_parts = learners.parts, n_threads
+        while done < n_rows:
+            done = learners.divide(done, n_rows)
+            for_each_chunk(learn_parts, job, n_threads, 1, BYTES_OF_A_PART, 0, n_threads)
+            for i in range(n_threads):
+                if learners.parts[i].failed:
+                    self.fail(learners.parts[i].failed, learners.parts[i].stopped)
+            for i in range(1, n_threads):
+                failed = learners.merge(i)
+                if failed:
+                    self.fail(failed, learners.parts[i].begin)
+            for_each_chunk(
+                recode_chunk, job, done - learners.parts[1].begin, ROWS_OF_A_CHUNK, BYTES_OF_A_ROW, 0, n_threads,
+            )
+            PyErr_CheckSignals()
+        return done
 
     cdef int fail(self, int failed, int64_t row) except -1:
         """Raise the exception for an error code (`failed`) that a C loop returned at a row."""
@@ -397,14 +584,16 @@ cdef class Dictionary:
             raise TypeError(f"row {row}: the value does not fit a {self.kind!r} dictionary")
         raise ValueError(f"row {row}: offsets and views must be inside the buffers of the array")
 
-    def encode(self, values, *, missing=()):
+    def encode(self, values, *, missing=(), num_threads=None):
         """Return the codes of values, -1 if missing, and add new values to the dictionary.
 
         The values are an Array, an ndarray, Strings, or a tuple of str or bytes. Equal values have the same code
         in every call. `missing` has up to four objects to treat as missing values, like None and NaN; they are
         compared by identity. Do not use the dictionary after an error.
+
+        By default, the number of threads depends on the number of values; arrays of objects use one.
         """
-        return self.code(values, missing, True)
+        return self.code(values, missing, True, num_threads)
 
     def split(self, values, bytes separator not None, *, bint keep_empty=False):
         """Split strings at a separator, add new pieces to the dictionary, and return ``(offsets, codes)``.
@@ -446,9 +635,9 @@ cdef class Dictionary:
             free(split.codes)
             self.leave(True)
 
-    def lookup(self, values, *, missing=()):
+    def lookup(self, values, *, missing=(), num_threads=None):
         """Return the codes of values: -1 if missing, -2 if unknown. The arguments are those of `encode`."""
-        return self.code(values, missing, False)
+        return self.code(values, missing, False, num_threads)
 
     @property
     def values(self):

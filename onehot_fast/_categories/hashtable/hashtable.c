@@ -304,6 +304,66 @@ int32_t ohf_learn_long(ohf_hashtable *hashtable, const uint8_t *text, uint64_t l
     return finish_learning(hashtable, hash);
 }
 
+/* ---- The values of another hash table ---- */
+
+/* Return the hash in the hash table of a value of `part`. */
+static uint64_t hash_from(const ohf_hashtable *hashtable, const ohf_hashtable *part, int64_t code)
+{
+    const ohf_engine *engine = hashtable->engine;
+    const uint8_t *text;
+    uint64_t length;
+    if (!part->is_texts)
+        return engine->hash_number(hashtable, part->numbers[code]);
+    if (!is_long(part->keys[code]))
+        return engine->hash_short(hashtable, part->keys[code]);
+    if (memcmp(hashtable->seed, part->seed, sizeof part->seed) == 0)
+        return part->keys[code].low;
+    text = long_text(part, part->keys[code], &length);
+    return engine->hash_long(hashtable, text, length);
+}
+
+/* Return the code of a value of `part`, which gets one if it is new, or a failure. */
+static int32_t learn_from(ohf_hashtable *hashtable, const ohf_hashtable *part, int64_t code, uint64_t hash)
+{
+    const uint8_t *text;
+    uint64_t length;
+    if (!part->is_texts)
+        return ohf_learn_number(hashtable, part->numbers[code], hash);
+    if (!is_long(part->keys[code]))
+        return ohf_learn_short(hashtable, part->keys[code], hash);
+    text = long_text(part, part->keys[code], &length);
+    return ohf_learn_long(hashtable, text, length, hash);
+}
+
+int ohf_merge(ohf_hashtable *hashtable, const ohf_hashtable *part, int64_t begin, int32_t *codes)
+{
+    const int64_t n_away = hashtable->n_away;     /* `ohf_learn_*` counts known values, which may be at home */
+    uint64_t hashes[64];
+    for (; begin < part->n_codes; begin += 64) {
+        const int n = part->n_codes - begin < 64 ? (int)(part->n_codes - begin) : 64, n_seeds = hashtable->n_seeds;
+        for (int i = 0; i < n; i++) {
+            hashes[i] = hash_from(hashtable, part, begin + i);
+            OHF_PREFETCH(&hashtable->slots[hashes[i] >> hashtable->shift]);
+        }
+        for (int i = 0; i < n; i++) {
+            const int32_t code = hashtable->slots[hashes[i] >> hashtable->shift].code;
+            if (hashtable->is_texts)
+                OHF_PREFETCH(&hashtable->keys[code]);
+            else
+                OHF_PREFETCH(&hashtable->numbers[code]);
+        }
+        for (int i = 0; i < n; i++) {
+            const uint64_t hash = hashtable->n_seeds == n_seeds ? hashes[i] : hash_from(hashtable, part, begin + i);
+            const int32_t code = learn_from(hashtable, part, begin + i, hash);
+            if (code < 0)
+                return code;
+            codes[begin + i] = code;
+        }
+    }
+    hashtable->n_away = n_away;
+    return 0;
+}
+
 /* ---- The whole hash table ---- */
 
 int ohf_hashtable_open(ohf_hashtable *hashtable, const ohf_engine *engine, int is_texts,

@@ -102,6 +102,10 @@ int ohf_learn_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int6
 int ohf_look_up_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                         int32_t *codes, int64_t *stopped);
 
+/* Give the values of `part`, another hash table of the same type, a code in the hash table: those whose code in `part`
+ * is `begin` or higher, in the order of these codes. Write the code of value i to codes[i]. Return 0 or a failure. */
+int ohf_merge(ohf_hashtable *hashtable, const ohf_hashtable *part, int64_t begin, int32_t *codes);
+
 /* Count n_rows that a loop has learned. If too many of their codes were not in their home slot, and enough of the
  * n_ahead following rows pay for it, spread the codes over more slots. */
 void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead);
