@@ -298,14 +298,17 @@ cdef enum:
     MAX_LEARNERS = 32
     # The parts of learners are no chunks of equal time, for which the parallel loop takes smaller ones.
     BYTES_OF_A_PART = 8 << 20
-    # If fewer of the first rows repeat a value, nearly all values may differ: another thread would fill a hash
-    # table of its own with values that are then learned once more.
+    # One thread learns the first rows. If fewer of them repeat a value, there are many values: another thread would
+    # fill a large hash table of its own with values that are then learned once more.
     SAMPLE_ROWS = 1 << 16
-    MIN_REPEATED = 1 << 10
+    MIN_REPEATED = 1 << 13
+    # Each thread begins with a copy of the values that are known then.
+    MAX_COPIED = 1 << 18
 
 cdef struct Part:
     ohf_hashtable *table        # of the dictionary, or of a learner
-    const int32_t *lut          # the code in the dictionary of each code of `table`; entry -1 is a missing value
+    # The code in the dictionary of each code of `table`; entry -1 is a missing value. NULL: the codes are the same.
+    const int32_t *lut
     int64_t begin, end          # rows
     int64_t stopped             # the row at which a failure has ended the loop
     int failed
@@ -346,6 +349,18 @@ cdef void look_up_chunk(
     part.failed = code_rows(job, job.table, begin, end, &part.stopped)
 
 
+cdef void copy_to_parts(
+    const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
+) noexcept nogil:
+    """Give the hash tables of some parts the values of the dictionary, with the same codes."""
+    cdef const Job *job = <const Job *> any_job
+    cdef Py_ssize_t i
+    cdef Part *part
+    for i in range(max(begin, 1), end):
+        part = &job.parts[i]
+        part.failed = ohf_merge(part.table, job.table, 0, <int32_t *> part.lut)
+
+
 cdef void learn_parts(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
@@ -368,6 +383,8 @@ cdef void recode_chunk(
     cdef const int32_t *lut
     for i in range(1, job.n_parts):
         lut = job.parts[i].lut
+        if lut == NULL:
+            row = max(row, min(stop, job.parts[i].end))
         while row < min(stop, job.parts[i].end):
             job.codes[row] = lut[job.codes[row]]
             row += 1
@@ -382,43 +399,47 @@ cdef class Learners:
     cdef list luts              # of each part: entry k + 1 is the code in the dictionary of code k
     cdef int n_parts
 
-    cdef int open(self, ohf_hashtable *table, int n_parts) except -1:
-        """Make an empty hash table for each part but the first."""
+    cdef int open(self, Job *job, int n_parts) except -1:
+        """Make a copy of the dictionary's hash table for each part but the first."""
+        cdef ohf_hashtable *table = job.table
         cdef int i
-        self.luts = [np.full(1, -1, np.int32) for _ in range(n_parts)]
+        self.luts = [np.full(table.n_codes + 1, -1, np.int32) for _ in range(n_parts)]
         self.parts[0].table = table
         self.n_parts = 1
         for i in range(1, n_parts):
-            if ohf_hashtable_open(&self.tables[i], table.engine, table.is_texts, table.seed, 0):
+            if ohf_hashtable_open(&self.tables[i], table.engine, table.is_texts, table.seed, table.n_codes):
                 raise MemoryError("cannot allocate the hash tables of threads")
             self.parts[i].table = &self.tables[i]
+            self.parts[i].lut = self.lut_of(i)
             self.n_parts += 1
+        job.parts, job.n_parts = self.parts, n_parts
+        for_each_chunk(copy_to_parts, job, n_parts, 1, BYTES_OF_A_PART, 0, n_parts)
         return 0
 
-    cdef int64_t divide(self, int64_t begin, int64_t end) noexcept:
-        """Divide some of the rows among the parts; return the number of the row behind them."""
+    cdef int32_t *lut_of(self, int part) except NULL:
+        """Return the address of the entry of code 0."""
+        return <int32_t *> cnp.PyArray_DATA(<cnp.ndarray> self.luts[part]) + 1
+
+    cdef void divide(self, int64_t begin, int64_t end) noexcept:
+        """Divide some of the rows among the parts."""
         cdef int64_t count = min((end - begin + self.n_parts - 1) // self.n_parts, <int64_t> ROWS_BETWEEN_SIGNALS)
         cdef int i
         for i in range(self.n_parts):
             self.parts[i].begin = min(begin + i * count, end)
             self.parts[i].end = min(self.parts[i].begin + count, end)
-        return self.parts[self.n_parts - 1].end
 
-    cdef int merge(self, int part) except? -1:
+    cdef int merge(self, int part, int64_t n_copied) except? -1:
         """Learn the new values of a part; return a failure or 0."""
-        cdef cnp.ndarray old = self.luts[part], lut
         cdef ohf_hashtable *table = self.parts[part].table
-        cdef int64_t known = len(old) - 1
-        cdef int32_t *codes
+        cdef int64_t known = len(self.luts[part]) - 1
+        cdef int32_t *lut
         cdef int failed = 0
         if known < table.n_codes:
-            lut = np.empty(table.n_codes + 1, np.int32)
-            lut[:known + 1] = old
-            self.luts[part] = lut
-            codes = <int32_t *> cnp.PyArray_DATA(lut) + 1
+            self.luts[part] = np.concatenate([self.luts[part], np.empty(table.n_codes - known, np.int32)])
+            lut = self.lut_of(part)
             with nogil:
-                failed = ohf_merge(self.parts[0].table, table, known, codes)
-        self.parts[part].lut = <const int32_t *> cnp.PyArray_DATA(<cnp.ndarray> self.luts[part]) + 1
+                failed = ohf_merge(self.parts[0].table, table, known, lut)
+        self.parts[part].lut = NULL if table.n_codes == n_copied else self.lut_of(part)
         return failed
 
     def __dealloc__(self):
@@ -536,43 +557,49 @@ cdef class Dictionary:
 
     cdef int64_t look_up_in_threads(self, Job *job, int64_t n_rows, int n_threads) except -1:
         """Look all rows up."""
-        cdef Py_ssize_t i, n_chunks = (n_rows + ROWS_OF_A_CHUNK - 1) // ROWS_OF_A_CHUNK
+        cdef Py_ssize_t n_chunks = (n_rows + ROWS_OF_A_CHUNK - 1) // ROWS_OF_A_CHUNK
         cdef bytearray memory_of_parts = bytearray(n_chunks * sizeof(Part))
         job.parts = <Part *> PyByteArray_AS_STRING(memory_of_parts)
         for_each_chunk(look_up_chunk, job, n_rows, ROWS_OF_A_CHUNK, BYTES_OF_A_ROW, 0, n_threads)
-        for i in range(n_chunks):
-            if job.parts[i].failed:
-                self.fail(job.parts[i].failed, job.parts[i].stopped)
+        self.check_parts(job, n_chunks)
         return n_rows
 
     cdef int64_t learn_in_threads(self, Job *job, int64_t n_rows, int n_threads) except -1:
-        """Learn all rows, or only the first ones if nearly all of them differ."""
-        cdef int64_t known = self.table.n_codes, done = SAMPLE_ROWS, stopped = 0
-        cdef int i, failed
+        """Learn all rows, or only the first ones if there are too many values."""
+        cdef int64_t n_known = self.table.n_codes, n_copied, done = SAMPLE_ROWS, stopped = 0
+        cdef int failed
         cdef Learners learners = Learners.__new__(Learners)
         with nogil:
             failed = code_rows(job, &self.table, 0, SAMPLE_ROWS, &stopped)
         if failed:
             self.fail(failed, stopped)
-        if SAMPLE_ROWS - (self.table.n_codes - known) < MIN_REPEATED:
+        n_copied = self.table.n_codes
+        if SAMPLE_ROWS - (n_copied - n_known) < MIN_REPEATED or n_copied > MAX_COPIED:
             return SAMPLE_ROWS
-        learners.open(&self.table, n_threads)
-        job.parts, job.n_parts = learners.parts, n_threads
+        learners.open(job, n_threads)
+        self.check_parts(job, n_threads)
         while done < n_rows:
-            done = learners.divide(done, n_rows)
+            learners.divide(done, n_rows)
             for_each_chunk(learn_parts, job, n_threads, 1, BYTES_OF_A_PART, 0, n_threads)
-            for i in range(n_threads):
-                if learners.parts[i].failed:
-                    self.fail(learners.parts[i].failed, learners.parts[i].stopped)
+            self.check_parts(job, n_threads)
             for i in range(1, n_threads):
-                failed = learners.merge(i)
+                failed = learners.merge(i, n_copied)
                 if failed:
-                    self.fail(failed, learners.parts[i].begin)
+                    self.fail(failed, job.parts[i].begin)
+            done = job.parts[n_threads - 1].end
             for_each_chunk(
-                recode_chunk, job, done - learners.parts[1].begin, ROWS_OF_A_CHUNK, BYTES_OF_A_ROW, 0, n_threads,
+                recode_chunk, job, done - job.parts[1].begin, ROWS_OF_A_CHUNK, BYTES_OF_A_ROW, 0, n_threads,
             )
             PyErr_CheckSignals()
         return done
+
+    cdef int check_parts(self, const Job *job, Py_ssize_t n_parts) except -1:
+        """Raise the exception for the first part that has failed."""
+        cdef Py_ssize_t i
+        for i in range(n_parts):
+            if job.parts[i].failed:
+                self.fail(job.parts[i].failed, job.parts[i].stopped)
+        return 0
 
     cdef int fail(self, int failed, int64_t row) except -1:
         """Raise the exception for an error code (`failed`) that a C loop returned at a row."""
