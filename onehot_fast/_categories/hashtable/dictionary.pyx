@@ -298,8 +298,8 @@ cdef enum:
     MAX_LEARNERS = 32
     # The parts of learners are no chunks of equal time, for which the parallel loop takes smaller ones.
     BYTES_OF_A_PART = 8 << 20
-    # One thread learns the first rows. If fewer of them repeat a value, there are many values: another thread would
-    # fill a large hash table of its own with values that are then learned once more.
+    # One thread learns the first rows. If fewer of them repeat a value, there are many values: another thread
+    # would fill a large hash table of its own with values that are then learned once more.
     SAMPLE_ROWS = 1 << 16
     MIN_REPEATED = 1 << 13
     # Each thread begins with a copy of the values that are known then.
@@ -307,7 +307,7 @@ cdef enum:
 
 cdef struct Part:
     ohf_hashtable *table        # of the dictionary, or of a learner
-    # The code in the dictionary of each code of `table`; entry -1 is a missing value. NULL: the codes are the same.
+    # The code in the dictionary of each code of `table`; entry -1 is a missing value. NULL if the codes are equal.
     const int32_t *lut
     int64_t begin, end          # rows
     int64_t stopped             # the row at which a failure has ended the loop
