@@ -9,14 +9,14 @@ such a border, because the codes of each column may have another type: it takes 
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
-from libc.stdint cimport INT64_MAX, UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
 
 cimport numpy as cnp
 
 import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.index_types cimport index_type_bytes, integer_t
+from onehot_fast._kernels.index_types cimport index_type_bytes, integer_t, wide_word_t
 from onehot_fast._kernels.operands cimport CodeSource, Output, read
 from onehot_fast._kernels.simd cimport (
     OHF_F32, OHF_FEW, OHF_FEW_CODES, OHF_I8, OHF_I16, OHF_SPAN8, OHF_U8, OHF_U16,
@@ -314,24 +314,19 @@ def recode(
     for_each_chunk(run_chunk, &job, n_rows, CHUNK_ROWS, width, 4 * CODES if width == 2 else 0, num_threads)
 
 
-ctypedef fused word_t:
-    uint32_t
-    uint64_t
-
-
-def pack(const unsigned char[:, ::1] rows, word_t[::1] words):
+def pack(const unsigned char[:, ::1] rows, wide_word_t[::1] words):
     """Write each row of up to 4 or 8 bytes as one integer, whose lowest byte is the first one."""
     cdef Py_ssize_t i, j, width = rows.shape[1]
-    cdef word_t word
-    if words.shape[0] != rows.shape[0] or width > <Py_ssize_t> sizeof(word_t):
+    cdef wide_word_t word
+    if words.shape[0] != rows.shape[0] or width > <Py_ssize_t> sizeof(wide_word_t):
         raise ValueError(f"pack: {rows.shape[0]} rows of {width} bytes do not fit {words.shape[0]} words")
     with nogil:
         if width == 3:
             for i in range(rows.shape[0]):
-                words[i] = rows[i, 0] | <word_t> rows[i, 1] << 8 | <word_t> rows[i, 2] << 16
+                words[i] = rows[i, 0] | <wide_word_t> rows[i, 1] << 8 | <wide_word_t> rows[i, 2] << 16
         else:
             for i in range(rows.shape[0]):
                 word = 0
                 for j in range(width):
-                    word |= <word_t> rows[i, j] << (8 * j)
+                    word |= <wide_word_t> rows[i, j] << (8 * j)
                 words[i] = word

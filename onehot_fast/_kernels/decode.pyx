@@ -19,6 +19,7 @@ cimport numpy as cnp
 import numpy as np
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.index_types cimport word_t
 from onehot_fast._kernels.simd cimport microkernels
 
 cnp.import_array()
@@ -37,13 +38,6 @@ cdef extern from *:
     #endif
     """
     int lowest_bit "ohf_lowest_bit"(uint64_t word) noexcept nogil
-
-# Elements are compared as integers of these types. The loops are compiled once for each; `run_chunk` chooses one.
-ctypedef fused word_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
 
 cdef enum:
     TILE = 1024              # four labels of each fit a frame of 4 KiB, and gcc knows that they do not overlap

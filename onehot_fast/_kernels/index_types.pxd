@@ -1,8 +1,8 @@
-"""The types of codes and indices that kernels read, as fused types.
+"""The types of codes, indices and compared elements that kernels read, as fused types.
 
 A kernel of one column has a fused `def`, and `dispatch` calls the specialisation for the dtype of the column.
 The elements of outputs have no fused type: they are bytes of a width, because bfloat16, strings such as ``U3``,
-dates and structures have no type in C.
+dates and structures have no type in C. Where elements are compared, they are unsigned integers of this width.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -27,6 +27,16 @@ ctypedef fused index_t:
     integer_t
     float
     double
+
+# Elements of 1 to 8 bytes are compared and packed as integers of these types.
+ctypedef fused wide_word_t:
+    uint32_t
+    uint64_t
+
+ctypedef fused word_t:
+    uint8_t
+    uint16_t
+    wide_word_t
 
 
 cdef inline int index_type_of(const index_t *_indices) noexcept nogil:

@@ -16,15 +16,9 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.index_types cimport word_t
 
 cnp.import_array()
-
-# Elements are compared as integers of these types.
-ctypedef fused word_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
 
 cdef enum:
     BLOCK = 32              # elements that are compared at a time
