@@ -75,9 +75,11 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     def _coded_column(self, i: int, rows: CodedInput) -> CodedColumn:
         """Return the rows of a feature as codes, and a look-up table to its output columns."""
-        n_features, plain = int(self._n_features_outs[i]), rows.zeros_if_unknown
-        if plain is not None and plain.n_features == n_features and self._is_plain(i):
-            return plain
+        n_features, lasting = int(self._n_features_outs[i]), rows.lasting
+        if lasting is not None and len(self.categories_[i]) == n_features and self._is_plain(i):
+            return CodedColumn(
+                rows.codes, lasting.without_unknown, n_features, luts=lasting.derived
+            )
         if len(rows.codes) >= len(rows.lut):
             return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_features)
         # Convert the rows, because a look-up table for all categories would take longer.
