@@ -116,11 +116,11 @@ class CategoryLookup:
         The memory is compared, which for objects has their addresses. One row with known values
         must not take time in proportion to the categories, so only its own are compared.
         """
-        size = len(self.categories)
-        if rows.has_unknown or size <= max(len(rows.codes), MAX_COMPARED):
-            return self.content == self.categories.tobytes()
+        categories, size = self.categories, len(self.original)
+        if rows.has_unknown or size <= MAX_COMPARED or size <= len(rows.codes):
+            return self.content == categories.tobytes()
         used = rows.lut.take(rows.codes)
-        return self.original.take(used).tobytes() == self.categories.take(used).tobytes()
+        return self.original.take(used).tobytes() == categories.take(used).tobytes()
 
     def code(self, column: InputColumn) -> CodedInput:
         """Look up the values of a column in the categories."""
@@ -237,9 +237,11 @@ class CategoryEncoder(Exchange, BaseEncoder):
             A dense result is larger than the free memory. Nothing has been allocated.
         """
         if hasattr(self, self.FITTED) and not self._overrides(*self.STEPS):
-            with suppress(SklearnFallback):
+            try:  # `suppress` would take longer than a look-up
                 dtype = self._result_dtype()
                 return self._encode(self._look_up(X), dtype)
+            except SklearnFallback:
+                pass
         return super().transform(X)
 
     def _result_dtype(self) -> DType:

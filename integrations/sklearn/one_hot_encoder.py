@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -110,12 +109,14 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return outputs
 
     def _result_dtype(self) -> DType:
-        with suppress(TypeError):
+        try:
             dtype: DType = np.dtype(self.dtype)
-            is_number = dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS)
-            is_table = self.sparse_output and returns_table(self)
-            if is_number and not is_table and sum(self._n_features_outs) <= MAX_OUTPUTS:
-                return dtype
+        except TypeError as error:
+            raise SklearnFallback from error
+        is_number = dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS)
+        is_table = self.sparse_output and returns_table(self)
+        if is_number and not is_table and sum(self._n_features_outs) <= MAX_OUTPUTS:
+            return dtype
         raise SklearnFallback
 
     @property
