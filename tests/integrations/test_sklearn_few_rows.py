@@ -1,4 +1,4 @@
-"""A row alone is encoded like the same row among a thousand, and like scikit-learn encodes it."""
+"""A few rows are encoded like the same rows among many, and like scikit-learn encodes them."""
 
 import re
 
@@ -13,7 +13,7 @@ from sklearn import preprocessing
 from onehot_fast.integrations.sklearn import OneHotEncoder, OrdinalEncoder
 from support.sklearn_cases import outcome, plain
 
-MANY = 1000
+MANY = 1000  # how often a table of a few rows is repeated
 # scikit-learn names each NaN that is unknown, and other values once.
 MESSAGE_OF_NAN = re.compile(r"\[(?:(np\.float64\(nan\)|nan)(?:, )?)+\]")
 # What the categories of a column are learned from.
@@ -58,49 +58,54 @@ OPTIONS = {
 }
 
 
+def few(values):
+    """Yield each value alone, and before the first value."""
+    for value in values:
+        yield [value]
+        yield [value, values[0]]
+
+
 def pandas_frames():
-    """Yield a frame of one row for each value and dtype; the second column is always known."""
+    """Yield a frame of one or two rows for each value; the second column is always known."""
     pandas = pytest.importorskip("pandas")
     for dtype, values in PANDAS.items():
-        for value in [*values, pandas.NA] if dtype == "object" else values:
-            column = pandas.Series([value], dtype=dtype)
-            yield pandas.DataFrame({"x": column, "y": pandas.Series(["a"], dtype="object")})
+        for rows in few([*values, pandas.NA] if dtype == "object" else values):
+            known = pandas.Series(["a"] * len(rows), dtype="object")
+            yield pandas.DataFrame({"x": pandas.Series(rows, dtype=dtype), "y": known})
 
 
 def polars_frames():
-    """Yield a frame of one row for each value and dtype."""
+    """Yield a frame of one or two rows for each value."""
     polars = pytest.importorskip("polars")
     for name, values in POLARS.items():
-        for value in values:
-            yield polars.DataFrame(
-                {"x": polars.Series([value], dtype=getattr(polars, name)), "y": "a"}
-            )
+        for rows in few(values):
+            column = polars.Series(rows, dtype=getattr(polars, name))
+            yield polars.DataFrame({"x": column, "y": ["a"] * len(rows)})
 
 
 def arrays():
-    """Yield an array of objects with one row for each value."""
-    for value in MIXED:
-        yield np.array([[value, "a"]], object)
+    """Yield an array of objects with one or two rows for each value."""
+    for rows in few(MIXED):
+        yield np.array([rows, ["a"] * len(rows)], object).T
 
 
 FORMS = {"pandas": pandas_frames, "polars": polars_frames, "array": arrays}
 
 
-def repeated(row, n):
-    """Return a table in which the only row of a table is repeated."""
-    if isinstance(row, np.ndarray):
-        return row.repeat(n, axis=0)
-    return row.iloc[[0] * n] if hasattr(row, "iloc") else row[[0] * n]
+def repeated(table):
+    """Return a table in which the rows of a table are repeated."""
+    rows = [*range(len(table))] * MANY
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
-def first_row(found):
-    """Return an outcome with the first row of its matrix, all rows of which are equal."""
+def first_rows(found, n):
+    """Return an outcome with the first `n` rows of its matrix, which are repeated in it."""
     matrix, texts = found
     if isinstance(matrix, type):  # an error
         return matrix, MESSAGE_OF_NAN.sub(r"[\1]", texts)
     rows = matrix.toarray() if sparse.issparse(matrix) else matrix
-    assert (rows == rows[0]).all() or np.isnan(rows[0]).any()
-    return matrix[:1], texts
+    np.testing.assert_array_equal(rows, np.tile(rows[:n], (MANY, 1)))
+    return matrix[:n], texts
 
 
 def learned(values, form):
@@ -116,23 +121,23 @@ def learned(values, form):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("values", LEARNED)
 @pytest.mark.parametrize("options", OPTIONS)
-def test_a_row_alone_is_encoded_as_among_many(options, values, form):
+def test_a_few_rows_are_encoded_as_among_many(options, values, form):
     """Results, warnings and errors are the same, also for values that are rejected."""
     train = learned(LEARNED[values], form)
     ours, theirs = (
         each(**OPTIONS[options]).fit(train) for each in (OneHotEncoder, preprocessing.OneHotEncoder)
     )
-    for row in FORMS[form]():
-        alone = plain(outcome(lambda: ours.transform(row)))  # noqa: B023  called at once
+    for table in FORMS[form]():
+        few_rows = plain(outcome(lambda: ours.transform(table)))  # noqa: B023  called at once
 
-        assert alone == plain(outcome(lambda: theirs.transform(row))), row  # noqa: B023
-        many = outcome(lambda: ours.transform(repeated(row, MANY)))  # noqa: B023
-        assert alone == plain(first_row(many)), row
+        assert few_rows == plain(outcome(lambda: theirs.transform(table))), table  # noqa: B023
+        many = outcome(lambda: ours.transform(repeated(table)))  # noqa: B023
+        assert few_rows == plain(first_rows(many, len(table))), table
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("values", LEARNED)
-def test_a_row_alone_has_the_codes_that_it_has_among_many(values, form):
+def test_a_few_rows_have_the_codes_that_they_have_among_many(values, form):
     """Also with codes for unknown and missing values."""
     params = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
     train = learned(LEARNED[values], form)
@@ -140,12 +145,12 @@ def test_a_row_alone_has_the_codes_that_it_has_among_many(values, form):
         each(**params, encoded_missing_value=-2).fit(train)
         for each in (OrdinalEncoder, preprocessing.OrdinalEncoder)
     )
-    for row in FORMS[form]():
-        alone = plain(outcome(lambda: ours.transform(row)))  # noqa: B023  called at once
+    for table in FORMS[form]():
+        few_rows = plain(outcome(lambda: ours.transform(table)))  # noqa: B023  called at once
 
-        assert alone == plain(outcome(lambda: theirs.transform(row))), row  # noqa: B023
-        many = outcome(lambda: ours.transform(repeated(row, MANY)))  # noqa: B023
-        assert alone == plain(first_row(many)), row
+        assert few_rows == plain(outcome(lambda: theirs.transform(table))), table  # noqa: B023
+        many = outcome(lambda: ours.transform(repeated(table)))  # noqa: B023
+        assert few_rows == plain(first_rows(many, len(table))), table
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars"])
