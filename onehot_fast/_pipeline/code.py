@@ -63,7 +63,6 @@ class Coded:
 
 def look_up_table(table: Table, schema: Schema, positions: Sequence[int]) -> Coded:
     """Return the table with the codes of the columns at `positions`, those of the schema."""
-
     is_few = table.n_rows <= FEW_ROWS
 
     def look_up_at(place: tuple[int, ColumnSchema]) -> ColumnCodes:
