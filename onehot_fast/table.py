@@ -35,6 +35,11 @@ NUMBERS = (numbers.Number, np.bool_, type(None))
 # The most common types of a column of a mapping, which need no conversion.
 PLAIN_COLUMNS = frozenset({list, tuple, np.ndarray})
 
+# The most common types of a value of a record.
+PLAIN_SCALARS = frozenset({str, bytes, int, float, bool, type(None)})
+# `dict` comes first: asking an abstract class takes a microsecond.
+MAPPINGS = (dict, Mapping)
+
 # The maximum number of columns that an error message lists.
 MANY_NAMES = 20
 
@@ -267,9 +272,9 @@ def read_table(table: Any) -> Table:
         raise TypeError(
             f"the table must not be sparse, got {with_article(table)}: pass its .toarray()"
         )
-    if isinstance(table, Mapping):
+    if isinstance(table, MAPPINGS):
         return _mapping_table(table)
-    if isinstance(table, list) and table and all(isinstance(row, Mapping) for row in table):
+    if isinstance(table, list) and table and all(isinstance(row, MAPPINGS) for row in table):
         return _records_table(table)
     if isinstance(table, Column):
         return ArrayTable(["x0"], [table], table, has_names=False)
@@ -337,7 +342,9 @@ def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
 
 def _is_scalar(value: Any) -> bool:
     """Tell whether a value of a mapping is one value rather than a column."""
-    if isinstance(value, list | tuple):  # which have no protocol to look for
+    if type(value) in PLAIN_SCALARS:  # these types and lists have no protocol to look for
+        return True
+    if isinstance(value, list | tuple):
         return False
     if isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0:
         return True

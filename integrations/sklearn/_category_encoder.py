@@ -45,28 +45,28 @@ NAN_APART = "return_and_ignore_missing_for_infrequent"
 MAX_COMPARED = 1024
 
 
+class LookupLuts(NamedTuple):
+    """The look-up tables from the codes of `CategoryLookup` to positions in the categories."""
+
+    lut: Positions  # to len(categories) for an unknown value
+    without_unknown: Positions  # to -1 for an unknown value
+    derived: Cache[Positions]  # see `CodedColumn.luts`, of `without_unknown`
+
+
 class CodedInput(NamedTuple):
-    """An `InputColumn` in codes, with the positions in `categories_` as the features.
+    """An `InputColumn` in codes, with a look-up table to positions in `categories_`.
 
     It is more than a `CodedColumn`: scikit-learn raises an error or warns if a row has an unknown
     value. The look-up table does not tell, because it may have codes that occur in no row.
     """
 
-    column: CodedColumn  # the last feature, len(categories_), is that of unknown values
+    codes: AnyArray  # of the rows, negative for missing values
+    # The position of each code, len(categories_) for an unknown value; the last entry is the
+    # position of a missing value.
+    lut: Positions
     has_unknown: bool  # whether a row has an unknown value
-    # The same rows with one feature for each category, so that those of unknown and missing values
-    # are zeros; None if there is no look-up table that lasts as long as the categories.
-    zeros_if_unknown: CodedColumn | None = None
-
-    @property
-    def codes(self) -> AnyArray:
-        """The codes of the rows, negative for missing values."""
-        return self.column.codes
-
-    @property
-    def lut(self) -> Positions:
-        """The position of each code; the last entry is the position of a missing value."""
-        return self.column.lut_from(0)
+    # The tables that `lut` belongs to, or None if it does not last as long as the categories.
+    lasting: LookupLuts | None = None
 
     def map(self, function: Callable[[Positions], AnyArray]) -> AnyArray:
         """Return ``function(positions)`` for the category positions of all rows."""
@@ -75,14 +75,6 @@ class CodedInput(NamedTuple):
         if len(codes) < len(lut):
             return function(lut.take(codes))
         return function(lut).take(codes, axis=0)
-
-
-class LookupLuts(NamedTuple):
-    """The look-up tables from the codes of `CategoryLookup` to positions in the categories."""
-
-    lut: Positions  # to len(categories) for an unknown value
-    without_unknown: Positions  # to -1 for an unknown value
-    derived: Cache[Positions]  # see `CodedColumn.luts`, of `without_unknown`
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,19 +116,18 @@ class CategoryLookup:
         The memory is compared, which for objects has their addresses. One row with known values
         must not take time in proportion to the categories, so only its own are compared.
         """
-        size = len(self.categories)
-        if rows.has_unknown or size <= max(len(rows.codes), MAX_COMPARED):
-            return self.content == self.categories.tobytes()
+        categories, size = self.categories, len(self.original)
+        if rows.has_unknown or size <= MAX_COMPARED or size <= len(rows.codes):
+            return self.content == categories.tobytes()
         used = rows.lut.take(rows.codes)
-        return self.original.take(used).tobytes() == self.categories.take(used).tobytes()
+        return self.original.take(used).tobytes() == categories.take(used).tobytes()
 
     def code(self, column: InputColumn) -> CodedInput:
         """Look up the values of a column in the categories."""
-        source, dtype = column.source, column.dtype
-        if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
-            codes = source.lookup(self.present)
-            if codes is not None:
-                return self._of_lookup(codes, column)
+        codes = self._look_up(column)
+        if codes is not None:
+            return self._of_lookup(codes, column)
+        dtype = column.dtype
         read = column.encode()
         codes, values = read.codes, read.stored
         if not self._accepts(dtype, python_type(values)):  # 1 equals 1.0
@@ -147,24 +138,28 @@ class CategoryLookup:
         has_unknown = missing == unknown and bool(codes.min() < 0)
         if not has_unknown and (found < 0).any():
             has_unknown = bool(CodedColumn(codes, None, len(found)).counts()[found < 0].any())
-        coded = CodedColumn.of_positions(codes, positions, unknown + 1, missing)
-        return CodedInput(coded, has_unknown)
+        return CodedInput(codes, lut_of(positions, missing), has_unknown)
+
+    def _look_up(self, column: InputColumn) -> npt.NDArray[np.int32] | None:
+        """Return the codes of `Values.lookup`, or None if it cannot look up these values."""
+        source, dtype = column.source, column.dtype
+        if isinstance(source, list):
+            return self.present.lookup_few(source) if self.type is str else None
+        if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
+            return source.lookup(self.present)
+        return None
 
     def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CodedInput:
         """Convert codes from `Values.lookup`, in which -1 means missing and -2 means unknown."""
         lowest = lowest_code(codes)
-        lut, without_unknown, derived = self._luts[
-            lowest < 0 and column.missing_value(codes) is None
-        ]
-        has_unknown = lowest < -1 or (lowest == -1 and lut[-1] == len(self.categories))
+        luts = self._luts[lowest < 0 and column.missing_value(codes) is None]
+        has_unknown = lowest < -1 or (lowest == -1 and luts.lut[-1] == len(self.categories))
         if lowest < -1:
             codes[codes < -1] = len(self.present)
             array = column.array
             if array is not None and array.dtype.kind == "f" and np.isinf(array).any():
                 raise SklearnFallback  # scikit-learn raises an error for infinity
-        n_categories = len(self.categories)
-        outputs = CodedColumn(codes, without_unknown, n_categories, luts=derived)
-        return CodedInput(CodedColumn(codes, lut, n_categories + 1), has_unknown, outputs)
+        return CodedInput(codes, luts.lut, has_unknown, luts)
 
     @cached_property
     def _luts(self) -> tuple[LookupLuts, LookupLuts]:
@@ -242,9 +237,11 @@ class CategoryEncoder(Exchange, BaseEncoder):
             A dense result is larger than the free memory. Nothing has been allocated.
         """
         if hasattr(self, self.FITTED) and not self._overrides(*self.STEPS):
-            with suppress(SklearnFallback):
+            try:  # `suppress` would take longer than a look-up
                 dtype = self._result_dtype()
                 return self._encode(self._look_up(X), dtype)
+            except SklearnFallback:
+                pass
         return super().transform(X)
 
     def _result_dtype(self) -> DType:
@@ -284,7 +281,7 @@ class CategoryEncoder(Exchange, BaseEncoder):
         ends = enumerate(self.categories_) if is_nan_apart else ()
         nan_at = {i: len(known) - 1 for i, known in ends if is_scalar_nan(known[-1])}
         if self._infrequent_enabled:
-            counts = [count_categories(codes.column) for codes in rows]
+            counts = [count_categories(*each) for each in zip(rows, self.categories_, strict=True)]
             self._fit_infrequent_category_mapping(n_samples, counts, nan_at)
         if hasattr(self, "_fitted_rows"):
             self._fitted_rows = rows
@@ -332,8 +329,7 @@ def learn(column: InputColumn) -> tuple[AnyArray, CodedInput]:
         categories = np.append(categories, np.array([column.missing_value(codes)], column.dtype))
     positions = np.full(len(values), len(categories), np.int32)
     positions[used] = np.arange(len(used))
-    coded = CodedColumn.of_positions(codes, positions, len(categories) + 1, missing=len(used))
-    return categories, CodedInput(coded, False)
+    return categories, CodedInput(codes, lut_of(positions, missing=len(used)), False)
 
 
 def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, CodedInput]:
@@ -351,6 +347,8 @@ def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, CodedIn
     return categories, known.code(column)
 
 
-def count_categories(column: CodedColumn) -> npt.NDArray[np.int64]:
+def count_categories(rows: CodedInput, categories: AnyArray) -> npt.NDArray[np.int64]:
     """Return the number of rows of each category."""
-    return CodedColumn(column.features(), None, column.n_features).counts()[:-1]
+    n_positions = len(categories) + 1  # the last one is that of unknown values
+    positions = CodedColumn(rows.codes, rows.lut, n_positions).features()
+    return CodedColumn(positions, None, n_positions).counts()[:-1]

@@ -40,15 +40,17 @@ class SklearnFallback(Exception):  # caught within this package
 class InputColumn(NamedTuple):
     """A column that is not encoded yet."""
 
-    source: Column | Values
+    # A list has the texts of a few rows, and `missing` where a value is missing.
+    source: Column | Values | list[Any]
     dtype: DType  # the dtype of the column as an array in scikit-learn
     missing: float | None = np.nan  # NaN or None; not used if `array` holds objects
     array: AnyArray | None = None  # the column, if it is an array
 
     def encode(self) -> Column:
         """Return the column in codes, with categories of the dtype `dtype` in any order."""
+        source = self.source
         try:
-            column = self.source.encode()
+            column = (read_column(source) if isinstance(source, list) else source).encode()
         except TypeError as error:  # a value is not hashable
             raise SklearnFallback from error
         values: Any = column.stored
@@ -175,8 +177,10 @@ def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
     """Read a short column cell by cell; return None unless all cells are strings or missing."""
     values = table.cells(position) or ()
     types = set(map(type, values))
-    if types == {str} or (types == {str, type(None)} and table.library == "polars"):
-        return read_array(np.array(values, object))
+    if types == {str}:
+        return InputColumn([*values], OBJECT)
+    if types == {str, type(None)} and table.library == "polars":
+        return InputColumn([*values], OBJECT, None)
     is_missing = [value is None or value != value for value in values]
     if table.library != "pandas" or not types <= {str, type(None), float} or not any(is_missing):
         return None
@@ -186,7 +190,7 @@ def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
     if dtype != "str":
         return None
     texts = [np.nan if each else value for each, value in zip(is_missing, values, strict=True)]
-    return read_array(np.array(texts, object))
+    return InputColumn(texts, OBJECT)
 
 
 def read_series(series: Any) -> InputColumn:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from onehot_fast import multi_hot
 from onehot_fast.adapter import CodedColumn, Rows, lut_of, read_column, reader_of, write
 
-from ._category_encoder import CategoryLookup, learn
+from ._category_encoder import CategoryLookup, CodedInput, learn
 from ._columns import (
     OBJECT,
     VERSION,
@@ -105,7 +105,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
             return self.classes_[Y.indices]
         return super().inverse_transform(Y, threshold)
 
-    def _learn(self, y: Any) -> tuple[CodedColumn, DType | None] | None:
+    def _learn(self, y: Any) -> tuple[CodedInput, DType | None] | None:
         """Learn the classes; return the coded labels, or None if scikit-learn had to read them."""
         with suppress(SklearnFallback):
             classes, rows, dtype = self._read(y)
@@ -116,7 +116,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         super().fit(y)
         return None
 
-    def _read(self, y: Any) -> tuple[AnyArray, CodedColumn, DType | None]:
+    def _read(self, y: Any) -> tuple[AnyArray, CodedInput, DType | None]:
         """Return the sorted distinct labels, the coded labels, and the dtype from `read_labels`.
 
         Raise SklearnFallback for unusual options or labels.
@@ -129,7 +129,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         labels, rows = learn(column)
         if rows.codes.min() < 0:
             raise SklearnFallback
-        return _checked(labels), rows.column, dtype
+        return _checked(labels), rows, dtype
 
     def _binarize(self, y: Any, declared: Any) -> Any:
         """Return the matrix of labels for the declared classes."""
@@ -145,7 +145,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         return self._matrix(rows, dtype, found.lut.take(found.codes), len(classes))
 
     def _matrix(
-        self, rows: CodedColumn, dtype: DType | None, columns: AnyArray, n_classes: int
+        self, rows: CodedInput, dtype: DType | None, columns: AnyArray, n_classes: int
     ) -> Any:
         """Return one row per label, with `pos_label` in the column of its class.
 
@@ -156,7 +156,7 @@ class LabelBinarizer(Exchange, SklearnLabelBinarizer, auto_wrap_output_keys=None
         n, columns = n_classes, np.where(columns < n_classes, columns, -1)
         if n_classes < 3 and len(columns) < 3:
             n, columns = 1, np.where(columns == 1, 0, -1)
-        column = CodedColumn(rows.codes, lut_of(columns).take(rows.lut_from(0)), n)
+        column = CodedColumn(rows.codes, lut_of(columns).take(rows.lut), n)
         if self.sparse_output:
             matrix = one_hot_rows([column], np.dtype(np.int64), is_sparse=True)
             matrix.data.fill(self.pos_label)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,9 +74,11 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     def _coded_column(self, i: int, rows: CodedInput) -> CodedColumn:
         """Return the rows of a feature as codes, and a look-up table to its output columns."""
-        n_features, plain = int(self._n_features_outs[i]), rows.zeros_if_unknown
-        if plain is not None and plain.n_features == n_features and self._is_plain(i):
-            return plain
+        n_features, lasting = int(self._n_features_outs[i]), rows.lasting
+        if lasting is not None and len(self.categories_[i]) == n_features and self._is_plain(i):
+            return CodedColumn(
+                rows.codes, lasting.without_unknown, n_features, luts=lasting.derived
+            )
         if len(rows.codes) >= len(rows.lut):
             return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_features)
         # Convert the rows, because a look-up table for all categories would take longer.
@@ -108,12 +109,14 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return outputs
 
     def _result_dtype(self) -> DType:
-        with suppress(TypeError):
+        try:
             dtype: DType = np.dtype(self.dtype)
-            is_number = dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS)
-            is_table = self.sparse_output and returns_table(self)
-            if is_number and not is_table and sum(self._n_features_outs) <= MAX_OUTPUTS:
-                return dtype
+        except TypeError as error:
+            raise SklearnFallback from error
+        is_number = dtype.isnative and (dtype.kind in "biu" or dtype in FLOATS)
+        is_table = self.sparse_output and returns_table(self)
+        if is_number and not is_table and sum(self._n_features_outs) <= MAX_OUTPUTS:
+            return dtype
         raise SklearnFallback
 
     @property

@@ -28,6 +28,7 @@ cnp.import_array()
 # In the order of the types in microkernels.h. Codes are integers; indices may also be floats.
 INDEX_DTYPES = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
 _INDEX_TYPES = {dtype: index_type for index_type, dtype in enumerate(INDEX_DTYPES)}
+_INT32 = np.dtype(np.int32)     # compared in every call: `np.int32` would be converted each time
 
 cdef enum:
     CHUNK_ROWS = 1 << 16
@@ -255,7 +256,10 @@ cdef class CodeColumns:
                 f"got {codes.dtype} of shape {(<object> codes).shape}"
             )
         if lut is not None:
-            if lut.dtype != np.int32 or lut.ndim != 1 or lut.shape[0] < 1 or not lut.flags.c_contiguous:
+            if (
+                lut.dtype != _INT32 or lut.ndim != 1 or lut.shape[0] < 1
+                or not cnp.PyArray_IS_C_CONTIGUOUS(lut)
+            ):
                 raise ValueError(
                     f"column {i}: the look-up table must be a contiguous int32 array of at least one entry"
                 )

@@ -63,19 +63,17 @@ class Coded:
 
 def look_up_table(table: Table, schema: Schema, positions: Sequence[int]) -> Coded:
     """Return the table with the codes of the columns at `positions`, those of the schema."""
+    is_few = table.n_rows <= FEW_ROWS
 
     def look_up_at(place: tuple[int, ColumnSchema]) -> ColumnCodes:
         position, column = place
         try:
             # Looking up a few Python objects is faster than reading the column.
-            is_few = table.n_rows <= FEW_ROWS and not column.is_ragged
-            cells = table.cells(position) if is_few else None
+            cells = table.cells(position) if is_few and not column.is_ragged else None
             found = column.known.lookup_few(cells) if cells else None
-            return (
-                look_up(column, column.read_from(table, position))
-                if found is None
-                else _of_lookup(column, found)
-            )
+            if found is not None:
+                return _of_lookup(column, found)
+            return look_up(column, column.read_from(table, position))
         except (TypeError, ValueError) as error:
             raise error_at(f"column {column.name!r}", error) from error
 

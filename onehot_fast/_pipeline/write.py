@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,7 +42,7 @@ LINE, LONG_BITS = 64, 4096
 SCIPY_DTYPES = "?" + np.typecodes["AllInteger"] + "fdgFDG"
 # Up to this many rows of CSR or columns of CSC, an empty matrix is copied: SciPy takes longer.
 MAX_COPIED_GROUPS = 16
-# A sparse result of a few rows, for which the free memory is not compared.
+# A sparse result of at most this size is not compared with the free memory.
 ALWAYS_FREE_BYTES = 1 << 16
 # The dtypes of codes (supported by torch), and of indices (accepted by torch's embeddings).
 CODE_DTYPES = np.uint8, np.int16, np.int32
@@ -216,6 +217,8 @@ def sparse_array(
     shape = _n_rows(columns, n_rows), starts[-1]
     parts = _sparse_parts(form, columns, starts, dtype, shape[0], num_threads)
     matrix = wrap_sparse(form, parts, shape)
+    if not others and not any([column.nan_where_missing for column in columns]):
+        return matrix
     # Further elements: the rows, a column, and the value of all rows or of each row.
     nan = np.array(np.nan)
     cells = [
@@ -256,9 +259,13 @@ def wrap_sparse(form: str, parts: SparseParts, shape: tuple[int, int]) -> Any:
         matrix.__dict__.update(_empty_matrix(container, shape).__dict__)
         data, indices, matrix.indptr = parts
         matrix.data, matrix.indices = _trimmed(data), _trimmed(indices)
-    else:
-        matrix = container(parts, shape=shape, copy=False)
-    # The kernels write sorted indices without duplicates: set the flags, so SciPy does not check.
+        return matrix
+    return _marked_canonical(container(parts, shape=shape, copy=False))
+
+
+def _marked_canonical(matrix: Any) -> Any:
+    """Return a matrix whose flags tell SciPy what the kernels do, so that it does not check it."""
+    # They write sorted indices without duplicates.
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
 
@@ -273,7 +280,7 @@ def _trimmed(array: AnyArray) -> AnyArray:
 @lru_cache(maxsize=64)
 def _empty_matrix(container: type, shape: tuple[int, int]) -> Any:
     """Return a matrix of SciPy without entries. It is never written to, only copied."""
-    return container(shape, dtype=bool)
+    return _marked_canonical(container(shape, dtype=bool))
 
 
 def code_matrix(form: str, coded: Coded, num_threads: int | None = None) -> npt.NDArray[Any]:
@@ -345,9 +352,12 @@ def _small(
 
 def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
     """Return a list of the first position of each column, followed by the matrix width."""
+    widths = [column.n_features for column in columns]
+    if not others:
+        return [0, *accumulate(widths)]
     starts, position = [], 0
     taken = {position for position, _ in others}
-    for n_features in [column.n_features for column in columns] + [0]:
+    for n_features in [*widths, 0]:
         while position in taken:
             position += 1
         starts.append(position)
@@ -396,9 +406,10 @@ def _check_sparse_size(
     n_ones: int, n_groups: int, n_positions: int, dtype: npt.DTypeLike, n_counts: int = 0
 ) -> None:
     """Raise an error if a sparse result and `n_counts` int64 exceed the free memory."""
-    arrays = _sparse_arrays(n_ones, n_groups, n_positions, dtype)
-    if sum(arrays) + 8 * n_counts <= ALWAYS_FREE_BYTES:
+    # No dtype has elements of more than 32 bytes, and a position has at most 8.
+    if 40 * n_ones + 8 * (n_groups + 1 + n_counts) <= ALWAYS_FREE_BYTES:
         return
+    arrays = _sparse_arrays(n_ones, n_groups, n_positions, dtype)
     # Skip the check if all buffers are recycled: querying the free memory takes 0.3 ms.
     if max(arrays) > MAX_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
         check_size((sum(arrays) + 8 * n_counts,), np.uint8)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import re
+import sys
 from functools import lru_cache
 from types import ModuleType
 
@@ -60,7 +60,16 @@ ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 
 def integration(name: str) -> ModuleType:
     """Import and return an integration module."""
-    return importlib.import_module(f"{PACKAGE}.{name}")
+    return _imported(f"{PACKAGE}.{name}")
+
+
+def _imported(name: str) -> ModuleType:
+    """Return a module as `importlib.import_module` does, without its functions in Python.
+
+    They would be called for each table.
+    """
+    __import__(name)  # returns the package that contains the module
+    return sys.modules[name]
 
 
 def require(name: str, least: str | None = None, what: str | None = None) -> ModuleType:
@@ -75,7 +84,7 @@ def require(name: str, least: str | None = None, what: str | None = None) -> Mod
     of_library = f'pip install "{package}>={least}"'
     of_extra = f'pip install "onehot-fast[{extra}]"'
     try:
-        module = importlib.import_module(name)
+        module = _imported(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
@@ -95,7 +104,7 @@ def library(name: str, what: str) -> ModuleType:
     The error names `what`, the method or option that needs the module.
     """
     try:
-        return importlib.import_module(name)
+        return _imported(name)
     except ImportError as error:
         package = name.partition(".")[0]
         remedy = f"pip install {PACKAGES.get(package, package)}"

@@ -47,6 +47,96 @@ def test_few_values_of_any_type_are_read_like_many():
             encoder.transform(frame, "numpy")
 
 
+LEARNED = {
+    "texts": ["a", "b", "b"],
+    "bytes": [b"a", b"b", b"b"],
+    "integers": [1, 2, 2],
+    "floats": [1.0, 2.5, 2.5],
+    "Booleans": [True, False, False],
+    "mixed": ["a", 1, 2.5],
+}
+MIXED = [
+    "a",
+    "?",
+    "",
+    b"a",
+    "\ud800",
+    np.str_("b"),
+    1,
+    7,
+    1.0,
+    -0.0,
+    2.5,
+    2**70,
+    True,
+    None,
+    np.nan,
+]
+COLUMNS = {
+    "object": [*MIXED, np.int64(2), np.float32(1), pd.NA, pd.NaT],
+    "str": ["a", "?", None],
+    "string[python]": ["a", "?", None],
+    "string[pyarrow]": ["a", "?", None],
+    "category": ["a", "?", 1, 2.5, True, None],
+    "int8": [1, 7],
+    "uint64": [1, 2**63],
+    "float32": [1.0, 2.5, 0.1, np.nan],
+    "Int64": [1, 7, None],
+    "boolean": [True, None],
+    "datetime64[ns]": ["2024-02-29", None],
+    "int64[pyarrow]": [1, 7, None],
+    "binary[pyarrow]": [b"a", b"?", None],
+}
+
+
+def outcome(encoder, table):
+    """Return the matrix of a table, or the class of the error."""
+    try:
+        return encoder.transform(table, "numpy").tolist()
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.filterwarnings("ignore::onehot_fast.UnknownValueWarning")
+@pytest.mark.parametrize("unknown", ["error", "ignore", "warn", "indicator", "infrequent"])
+@pytest.mark.parametrize("missing", ["ignore", "indicator", "error"])
+@pytest.mark.parametrize("learned", LEARNED)
+def test_a_cell_of_pandas_is_encoded_as_a_column(learned, missing, unknown):
+    """A few rows are read cell by cell, many rows as a column: the results and errors are equal."""
+    encoder = Encoder(["x"], handle_missing=missing, handle_unknown=unknown, min_frequency=2)
+    encoder.fit({"x": LEARNED[learned]})
+    for dtype, values in COLUMNS.items():
+        for value in values:
+            row = pd.DataFrame({"x": pd.Series([value], dtype=dtype)})
+            alone = outcome(encoder, row)
+            many = outcome(encoder, row.iloc[[0] * 1000])
+            assert many == (alone if isinstance(alone, type) else alone * 1000), (dtype, value)
+
+
+def test_a_cell_of_pandas_is_found_in_any_frame():
+    """It is read by position: names may repeat or have levels, and a class may be the user's."""
+
+    class Frame(pd.DataFrame):
+        @property
+        def _constructor(self):
+            return Frame
+
+    values = {"size": "S", "city": "Rome"}
+    frame = pd.DataFrame([["?", "S", 1.5, "Rome", 2]], columns=["n", "size", "n", "city", "n"])
+    encoder = Encoder(["size", "city"], remainder="drop").fit(TRAIN)
+    expected = encoder.transform(values, "numpy").tolist()
+    for table in (frame, Frame(frame), frame.set_axis([7]), frame.astype({"size": "category"})):
+        assert encoder.transform(table, "numpy").tolist() == expected
+        assert encoder.transform(table.iloc[[0] * 1000], "numpy").tolist() == expected * 1000
+
+    levels = pd.MultiIndex.from_tuples([("a", "size"), ("a", "n"), ("b", "size")])
+    table = pd.DataFrame([["S", 1, "L"], ["L", 2, "S"]], columns=levels)
+    encoder = Encoder([("b", "size"), ("a", "size")], remainder="drop").fit(table)
+    many = encoder.transform(table.iloc[[0, 1] * 500], "numpy").tolist()
+    assert encoder.transform(table[:1], "numpy").tolist() * 2 != many[:2]
+    assert [*encoder.transform(table, "numpy").tolist()] * 500 == many
+
+
 @pytest.mark.parametrize("output", ["numpy", "csr", "csc"])
 def test_few_rows_of_many_categories_are_encoded(library, output):
     levels = [f"level {i}" for i in range(70_000)]
