@@ -95,7 +95,7 @@ def resolve(num_threads: int | None, n_bytes: int) -> int:
 
 def _as_integer(num_threads: Any) -> int:
     """Return a number of threads as int; raise an error for other values and for bool."""
-    number = None if isinstance(num_threads, bool | np.bool_) else num_threads
+    number: Any = None if isinstance(num_threads, bool | np.bool_) else num_threads
     try:
         return operator.index(number)
     except TypeError:
