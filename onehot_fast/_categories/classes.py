@@ -1,8 +1,8 @@
 """The classes of `one_hot` and `decode`: distinct scalars in order, and the class of any element.
 
-An element becomes an integer, and a look-up table (`Coded.lut`) maps integers to classes. Integers
-of few bits, and integers whose classes lie close together, are such integers themselves. All other
-elements are looked up in hash tables.
+An element becomes an integer, and a look-up table (`CodedElements.lut`) maps integers to classes.
+Integers of few bits, and integers whose classes lie close together, are such integers themselves.
+All other elements are looked up in hash tables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from onehot_fast._arguments.messages import shown, with_article
 from onehot_fast._arguments.values import as_element, native
 from onehot_fast._categories.categories import Categories, Kind, exactly_as, kind_of_dtype
 from onehot_fast._categories.distinct import check_distinct
-from onehot_fast._categories.elements import LEFT_OUT, UNKNOWN, Coded, Elements
+from onehot_fast._categories.elements import LEFT_OUT, UNKNOWN, CodedElements, Elements
 from onehot_fast._categories.hashtable.dictionary import Dictionary
 from onehot_fast._categories.keys import as_array as array_of_scalars
 from onehot_fast._categories.keys import as_objects, is_missing, key, keys, plain
@@ -102,7 +102,7 @@ class Scalars:
         """Return the shape of the elements of an array, which are scalars."""
         return shape
 
-    def code(self, elements: Elements, name: str) -> Coded:
+    def code(self, elements: Elements, name: str) -> CodedElements:
         """Return elements as integers, and the class of each integer."""
         flat = elements.flat
         if type(flat) is np.ndarray and is_numeric(flat.dtype):
@@ -111,13 +111,13 @@ class Scalars:
         if isinstance(column, Values):
             codes = column.lookup(self._known)
             if codes is not None:
-                return Coded.of_codes(codes, self._classes, self._missing)
+                return CodedElements.of_codes(codes, self._classes, self._missing)
             column = column.encode()
         found = self._known.find(Categories.of(column.stored))
         classes = np.append(self._classes, UNKNOWN)[found]
-        return Coded(column.codes, np.append(classes, self._missing).astype(np.int32), 0)
+        return CodedElements(column.codes, np.append(classes, self._missing).astype(np.int32), 0)
 
-    def _code_numbers(self, numbers: AnyArray) -> Coded:
+    def _code_numbers(self, numbers: AnyArray) -> CodedElements:
         """Return real numbers as integers for the kernels."""
         numbers = as_contiguous(numbers.astype(numbers.dtype.newbyteorder("="), copy=False))
         dtype = numbers.dtype
@@ -129,16 +129,18 @@ class Scalars:
             is_possible = (known >= limits.min) & (known <= limits.max)
             known, classes = known[is_possible], classes[is_possible]
             if not len(known) or int(known.max()) - int(known.min()) <= MAX_SPAN:
-                return Coded.of_numbers(numbers, known, classes)
-            few = Coded.of_few(numbers, known, classes)
+                return CodedElements.of_numbers(numbers, known, classes)
+            few = CodedElements.of_few(numbers, known, classes)
         else:
             few = self._few_floats(numbers, known, classes)
         if few is not None:
             return few
         table = Dictionary(kind_of_dtype(dtype), known if len(known) else None)
-        return Coded.of_codes(table.lookup(numbers), classes, self._missing)
+        return CodedElements.of_codes(table.lookup(numbers), classes, self._missing)
 
-    def _few_floats(self, numbers: AnyArray, known: AnyArray, classes: AnyArray) -> Coded | None:
+    def _few_floats(
+        self, numbers: AnyArray, known: AnyArray, classes: AnyArray
+    ) -> CodedElements | None:
         """Return floats as integers of their bits, if few numbers have a class, else None."""
         dtype = numbers.dtype
         with np.errstate(over="ignore"):
@@ -152,14 +154,14 @@ class Scalars:
         rounded = np.concatenate([np.abs(rounded, where=is_zero, out=rounded), -rounded[is_zero]])
         bits = np.dtype(f"u{dtype.itemsize}")
         classes = np.concatenate([classes, classes[is_zero]])
-        return Coded.of_few(numbers.view(bits), rounded.view(bits), classes)
+        return CodedElements.of_few(numbers.view(bits), rounded.view(bits), classes)
 
-    def _code_booleans(self, bits: npt.NDArray[np.uint8]) -> Coded:
+    def _code_booleans(self, bits: npt.NDArray[np.uint8]) -> CodedElements:
         """Return Booleans as bytes; each byte that is not 0 is True."""
         known, classes = self._numbers_of_kind("int64")
         class_of = dict(zip(known.tolist(), classes.tolist(), strict=True))
         both = [class_of.get(0, UNKNOWN), class_of.get(1, UNKNOWN)]  # the last is of all but 0
-        return Coded(bits, np.array(both, np.int32), 0)
+        return CodedElements(bits, np.array(both, np.int32), 0)
 
     def _numbers_of_kind(self, kind: Kind) -> tuple[AnyArray, npt.NDArray[np.int32]]:
         """Return the known numbers that a kind of `Dictionary` can hold, and their classes."""
@@ -292,7 +294,7 @@ def distinct_scalars(categories: Any) -> list[Any]:
 def unknown_message(
     classes: Scalars | Palette,
     elements: Elements,
-    coded: Coded,
+    coded: CodedElements,
     shape: tuple[int, ...],
     name: str,
 ) -> str:

@@ -158,7 +158,7 @@ BLOCK = 1 << 16  # elements that one step of Python code handles
 MAX_FEW, MAX_FEW_CLASS = 32, 254
 
 
-class Coded(NamedTuple):
+class CodedElements(NamedTuple):
     """Elements as integers for the kernels, and the class of each integer."""
 
     # C-contiguous and of a dtype that the kernels read. Each row of bytes in two dimensions is one
@@ -172,7 +172,9 @@ class Coded(NamedTuple):
     values: npt.NDArray[np.uint64] | None = None
 
     @classmethod
-    def of_few(cls, integers: AnyArray, numbers: AnyArray, classes: AnyArray) -> Coded | None:
+    def of_few(
+        cls, integers: AnyArray, numbers: AnyArray, classes: AnyArray
+    ) -> CodedElements | None:
         """Return integers as they are, if the numbers that have a class are few; else None."""
         if not 0 < len(numbers) <= MAX_FEW or classes.max() >= MAX_FEW_CLASS:
             return None
@@ -180,13 +182,15 @@ class Coded(NamedTuple):
         return cls(integers, lut, 0, numbers.astype(np.uint64))
 
     @classmethod
-    def of_codes(cls, codes: npt.NDArray[np.int32], classes: AnyArray, missing: int) -> Coded:
+    def of_codes(
+        cls, codes: npt.NDArray[np.int32], classes: AnyArray, missing: int
+    ) -> CodedElements:
         """Return the elements from their codes in a hash table: -1 if missing, -2 if unknown."""
         lut = np.concatenate([[UNKNOWN, missing], classes, [UNKNOWN]]).astype(np.int32)
         return cls(codes, lut, -2)
 
     @classmethod
-    def of_numbers(cls, integers: AnyArray, numbers: AnyArray, classes: AnyArray) -> Coded:
+    def of_numbers(cls, integers: AnyArray, numbers: AnyArray, classes: AnyArray) -> CodedElements:
         """Return integers as they are; `numbers` are those that have a class."""
         if not len(numbers):
             return cls(integers, np.array([UNKNOWN], np.int32), 0)

@@ -20,7 +20,14 @@ from onehot_fast._arguments.arraylikes import (
 from onehot_fast._arguments.indices import as_contiguous, int64_or_uint64
 from onehot_fast._arguments.messages import number_of, shown, with_article
 from onehot_fast._categories.categories import Kind, exactly_as
-from onehot_fast._categories.elements import BLOCK, LEFT_OUT, NUMBERS, UNKNOWN, Coded, Elements
+from onehot_fast._categories.elements import (
+    BLOCK,
+    LEFT_OUT,
+    NUMBERS,
+    UNKNOWN,
+    CodedElements,
+    Elements,
+)
 from onehot_fast._categories.factorize import OF_ANOTHER_PACKAGE
 from onehot_fast._categories.hashtable.dictionary import Dictionary
 from onehot_fast._categories.keys import is_missing, plain
@@ -84,7 +91,7 @@ class Palette:
             return shape[:-1]
         raise wrong_channels(shape, self.n_channels, name)
 
-    def code(self, elements: Elements, name: str) -> Coded:
+    def code(self, elements: Elements, name: str) -> CodedElements:
         """Return the pixels of an image as integers, and the class of each integer."""
         numbers = numbers_of(elements.flat, name)
         missing = self._missing_pixels(numbers)
@@ -93,7 +100,7 @@ class Palette:
         pixels = image.reshape(-1, self.n_channels)
         colors, classes = self._in_dtype(image.dtype)
         if missing is None and pixels.shape[1] * pixels.itemsize <= WORD:
-            few = Coded.of_few(_as_integers(pixels), _as_keys(colors), classes)
+            few = CodedElements.of_few(_as_integers(pixels), _as_keys(colors), classes)
             if few is not None:
                 return few
         table = _table(colors)
@@ -102,7 +109,7 @@ class Palette:
             codes[begin : begin + BLOCK] = table.lookup(_as_keys(pixels[begin : begin + BLOCK]))
         if missing is not None:
             codes[missing] = -1
-        return Coded.of_codes(codes, classes, self._missing)
+        return CodedElements.of_codes(codes, classes, self._missing)
 
     def _missing_pixels(self, image: AnyArray) -> npt.NDArray[np.bool_] | None:
         """Return a mask of the missing pixels, or None if no pixel differs from its numbers."""
@@ -358,9 +365,9 @@ def _as_keys(colors: AnyArray) -> AnyArray:
 
 
 def _as_integers(colors: AnyArray) -> AnyArray:
-    """Return the bytes of each colour of at most 8 bytes as `Coded.integers`, without a copy.
+    """Return the bytes of each colour of at most 8 bytes as `CodedElements.integers`.
 
-    Floats become one integer each, because -0.0 and 0.0 have different bytes.
+    They are not copied. Floats become one integer each, because -0.0 and 0.0 have different bytes.
     """
     if colors.dtype.kind == "f":
         return _as_keys(colors)

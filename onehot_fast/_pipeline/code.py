@@ -17,12 +17,13 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.messages import error_at
 from onehot_fast._categories.column import Column
+from onehot_fast._categories.elements import UNKNOWN
 from onehot_fast._categories.ragged import RaggedColumn
 from onehot_fast._categories.values import Values
 from onehot_fast._runtime import parallel
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._schema.coded_column import CodedColumn, Lut, lowest_code, new_luts
-from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, Flags
+from onehot_fast._schema.column_schema import ColumnSchema, Flags
 from onehot_fast._schema.schema import Schema
 from onehot_fast.table import ReadColumn, Table
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.messages import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.classes import distinct_scalars
+from onehot_fast._categories.elements import UNKNOWN
 from onehot_fast._runtime.cache import Cache
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import Lut, lut_of, new_luts
@@ -28,10 +29,6 @@ from onehot_fast.table import ReadColumn, Table
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 MAX_OF_LIBRARIES = 16
-
-# An unknown category, among features and among codes. The feature of a dropped category is -1, and
-# so is the code of a missing value.
-UNKNOWN = -2
 
 
 class Special(enum.Enum):
@@ -95,7 +92,8 @@ class ColumnSchema:
     def features_of(self, categories: Any) -> npt.NDArray[np.int64]:
         """Return the feature of each category and, as the last entry, of a missing value.
 
-        The number is -1 for a dropped category, and `UNKNOWN` for an unknown category.
+        The number is -1 for a dropped category, and `UNKNOWN` for an unknown category, which is
+        also the code of an unknown value. The code of a missing value is -1.
         """
         if not isinstance(categories, Categories):
             categories = Categories.of(categories)
