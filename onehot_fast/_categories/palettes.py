@@ -367,7 +367,8 @@ def _as_keys(colors: AnyArray) -> AnyArray:
 def _as_integers(colors: AnyArray) -> AnyArray:
     """Return the bytes of each colour of at most 8 bytes as `CodedElements.integers`.
 
-    They are not copied. Floats become one integer each, because -0.0 and 0.0 have different bytes.
+    Contiguous colours are not copied. Floats become one integer each, because -0.0 and 0.0 have
+    different bytes.
     """
     if colors.dtype.kind == "f":
         return _as_keys(colors)
