@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import platform
 import re
@@ -10,6 +11,7 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 import onehot_fast
+from onehot_fast._kernels import simd
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -19,6 +21,10 @@ NAMES = {
     "AMD EPYC (family 26, model 2)": "AMD EPYC, Zen 5",
     "Intel(R) Xeon(R) Processor (family 6, model 167)": "Intel Xeon with AVX-512",
 }
+# The instruction sets that the kernels and the hash table use, as Linux names them.
+FLAGS = (
+    "sse2", "avx2", "bmi2", "aes", "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "asimd",
+)  # fmt: skip
 
 
 def _text(path: Path) -> str:
@@ -29,10 +35,28 @@ def _text(path: Path) -> str:
         return ""
 
 
+def _fields() -> dict[str, str]:
+    """Return what the system says of the last processor, by name."""
+    lines = (line.partition(":") for line in _text(Path("/proc/cpuinfo")).splitlines())
+    return {name.strip(): value.strip() for name, _, value in lines}
+
+
+def _flags() -> str:
+    """Return the instruction sets of the processor that matter."""
+    fields = _fields()
+    found = fields.get("flags", fields.get("Features", "")).split()  # x86, ARM
+    return " ".join(flag for flag in FLAGS if flag in found) or "unknown"
+
+
+def _chosen_kernels() -> str:
+    """Return the kernels if ``ONEHOT_FAST_SIMD`` chose other than the best ones, else nothing."""
+    active = simd.active()
+    return "" if active == simd.variants()[0] else active
+
+
 def _processor() -> str:
     """Return the name of the processor as the system knows it."""
-    lines = (line.partition(":") for line in _text(Path("/proc/cpuinfo")).splitlines())
-    fields = {name.strip(): value.strip() for name, _, value in lines}
+    fields = _fields()
     name = fields.get("model name") or platform.processor() or platform.machine()
     family = ", ".join(
         f"{key} {fields[name]}"
@@ -60,14 +84,15 @@ def _memory() -> str:
 
 
 def title() -> str:
-    """Return the name under which people know the processor."""
-    name = _processor()
-    return next((known for part, known in NAMES.items() if part in name), name)
+    """Return the name under which people know the processor, and the kernels if they are chosen."""
+    name, kernels = _processor(), _chosen_kernels()
+    known = next((known for part, known in NAMES.items() if part in name), name)
+    return f"{known}, kernels for {kernels.upper()}" if kernels else known
 
 
 def slug() -> str:
     """Return the name of the processor as that of a file: letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", _processor().lower()).strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", f"{_processor()} {_chosen_kernels()}".lower()).strip("-")
 
 
 def load() -> float:
@@ -84,8 +109,10 @@ def describe(threads: int) -> dict[str, str]:
         "memory": _memory(),
         "transparent huge pages": _text(HUGE_PAGES) or "unknown",
         "system": f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
+        "instruction sets": _flags(),
         "kernels": f"{info['simd']}, OpenMP {'yes' if info['openmp'] else 'no'}",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
 
 

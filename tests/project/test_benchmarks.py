@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import importlib
 import importlib.util
 import itertools
@@ -578,6 +579,23 @@ def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
     assert "| pandas get_dummies" in report
     compared = {entry["key"]["workload"] for entry in json.loads(records.read_text())}
     assert compared == {"W1", "W5", "W6", "F1"}
+
+
+def test_a_report_of_other_kernels_has_a_name_of_its_own():
+    """So the reports of AVX-512 and of AVX2 on one processor do not replace each other."""
+    active, names = simd.active(), set()
+    try:
+        for kernels in simd.variants():
+            simd.activate(kernels)
+            names.add((machine.slug(), machine.title()))
+            is_best = kernels == simd.variants()[0]
+            assert ("kernels for" in machine.title()) is not is_best
+            assert machine.slug().endswith(kernels) is not is_best
+            assert machine.describe(1)["kernels"].startswith(kernels)
+    finally:
+        simd.activate(active)
+    assert len(names) == len(simd.variants())
+    assert machine.describe(1)["date"] == datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 @every_device_workload
