@@ -63,7 +63,7 @@ class TableAccessor(Generic[Frame]):
         num_threads : int, optional
             The number of threads. By default it depends on the size of the result.
         **options
-            `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
+            `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `sep`, `drop`,
             `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of
             `onehot_fast.Encoder` (one value or a dict from columns to values), and `remainder`.
 

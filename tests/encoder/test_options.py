@@ -200,6 +200,34 @@ def test_a_docstring_lists_the_rules_of_the_table():
     assert [one for one in found if one[2] != {*OPTIONS[one[1]].rules}] == []
 
 
+def test_a_docstring_of_an_accessor_lists_the_options_of_the_table():
+    """A docstring that names two options beside each other names all: of a table, or of a column.
+
+    The options of a column are those that decide its features, and its categories.
+    """
+    of_column = {"categories", *option_names(["features"])}
+    found = [
+        (path.name, {*re.findall(r"`(\w+)`", text)} & {*OPTIONS})
+        for path, node in nodes((ast.ClassDef, ast.FunctionDef))
+        if "integrations" in path.parts
+        and (text := ast.get_docstring(node) or "")
+        and re.search(r"`min_frequency`\s+and\s+`max_categories`", text)
+    ]
+
+    assert {name for name, _ in found} == {"table.py", "accessors.py", "namespaces.py"}
+    for name, names in found:
+        assert names - {"dtype"} == of_column or names == {*OPTIONS}, name
+
+
+def test_the_page_of_forms_has_every_format():
+    """The first table of the page has a row for each value of `output=` of `Encoder.transform`."""
+    page = (ROOT / "docs" / "forms.md").read_text(encoding="utf-8")
+    table = page.partition("| `output=` |")[2].partition("\n\n")[0]
+    listed = re.findall(r'"(\w+)"', "".join(row.split("|")[1] for row in table.split("\n")[2:]))
+
+    assert sorted(listed) == sorted(format_names())
+
+
 def test_a_list_of_formats_has_every_sparse_format():
     """A docstring, or a type other than that of an overload, lists all if it lists "csr".
 
