@@ -204,8 +204,8 @@ static int make_room(ohf_hashtable *hashtable)
     return 0;
 }
 
-/* Give the next code to the value whose key or number the caller has written behind the others. Return the
- * code. */
+/* Give the next code to the value whose key or number the caller has written at the end of its array, and write
+ * the slot. Return the code. */
 static int32_t finish_learning(ohf_hashtable *hashtable, uint64_t hash)
 {
     const int32_t code = (int32_t)hashtable->n_codes++;
@@ -464,7 +464,7 @@ void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead)
     if (hashtable->n_watched < WATCHED_ROWS)
         return;
     if (hashtable->n_away > MOST_AWAY && bits <= MOST_SPARE_BITS && n_ahead > ((int64_t)1 << bits) / 8)
-        (void)resize(hashtable, bits);     /* a failure changes nothing */
+        (void)resize(hashtable, bits);     /* without memory, the slots stay as they are */
     hashtable->n_watched = hashtable->n_away = 0;
 }
 

@@ -19,19 +19,19 @@ enum {
 
 /* The layouts of texts in memory. */
 enum {
-    OHF_OFFSETS32, OHF_OFFSETS64, OHF_VIEWS,    /* as in Arrow */
+    OHF_OFFSETS32, OHF_OFFSETS64, OHF_VIEWS,    /* Arrow's offsets of 32 or 64 bits, and Arrow's views */
     OHF_POINTERS,             /* a pointer and a length for each text */
     OHF_BEHIND,               /* like OHF_POINTERS; loops may also read the 16 bytes in front of each text */
     OHF_BYTES_S, OHF_UCS4,    /* NumPy's S and U: `width` bytes or characters, with zeros behind a shorter text */
     OHF_LAYOUTS
 };
 
-/* The texts of rows. */
+/* The texts of the rows of a column, in one of the layouts above. */
 typedef struct {
     int layout;
     const void *rows;         /* n + 1 offsets, n views of 16 bytes, n pointers, or n * width characters */
     const int64_t *lengths;   /* for pointers: the length of each text, -1 if it is missing */
-    int64_t width;            /* for OHF_BYTES_S and OHF_UCS4: the characters of a row */
+    int64_t width;            /* for OHF_BYTES_S and OHF_UCS4: the number of characters of a row */
     const uint8_t *data;      /* for offsets: `limit` bytes */
     uint64_t limit, last_of_16;        /* a loop may read 16 bytes from each offset below last_of_16 */
     const uint8_t *const *buffers;     /* for views: buffer i has sizes[i] bytes */
@@ -41,7 +41,7 @@ typedef struct {
     int64_t bits_begin;       /* the position of the bit of row 0 */
 } ohf_texts;
 
-/* The numbers of rows, and how loops convert them to 64-bit patterns. */
+/* The numbers in the rows of a column, and how loops convert them to 64-bit patterns. */
 typedef struct {
     int number_type;          /* OHF_I8 ... OHF_F64 of microkernels.h */
     int has_nat;              /* 1 if the lowest int64, which is NaT in NumPy, means a missing row */

@@ -45,14 +45,15 @@ typedef struct {
     size_t room;              /* the size of the scratch in bytes */
 } ohf_objects;
 
-/* A block of rows whose objects the memo does not contain, as texts for a loop of the hash table. */
+/* A block of rows whose objects are not in the memo: their texts, which a loop of the hash table reads, and their
+ * codes. */
 typedef struct {
     const uint8_t *texts[OHF_BLOCK];
     int64_t lengths[OHF_BLOCK];
     const PyObject *objects[OHF_BLOCK];
     int32_t rows[OHF_BLOCK], codes[OHF_BLOCK];
     int64_t n;
-    size_t used;              /* the bytes of the scratch that this block uses */
+    size_t used;              /* the number of bytes of the scratch that this block uses */
 } ohf_block;
 
 /* Make room for `needed` more bytes of scratch. Return 1 or OHF_NO_MEMORY. Return 0 if the scratch is full of
@@ -174,7 +175,7 @@ static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, i
             const char *ahead;
             memcpy(&ahead, objects->rows + (i + OHF_AHEAD) * objects->stride, sizeof ahead);
             OHF_PREFETCH(ahead);
-            OHF_PREFETCH_AT(ahead, 48);     /* the characters of a text begin here */
+            OHF_PREFETCH_AT(ahead, 48);     /* the characters of a str begin near byte 48 */
         }
         if (objects->memo != NULL) {
             const ohf_memo *known = ohf_memo_of(objects, object);

@@ -118,7 +118,8 @@ static inline void ohf_read_short(const uint8_t *text, uint64_t length, uint64_t
 
 enum { OHF_WIDE_ROWS = 256 };
 
-/* Rows of UCS-4 after their conversion to UTF-8, with pointers to them. */
+/* A block of rows in UCS-4 after their conversion to UTF-8: pointers to the texts, their lengths, and their
+ * memory. */
 typedef struct {
     const uint8_t *texts[OHF_WIDE_ROWS];
     int64_t lengths[OHF_WIDE_ROWS];
@@ -200,7 +201,8 @@ static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t 
 
 #endif
 
-/* Write one text as UTF-8, and return its length, or -1 if a number is no character. A lone surrogate takes 3 bytes. */
+/* Write a text of `width` UCS-4 characters as UTF-8, without the zeros at its end. Return its length in bytes, or
+ * -1 if a number is no character. A lone surrogate takes 3 bytes. */
 static inline int64_t ohf_put_text(uint8_t *out, const uint32_t *text, int64_t width)
 {
     uint8_t *const begin = out;
@@ -226,7 +228,8 @@ static inline int64_t ohf_put_text(uint8_t *out, const uint32_t *text, int64_t w
     return out - begin;
 }
 
-/* Write rows as UTF-8 into the block. Return -1, or the first row with a number that is no character. */
+/* Write n rows of `width` UCS-4 characters as UTF-8 into the block. Return -1, or the first row with a number that
+ * is no character. */
 static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_t n, int64_t width)
 {
     uint8_t *out = block->memory + 16;

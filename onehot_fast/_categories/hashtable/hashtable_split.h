@@ -11,10 +11,11 @@
 
 enum { OHF_PIECES_BLOCK = 256 };
 
-/* The separator, the codes of all pieces so far, and the pieces that wait for their codes. */
+/* The state of the loop that cuts texts into pieces: the separator, the codes of all pieces so far, and the pieces
+ * that have no code yet. */
 typedef struct {
     const uint8_t *separator;
-    size_t separator_bytes;   /* at least one */
+    size_t separator_bytes;   /* the length of the separator, at least one byte */
     int keeps_empty;          /* 1 if an empty piece has a code, 0 if it is dropped */
     int32_t *codes;           /* the codes of all pieces, row by row */
     int64_t n_codes, room;    /* the number of codes for which `codes` has memory */

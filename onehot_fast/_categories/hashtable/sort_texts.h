@@ -14,7 +14,7 @@ typedef struct {
     int64_t text;             /* the position of the text in the column */
 } ohf_sorted;
 
-/* The texts, and memory for counts. */
+/* The texts of a column (text i is data[offsets[i]:offsets[i + 1]]), and memory to count bytes. */
 typedef struct {
     const int64_t *offsets;
     const uint8_t *data;
