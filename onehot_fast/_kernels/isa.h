@@ -27,7 +27,8 @@
 #define OHF_ISA_NEON 16      /* every aarch64 processor has it */
 #define OHF_ISA_AES 32       /* AVX2 and the instructions for AES */
 
-/* Let other threads see the stores past the caches that this thread has done before they see its later stores. */
+/* Make the earlier stores of this thread, which may have bypassed the caches, visible to other threads before its
+ * later stores. */
 static inline void ohf_store_fence(void)
 {
 #if OHF_X86

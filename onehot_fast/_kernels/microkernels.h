@@ -83,7 +83,7 @@ typedef struct {
  * each class (ohf_fill.class_codes). Each class has exactly one value. */
 typedef struct {
     uint8_t class_codes[OHF_SPAN8];
-    uint8_t is_unknown[256];   /* 1 for each value that sets the flag */
+    uint8_t is_unknown[256];   /* is_unknown[v] is 1 if value v sets the flag of unknown values */
     /* The values that set the flag, as bits: value v has bit v / 16 % 8 of byte v % 16; the first array is for
      * values below 128, the second for the others. */
     uint8_t unknown_bits[2][16];
@@ -95,17 +95,17 @@ typedef struct {
 typedef struct {
     const int32_t *entries;
     uint64_t n_codes;      /* the look-up table has n_codes + 1 entries */
-    int only_adds;         /* for each code i, entries[i] == entries[0] + i, so that an addition replaces the look-up */
+    int only_adds;         /* 1 if entries[i] == entries[0] + i for each i: an addition replaces the look-up */
     uint64_t base, span;
     uint64_t low;          /* entry i belongs to the value low + i, modulo 2**64 */
     int *unknown;          /* the flag that an entry of OHF_UNKNOWN sets, or NULL */
-    /* Faster forms of the entries, or NULL. The first that is not NULL is used. */
+    /* Faster forms of `entries`, or NULL. `map` uses the first one that is not NULL. */
     const ohf_slots *slots;
     const ohf_few *few;
     const uint8_t *bytes;     /* for every value of 8 or 16 bits, else for every code: its class in one byte */
     uint8_t other_class;      /* for slots and few: the class of all other values in one byte */
     const ohf_raw *raw;       /* if not NULL, map8 copies the values of 8 bits: they are the codes */
-    size_t pixel_bytes;       /* the bytes of a value of type OHF_P4 or OHF_P8 */
+    size_t pixel_bytes;       /* the number of bytes of a pixel of type OHF_P4 or OHF_P8 */
 } ohf_lut;
 
 /* A column of which a code c from 0 to `top` has the position first + c, which fits int32. Every other value has no
@@ -120,7 +120,7 @@ typedef struct {
  * group, whose depth * inner elements are neighbours in the output. If the new axis is the last one, `inner` is 1
  * and a group is a row. */
 typedef struct {
-    size_t width;          /* the bytes of an element */
+    size_t width;          /* the number of bytes of an element */
     size_t depth, inner;
     const unsigned char *on, *off;
     int stream;            /* 1 if stores shall bypass the caches */
@@ -129,10 +129,10 @@ typedef struct {
     unsigned char on_line[64], off_line[64];   /* copies of on and off in 64 bytes, if width divides 64 */
 } ohf_fill;
 
-/* Tell rows_expand to which row and column each element of a vector belongs. After `vectors` vectors, or `rows` rows,
- * the pattern repeats. */
+/* The plan of rows_expand: the row and the column of each element of a vector. The pattern repeats after `vectors`
+ * vectors, which contain `rows` rows. */
 typedef struct {
-    size_t head;           /* the elements in front of the first aligned vector */
+    size_t head;           /* the number of elements in front of the first aligned vector */
     size_t vectors, rows;
     uint16_t first_row[OHF_EXPAND_DEPTH];     /* for each vector: the row of its first element */
     /* for each element of each vector: its row, counted from first_row of the vector, and the code of its
@@ -157,10 +157,10 @@ typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *
 /* The microkernels of one variant. In plain C, the writers that need vectors are NULL. */
 typedef struct {
     const char *name;
-    int vector;                            /* the bytes of a vector register, 0 in plain C */
+    int vector;                            /* the number of bytes of a vector register, 0 in plain C */
     int streams;                           /* 1 if the variant has stores that bypass the caches */
-    ohf_narrow narrow8[OHF_INDEX_TYPES], narrow32[OHF_INDEX_TYPES];   /* NULL for pixels */
-    ohf_map map8[OHF_INDEX_TYPES], map32[OHF_INDEX_TYPES];   /* NULL for floats */
+    ohf_narrow narrow8[OHF_INDEX_TYPES], narrow32[OHF_INDEX_TYPES];   /* NULL for OHF_P4 and OHF_P8 */
+    ohf_map map8[OHF_INDEX_TYPES], map32[OHF_INDEX_TYPES];   /* NULL for OHF_F32 and OHF_F64 */
     int has_fast_slots;                    /* 1 if ohf_lut.slots are faster than any other form */
     ohf_rows rows_scatter;                 /* write `on` into memory that already holds `off` */
     ohf_rows rows_block;                   /* fill a block with `off`, then write `on`; works for any width */
@@ -169,7 +169,8 @@ typedef struct {
     /* Write rows whose codes have one byte, vector by vector. */
     void (*rows_expand)(const uint8_t *codes, size_t n_rows, const ohf_plan *plan, const ohf_fill *fill,
                         unsigned char *out);
-    /* Write a plane of n elements for each class: an element is `on` if the code at its position is the class. */
+    /* Write a plane of n elements for each class: element i is `on` if codes[i] is the code of the class, else
+     * `off`. */
     void (*planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
                    const ohf_fill *fill, unsigned char *out);
     /* Write the planes of all classes for n codes, one after the other without gaps, from `out` on, whose address
@@ -302,7 +303,7 @@ static inline int ohf_slots_init(ohf_slots *slots, const ohf_few *few, size_t wi
     }
     if (tries == 0)
         return 0;
-    for (int i = -OHF_SLOTS; i < n; i++) {   /* first fill all slots with the first value */
+    for (int i = -OHF_SLOTS; i < n; i++) {   /* first fill all slots with the first value, so that none is empty */
         const int which = i < 0 ? 0 : i;
         const uint32_t slot = i < 0 ? (uint32_t)(i + OHF_SLOTS) : ohf_slot_of(slots, cut[i]);
         slots->low[slot] = (uint32_t)cut[which];

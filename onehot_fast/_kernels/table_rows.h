@@ -21,7 +21,7 @@ static inline size_t ohf_table_stride(size_t row_bytes)
     return row_bytes <= stride ? stride : (row_bytes + 15) / 16 * 16;
 }
 
-/* Copy rows by moves of `stride` bytes, which the compiler knows. The codes are read eight at a time. */
+/* Copy rows by moves of `stride` bytes, a constant. The codes are read eight at a time. */
 OHF_INLINE void ohf_copy_rows_of(const uint8_t *codes, size_t n, const unsigned char *table, size_t stride,
                                  size_t row_bytes, unsigned char *out)
 {
