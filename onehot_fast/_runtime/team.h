@@ -20,7 +20,8 @@
  * and the runtime cannot end it, ohf_child_alone makes the child use one thread. */
 static int ohf_team_seen = 0, ohf_child_alone = 0;
 
-/* The following variables are hints about teams. Threads read and write them without a lock, because a lost hint only
+/* Hints for the decision to start a team: when the last team ended and how many workers it had, and until when a
+ * thread shall start no team. Threads read and write these variables without a lock, because a lost hint only
  * costs time. */
 #if defined(__GNUC__)
 #  define OHF_GET(value, hint) __atomic_load(&(hint), &(value), __ATOMIC_RELAXED)

@@ -29,7 +29,7 @@
 #if defined(OHF_EXACT_WORKSPACES)
 #  define OHF_KEPT_BYTES ((size_t)0)
 #else
-#  define OHF_KEPT_BYTES ((size_t)64 << 10)     /* only long calls need larger workspaces */
+#  define OHF_KEPT_BYTES ((size_t)64 << 10)     /* only long calls need more than this */
 #endif
 
 enum { OHF_KEPT_BLOCKS = 2 };
