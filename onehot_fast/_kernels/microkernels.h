@@ -1,8 +1,8 @@
 /* A microkernel is a C function that works on one block, which fits the first-level cache.
  *
- * It gets pointers that its caller has checked, allocates nothing, cannot fail and does not need the GIL. One that writes
- * past the caches does not wait for these stores: its caller calls `ohf_store_fence` after its last microkernel. There
- * are two families:
+ * It gets pointers that its caller has checked, allocates nothing, cannot fail and does not need the GIL. A
+ * microkernel that writes past the caches (by non-temporal stores) does not wait for these stores: its caller
+ * calls `ohf_store_fence` after its last microkernel. There are two families:
  *
  *   narrow and map   convert indices of one type to small codes
  *   rows, planes ... write the output elements of codes; they know an element only by its width in bytes
@@ -30,9 +30,10 @@ enum {
 #define OHF_SPAN32 ((uint64_t)1 << 30)     /* the maximum number of classes in a window with codes of four bytes */
 #define OHF_PAD 64                         /* microkernels may read this number of bytes behind a block of codes */
 #define OHF_SCRATCH 16384                  /* the bytes of scratch for rows_scratch: half of a cache of 32 KiB */
-/* `bits` writes OHF_BIT_ROWS codes at a time, a tile. A mask has one bit for each code of a tile, and OHF_BIT_MASK
- * bytes. The scratch of `bits` contains 32 masks, each of the codes with one value of a half (plain C uses this
- * part for one line of 64 bytes for each class), then 9 masks, each of one bit of the codes. */
+/* `bits` writes a tile of OHF_BIT_ROWS codes at a time. A mask has one bit for each code of the tile, and
+ * OHF_BIT_MASK bytes. The scratch of `bits` contains 32 masks, which tell for each value of a half of a code, 4
+ * bits, which codes have it (plain C uses this part for one line of 64 bytes for each class), then 9 masks, each
+ * of which tells which codes have one bit. */
 #define OHF_BIT_ROWS 4096
 #define OHF_BIT_MASK (OHF_BIT_ROWS / 8)
 #define OHF_BIT_MASKS 16384
@@ -53,8 +54,10 @@ typedef struct {
 
 #define OHF_UNKNOWN (-2)                   /* an entry of a look-up table: no class, and the value sets a flag */
 #define OHF_FEW 32                         /* up to this number of values, comparisons replace a look-up */
-#define OHF_FEW_BLOCK 128                  /* comparisons take this number of codes at a time: 1 KiB of stack */
-#define OHF_FEW_CODES 254                  /* in one byte: a class below 254, OHF_UNKNOWN (254), no class (255) */
+#define OHF_FEW_BLOCK 128                  /* comparisons take 128 codes at a time, with 1 KiB of stack */
+/* A class that is stored in one byte is less than OHF_FEW_CODES. The byte OHF_FEW_CODES stands for OHF_UNKNOWN,
+ * and the byte 255 for no class. */
+#define OHF_FEW_CODES 254
 
 /* A few values and the class of each in one byte: 254 for OHF_UNKNOWN, 255 for no class. Every other value has the
  * class ohf_lut.other_class. */
@@ -108,8 +111,8 @@ typedef struct {
     size_t pixel_bytes;       /* the number of bytes of a pixel of type OHF_P4 or OHF_P8 */
 } ohf_lut;
 
-/* A column of which a code c from 0 to `top` has the position first + c, which fits int32. Every other value has no
- * position. */
+/* A column of codes for a CSR matrix. A code c from 0 to `top` has the position first + c, which is a column of
+ * the matrix and fits int32. Every other value has no position. */
 typedef struct {
     const unsigned char *codes;
     int index_type;              /* OHF_I8, OHF_U8, OHF_I16, OHF_U16 or OHF_I32 */
@@ -327,7 +330,8 @@ static inline uint8_t ohf_few_class(int32_t entry)
 }
 
 /* Fill `raw` for values of 8 bits. classes[v] is the class of value v in one byte: 254 for OHF_UNKNOWN, 255 for no
- * class. Return 0 if a class below `depth` has no value, or several, so that a value cannot serve as its code. */
+ * class. Return 0 if a class below `depth` has no value, or several: then values cannot be the codes of
+ * classes. */
 static inline int ohf_raw_init(ohf_raw *raw, const uint8_t *classes, size_t depth)
 {
     int n_values[OHF_FEW_CODES] = {0};

@@ -25,7 +25,7 @@ static inline uint64_t ohf_once(uint64_t integer)
     return integer;
 }
 
-/* Set a flag that several threads may set at the same time. */
+/* Set a flag to 1. Several threads may do this at the same time. */
 static inline void ohf_set_flag(int *flag)
 {
 #if defined(__GNUC__)

@@ -61,8 +61,8 @@ struct ohf_hashtable {
     int is_texts;
     ohf_slot *slots;
     unsigned shift;           /* hash >> shift is the number of the home slot; there are 2**(64 - shift) slots */
-    int64_t n_codes, must_grow;        /* the hash table grows before it holds more than must_grow codes */
-    ohf_key *keys;            /* for texts; keys[-1] exists, and equals the key of no text */
+    int64_t n_codes, must_grow;        /* the number of codes; the hash table grows before it exceeds must_grow */
+    ohf_key *keys;            /* for texts: keys[code]; keys[-1], for an empty slot, is the key of no text */
     uint64_t *numbers;        /* for numbers; numbers[-1] exists, so that a loop may read it for an empty slot */
     int64_t room;             /* the number of codes for which `keys` or `numbers` has memory */
     uint8_t *arena;           /* for each long text: its length in 8 bytes, then its bytes, padded to a multiple of 8 */

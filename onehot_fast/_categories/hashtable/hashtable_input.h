@@ -43,10 +43,10 @@ typedef struct {
 
 /* The numbers in the rows of a column, and how loops convert them to 64-bit patterns. */
 typedef struct {
-    int number_type;          /* OHF_I8 ... OHF_F64 of microkernels.h */
+    int number_type;          /* the type of the numbers: OHF_I8 ... OHF_F64 of microkernels.h */
     int has_nat;              /* 1 if the lowest int64, which is NaT in NumPy, means a missing row */
     int into;                 /* the type that the hash table holds: OHF_I64, OHF_U64 or OHF_F64 */
-    const void *rows;         /* aligned and contiguous */
+    const void *rows;         /* the numbers, aligned and contiguous */
     const uint8_t *bits;
     int64_t bits_begin;
 } ohf_numbers;

@@ -34,7 +34,7 @@ typedef struct {
 /* A column of Python objects, and what the conversion of its rows needs. */
 typedef struct {
     const char *rows;         /* the address of row 0, which is a pointer to an object */
-    Py_ssize_t stride;        /* the bytes from one row to the next */
+    Py_ssize_t stride;        /* the number of bytes from one row to the next */
     int is_text;              /* 1 if rows are exact str, 0 if they are exact bytes */
     PyObject *missing[OHF_MAX_MISSING];    /* these objects mean a missing row, besides None and NaN */
     int n_missing;

@@ -26,7 +26,7 @@ enum { OHF_PACKED_BLOCK = 256 };
 /* A column of StringDType. */
 typedef struct {
     const char *rows;
-    Py_ssize_t stride;        /* the bytes from one row to the next */
+    Py_ssize_t stride;        /* the number of bytes from one row to the next */
     const PyObject *dtype;    /* a StringDType */
     const char *missing;      /* the text of every missing row, if the dtype defines one */
     int64_t missing_length;   /* the length of this text, -1 if a missing row has no text */

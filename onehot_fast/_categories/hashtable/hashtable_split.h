@@ -18,7 +18,7 @@ typedef struct {
     size_t separator_bytes;   /* the length of the separator, at least one byte */
     int keeps_empty;          /* 1 if an empty piece has a code, 0 if it is dropped */
     int32_t *codes;           /* the codes of all pieces, row by row */
-    int64_t n_codes, room;    /* the number of codes for which `codes` has memory */
+    int64_t n_codes, room;    /* `codes` contains n_codes codes, and has memory for `room` codes */
     const uint8_t *pieces[OHF_PIECES_BLOCK];    /* the pieces that have no code yet */
     int64_t lengths[OHF_PIECES_BLOCK];
     int64_t n_pieces;
