@@ -101,8 +101,9 @@ typedef struct {
     int only_adds;         /* 1 if entries[i] == entries[0] + i for each i: an addition replaces the look-up */
     uint64_t base, span;
     uint64_t low;          /* entry i belongs to the value low + i, modulo 2**64 */
-    int *unknown;          /* the flag that an entry of OHF_UNKNOWN sets, or NULL */
-    /* Faster forms of `entries`, or NULL. `map` uses the first one that is not NULL. */
+    int *unknown;          /* NULL, or the flag to set if a value has the entry OHF_UNKNOWN */
+    /* Faster forms of `entries`, or NULL. `map` uses the first one that is not NULL, but map8 prefers `raw` for
+     * values of 8 bits. */
     const ohf_slots *slots;
     const ohf_few *few;
     const uint8_t *bytes;     /* for every value of 8 or 16 bits, else for every code: its class in one byte */
@@ -126,9 +127,9 @@ typedef struct {
     size_t width;          /* the number of bytes of an element */
     size_t depth, inner;
     const unsigned char *on, *off;
-    int stream;            /* 1 if stores shall bypass the caches */
+    int stream;            /* 1 if the writers shall store past the caches */
     int off_is_byte;       /* 1 if all bytes of `off` are equal, so that memset can fill */
-    const uint8_t *class_codes;   /* for writers of codes of one byte: NULL, or the code of each class */
+    const uint8_t *class_codes;   /* NULL if a class is its own code, else the code of each class, in one byte */
     unsigned char on_line[64], off_line[64];   /* copies of on and off in 64 bytes, if width divides 64 */
 } ohf_fill;
 

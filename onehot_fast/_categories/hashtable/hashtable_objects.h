@@ -175,7 +175,7 @@ static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, i
             const char *ahead;
             memcpy(&ahead, objects->rows + (i + OHF_AHEAD) * objects->stride, sizeof ahead);
             OHF_PREFETCH(ahead);
-            OHF_PREFETCH_AT(ahead, 48);     /* the characters of a str begin near byte 48 */
+            OHF_PREFETCH_AT(ahead, 48);     /* the characters of an ASCII str begin near byte 48 of the object */
         }
         if (objects->memo != NULL) {
             const ohf_memo *known = ohf_memo_of(objects, object);

@@ -11,7 +11,7 @@
 #include "_kernels/microkernels.h"
 #include "_runtime/once.h"
 
-enum { OHF_FAR_BYTES = 2048 };    /* loops prefetch rows that are this many bytes ahead */
+enum { OHF_FAR_BYTES = 2048 };    /* loops prefetch rows that are this number of bytes ahead */
 
 /* Read eight bytes as an integer whose lowest byte is the first one, on every processor. */
 OHF_INLINE uint64_t ohf_read64(const uint8_t *from)
