@@ -92,13 +92,13 @@ static inline ohf_arrow_owner *ohf_arrow_own(struct ArrowArray *array)
     return owner;
 }
 
-/* Add a user. */
+/* Add a user of the array. */
 static inline void ohf_arrow_keep(ohf_arrow_owner *owner)
 {
     ohf_arrow_add(&owner->n_users, 1);
 }
 
-/* Remove a user. If it was the last one, release the array. */
+/* Remove a user of the array. If it was the last one, release the array, and free the owner. */
 static inline void ohf_arrow_let_go(ohf_arrow_owner *owner)
 {
     if (ohf_arrow_add(&owner->n_users, -1) == 0) {
@@ -109,13 +109,15 @@ static inline void ohf_arrow_let_go(ohf_arrow_owner *owner)
 
 /* ---- Exported arrays ---- */
 
-/* The private_data of an exported array. The children and the arrays of pointers follow it in the same allocation. */
+/* The private_data of an exported array. One allocation contains this struct, then the structures of the children
+ * and of the dictionary, then the arrays of pointers. */
 typedef struct {
     ohf_arrow_owner *owner;
     uint8_t *validity;          /* a bitmap that ohf_arrow_set_validity has made, or NULL */
 } ohf_arrow_part;
 
-/* The `release` of an exported array. */
+/* The function `release` of an exported array: release its children and its dictionary, then remove a user of the
+ * imported array that has the data. */
 static inline void ohf_arrow_release_array(struct ArrowArray *array)
 {
     ohf_arrow_part *part = (ohf_arrow_part *)array->private_data;
@@ -131,9 +133,9 @@ static inline void ohf_arrow_release_array(struct ArrowArray *array)
     array->release = NULL;
 }
 
-/* Copy the structures of an array and of its children into `to`. The caller has checked the array. Return 1, or 0 if
- * there is no memory; then `to` is released. Each child is one more user of the owner, because a library may move a
- * child out, and release it after its parent. */
+/* Copy the structures of an array, of its children and of its dictionary into `to`. The caller has checked that
+ * they are valid. Return 1. If there is no memory, release `to`, and return 0. Each child is one more user of the
+ * owner, because a library may move a child out, and release it after its parent. */
 static inline int ohf_arrow_share(ohf_arrow_owner *owner, const struct ArrowArray *from, struct ArrowArray *to)
 {
     const size_t n_buffers = (size_t)from->n_buffers, n_children = (size_t)from->n_children;
@@ -171,8 +173,8 @@ static inline int ohf_arrow_share(ohf_arrow_owner *owner, const struct ArrowArra
     return 0;
 }
 
-/* Give an exported array another validity bitmap: n_before bytes of zeros, then n_bytes of `bits`. Return 1, or 0 if
- * there is no memory. */
+/* Replace the validity bitmap of an exported array by n_before bytes of zeros, followed by n_bytes of `bits`.
+ * Return 1, or 0 if there is no memory. */
 static inline int ohf_arrow_set_validity(
     struct ArrowArray *array, size_t n_before, const uint8_t *bits, size_t n_bytes)
 {
@@ -187,7 +189,7 @@ static inline int ohf_arrow_set_validity(
 
 /* ---- Exported schemas ---- */
 
-/* The `release` of an exported schema. */
+/* The function `release` of an exported schema: release its children and its dictionary, then free its memory. */
 static inline void ohf_arrow_release_schema(struct ArrowSchema *schema)
 {
     int64_t i;
@@ -200,8 +202,9 @@ static inline void ohf_arrow_release_schema(struct ArrowSchema *schema)
     schema->release = NULL;
 }
 
-/* Make a schema that owns copies of its texts. The caller then makes its children, and its dictionary if it has one.
- * Return 1, or 0 if there is no memory. `format` and `name` end with a zero byte; `metadata` may be NULL. */
+/* Make a schema that owns copies of `format`, `name` and `metadata`. The caller then makes its children, and its
+ * dictionary if it has one. Return 1, or 0 if there is no memory. `format` and `name` end with a zero byte;
+ * `metadata` may be NULL. */
 static inline int ohf_arrow_make_schema(
     struct ArrowSchema *to, const char *format, const char *name, const char *metadata, size_t n_metadata,
     int64_t flags, size_t n_children, int has_dictionary)

@@ -27,7 +27,8 @@
 #define OHF_ISA_NEON 16      /* every aarch64 processor has it */
 #define OHF_ISA_AES 32       /* AVX2 and the instructions for AES */
 
-/* Let other threads see the stores past the caches that this thread has done before they see its later stores. */
+/* Make the earlier stores of this thread, which may have bypassed the caches, visible to other threads before its
+ * later stores. */
 static inline void ohf_store_fence(void)
 {
 #if OHF_X86
@@ -37,7 +38,7 @@ static inline void ohf_store_fence(void)
 
 #if defined(__GNUC__)
 #  define OHF_INLINE static inline __attribute__((always_inline))
-#  define OHF_NOINLINE static __attribute__((noinline))   /* for a function with many callers, which need no copies */
+#  define OHF_NOINLINE static __attribute__((noinline))   /* for a large function that many callers share */
 #  define OHF_LIKELY(x) __builtin_expect(!!(x), 1)
 #  define OHF_PREFETCH(p) __builtin_prefetch(p)
 #  define OHF_RESTRICT restrict
@@ -48,11 +49,12 @@ static inline void ohf_store_fence(void)
 #  define OHF_PREFETCH(p) ((void)(p))
 #  define OHF_RESTRICT __restrict
 #endif
-/* Prefetch the memory at a distance from `p`. The address may be invalid. */
+/* Prefetch the memory n_bytes behind `p`. The address may be invalid, because a prefetch cannot fail. */
 #define OHF_PREFETCH_AT(p, n_bytes) OHF_PREFETCH((const void *)((uintptr_t)(p) + (uintptr_t)(n_bytes)))
 
-/* Functions between OHF_BEGIN_TARGET("avx2,bmi") and OHF_END_TARGET may use these instructions. All other functions
- * are compiled for the oldest processor of the platform, so that no processor meets an instruction that it lacks. */
+/* Functions between OHF_BEGIN_TARGET("avx2,bmi") and OHF_END_TARGET may use these instructions. All other
+ * functions are compiled for the oldest processor of the platform, so that no processor runs an instruction that
+ * it lacks. */
 #define OHF_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #  define OHF_BEGIN_TARGET(features) \

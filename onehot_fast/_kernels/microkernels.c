@@ -1,7 +1,7 @@
 /* The microkernels are compiled once for each instruction set, and a variant is chosen at run time.
  *
- * The compiler compiles this file for the oldest processor of the platform. foreach_isa.inc raises the target for the
- * functions of one variant only, so that no processor meets an instruction that it lacks. */
+ * The compiler compiles this file for the oldest processor of the platform. foreach_isa.inc allows more
+ * instructions only in the functions of one variant, so that no processor runs an instruction that it lacks. */
 #include "isa.h"
 #include "microkernels.h"
 #include "_runtime/once.h"
@@ -14,8 +14,8 @@
 #  include <sys/sysctl.h>
 #endif
 
-/* Run CALL with the width W of an element as a constant, so that each store has a constant size. Run OTHER for a width
- * that is none of these. */
+/* Run CALL, in which the constant W is the width of an element in bytes, so that each store has a constant size.
+ * Run OTHER if the width is not 1, 2, 4, 8 or 16. */
 #define OHF_EACH_WIDTH(WIDTH, CALL, OTHER)     \
     switch (WIDTH) {                           \
     case 1: { enum { W = 1 }; CALL; break; }   \
@@ -27,7 +27,8 @@
     }
 
 #if OHF_X86 || OHF_ARM
-/* The bytes from 64 on are 255: a vector of these bytes selects the elements of another vector from a place on. */
+/* 64 bytes of 0, then 64 bytes of 255. A vector that is loaded from the place 64 - i is a mask of all bytes from
+ * byte i on. */
 static const unsigned char ohf_late[128] = {[64 ... 127] = 255};
 #endif
 

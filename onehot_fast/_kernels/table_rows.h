@@ -1,9 +1,9 @@
-/* Copy the rows of a table of up to 256 rows, one for each code of one byte.
+/* Copy rows of a table of up to 256 rows: for each code of one byte, the row with this number.
  *
- * The table has rows of `stride` bytes, of which the first `row_bytes` are written: `stride` is the smallest of 1, 2,
- * 4, 8, 16, 32, 48 and 64 that holds a row, or else a multiple of 16. A row is copied by one or a few moves of constant
- * size, which may write bytes of the next row before the next row itself is written. The last rows are copied exactly,
- * so that nothing is written behind them. */
+ * The table has rows of `stride` bytes, of which the first `row_bytes` are written: `stride` is the smallest of 1,
+ * 2, 4, 8, 16, 32, 48 and 64 that holds a row, or else a multiple of 16. A row is copied by one or a few moves of
+ * constant size, which may write bytes of the next row before the next row itself is written. The last rows are
+ * copied exactly, so that nothing is written behind them. */
 #ifndef OHF_TABLE_ROWS_H
 #define OHF_TABLE_ROWS_H
 
@@ -21,7 +21,7 @@ static inline size_t ohf_table_stride(size_t row_bytes)
     return row_bytes <= stride ? stride : (row_bytes + 15) / 16 * 16;
 }
 
-/* Copy rows with moves of STRIDE bytes. The codes are read eight at a time. */
+/* Copy rows by moves of `stride` bytes, a constant. The codes are read eight at a time. */
 OHF_INLINE void ohf_copy_rows_of(const uint8_t *codes, size_t n, const unsigned char *table, size_t stride,
                                  size_t row_bytes, unsigned char *out)
 {
@@ -38,11 +38,12 @@ OHF_INLINE void ohf_copy_rows_of(const uint8_t *codes, size_t n, const unsigned 
         memcpy(out, table + codes[i] * stride, stride);
 }
 
-/* Write the row of each code. Memory behind the last row is not written. */
+/* Write the row of the table for each code, one after the other. Memory behind the last row is not written. */
 static inline void ohf_copy_rows(const uint8_t *codes, size_t n, const unsigned char *table, size_t stride,
                                  size_t row_bytes, unsigned char *out)
 {
-    /* So many rows at the end are shorter than a move together. */
+    /* Copy this number of rows at the end exactly, because a move of `stride` bytes could write behind the last
+     * row. */
     size_t exact = stride == row_bytes ? 0 : stride / row_bytes + 1;
     if (exact > n)
         exact = n;
@@ -65,7 +66,8 @@ static inline void ohf_copy_rows(const uint8_t *codes, size_t n, const unsigned 
         memcpy(out + i * row_bytes, table + codes[i] * stride, row_bytes);
 }
 
-/* Write one element of each of n positions of a plane: the element of the code's row in this plane. */
+/* Write one plane of n elements: for each code, an element of its row. `column` is the address of this element in
+ * the first row of the table. */
 OHF_INLINE void ohf_copy_plane_of(const uint8_t *codes, size_t n, const unsigned char *column, size_t stride,
                                   size_t width, unsigned char *out)
 {

@@ -9,23 +9,23 @@
 #if defined(__GNUC__)
 /* Make the compiler forget what it knows about the content of this memory. */
 #  define OHF_FORGET(MEMORY) __asm__ volatile("" : : "r"(MEMORY) : "memory")
-/* Make the compiler forget where this integer came from, so that it uses the value that it has compared. */
+/* Make the compiler forget from where it loaded a value, so that it uses the copy that it has compared. */
 #  define OHF_KEEP(INTEGER) __asm__("" : "+r"(INTEGER))
-#  define OHF_KEEP_VECTOR(VECTOR) __asm__("" : "+x"(VECTOR))   /* x86 only */
+#  define OHF_KEEP_VECTOR(VECTOR) __asm__("" : "+x"(VECTOR))   /* the value is a vector register of x86 */
 #else
 #  include <intrin.h>
 #  define OHF_FORGET(MEMORY) _ReadWriteBarrier()
 #  define OHF_KEEP(INTEGER) _ReadWriteBarrier()
 #endif
 
-/* Return an integer, which the compiler must not load again. */
+/* Return an integer. The compiler must not load it from memory again when the caller uses the result. */
 static inline uint64_t ohf_once(uint64_t integer)
 {
     OHF_KEEP(integer);
     return integer;
 }
 
-/* Set a flag that several threads may set at the same time. */
+/* Set a flag to 1. Several threads may do this at the same time. */
 static inline void ohf_set_flag(int *flag)
 {
 #if defined(__GNUC__)

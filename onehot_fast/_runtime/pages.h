@@ -14,8 +14,9 @@
 #    define MAP_ANONYMOUS MAP_ANON
 #  endif
 
-/* Return `size` bytes of zeros, or NULL if the system refuses. `size` is a multiple of the page. Memory that the caller
- * will fill gets huge pages: the system clears 2 MiB when a program first touches one. */
+/* Return `size` bytes of zeros, or NULL if the operating system refuses. `size` is a multiple of the size of a
+ * page. If the caller will fill the memory (is_filled), ask for huge pages: the system then maps and clears 2 MiB
+ * at the first access, instead of one small page. */
 static void *ohf_pages_map(size_t size, int is_filled)
 {
     const size_t slack = is_filled && size >= OHF_HUGE_PAGE ? OHF_HUGE_PAGE : 0;
@@ -34,19 +35,21 @@ static void *ohf_pages_map(size_t size, int is_filled)
     if (slack > head)
         munmap(block + head + size, slack - head);
 #  ifdef MADV_HUGEPAGE
-    /* Programs fill new memory at 4 - 9 GB/s with huge pages, and at 0.6 - 1.9 without. A failure is ignored. */
+    /* A program fills new memory at 4 - 9 GB/s with huge pages, and at 0.6 - 1.9 GB/s without them. If the system
+     * has none, small pages work, too, so the result of madvise is ignored. */
     (void)madvise(block + head, size, MADV_HUGEPAGE);
 #  endif
     return block + head;
 }
 
-/* Return a block to the system. */
+/* Return a block of memory to the operating system. */
 static void ohf_pages_unmap(void *block, size_t size)
 {
     munmap(block, size);
 }
 
-/* Let the operating system take the pages of a block, whose content is lost, until a program writes to them again. */
+/* Let the operating system take the pages of a block when it needs memory. The content of the block is lost. The
+ * caller may use the block again: a page that a program has written to stays. */
 static void ohf_pages_allow_reclaim(void *block, size_t size)
 {
 #  ifdef MADV_FREE

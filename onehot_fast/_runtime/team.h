@@ -1,6 +1,7 @@
 /* Teams of threads: OpenMP, or stubs of its functions if the compiler does not support it.
  *
- * Only `team.pyx` includes this file: each extension that did so would have variables of its own. */
+ * Only `team.pyx` includes this file, because the variables below must exist once in a process: each extension
+ * that includes the file has its own copies. */
 #ifndef OHF_TEAM_H
 #define OHF_TEAM_H
 
@@ -13,13 +14,14 @@
 #  define omp_in_parallel() 0
 #endif
 
-/* GNU OpenMP keeps the threads of a team, which wait for the next parallel region. A forked child has a copy of the
- * team without these threads, and its next region would wait for them forever. Therefore the parent ends the team
- * before each fork, which takes 30 us, and the child can start a new one. If the runtime cannot end the team,
- * ohf_child_alone makes the child use one thread. */
+/* GNU OpenMP keeps the threads of a team, which wait for the next parallel region. A forked child has a copy of
+ * the team without these threads, and its next region would wait for them forever. Therefore the parent ends the
+ * team before each fork, which takes 30 us, and the child can start a new one. If there was a team (ohf_team_seen)
+ * and the runtime cannot end it, ohf_child_alone makes the child use one thread. */
 static int ohf_team_seen = 0, ohf_child_alone = 0;
 
-/* The following variables are hints about teams. Threads read and write them without a lock, because a lost hint only
+/* Hints for the decision to start a team: when the last team ended and how many workers it had, and until when a
+ * thread shall start no team. Threads read and write these variables without a lock, because a lost hint only
  * costs time. */
 #if defined(__GNUC__)
 #  define OHF_GET(value, hint) __atomic_load(&(hint), &(value), __ATOMIC_RELAXED)
@@ -31,21 +33,21 @@ static int ohf_team_seen = 0, ohf_child_alone = 0;
 static double ohf_team_end = -1e9, ohf_serial_until = -1e9;
 static int ohf_team_workers = 0;
 
-/* Remember that there is a team. */
+/* Remember that this process has started a team of threads. */
 static inline void ohf_note_team_start(void)
 {
     int yes = 1;
     OHF_PUT(ohf_team_seen, yes);
 }
 
-/* Remember when a team of so many threads has ended. */
+/* Remember that a team of `workers` threads ended at the time `now`, in seconds. */
 static inline void ohf_note_team_end(double now, int workers)
 {
     OHF_PUT(ohf_team_end, now);
     OHF_PUT(ohf_team_workers, workers);
 }
 
-/* Ask all threads to use no team until a time. */
+/* Ask all threads to work without a team until the time `until`, in seconds. */
 static inline void ohf_note_stall(double until)
 {
     OHF_PUT(ohf_serial_until, until);
@@ -78,12 +80,14 @@ static inline double ohf_stalled_until(void)
 #  pragma weak omp_pause_resource_all
 static __thread int ohf_team_paused = 0;   /* 1 if this thread has ended its team before the fork */
 
-/* If the system refuses a thread, GNU OpenMP ends the process. Therefore, before the first team of a size, try to start
- * and end as many threads. The C library keeps their stacks for the team. */
+/* If the operating system cannot start a thread, GNU OpenMP ends the process. Therefore ohf_can_start, which runs
+ * before a team starts, starts and ends the same number of threads as a test. The C library keeps their stacks for
+ * the team. */
 enum { OHF_MAX_PROBED = 1023 };
 static __thread int ohf_probed = 0;        /* the number of other threads that this thread has already started */
 
-/* The work of a thread that is only started as a test: wait until the lock is free, and end. */
+/* The work of a thread that is only started as a test: wait until the lock is free, so that all of these threads
+ * exist at the same time, and end. */
 static void *ohf_wait(void *lock)
 {
     pthread_mutex_lock((pthread_mutex_t *)lock);
@@ -91,7 +95,7 @@ static void *ohf_wait(void *lock)
     return NULL;
 }
 
-/* Tell whether the system lets this thread start n_threads others. */
+/* Tell whether the operating system lets this thread start n_threads other threads. */
 static int ohf_can_start(int n_threads)
 {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

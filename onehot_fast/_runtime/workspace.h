@@ -1,9 +1,10 @@
 /* A workspace is memory that a call needs until it returns, and that is too large for the stack of a thread.
  *
- * A thread may have a stack of 16 KiB, so the frame of a kernel has at most 4 KiB. An allocation would slow down small
- * calls. Each extension that includes this file therefore keeps up to two blocks, which calls take and return. A
- * block belongs to the thread that took it, so no lock is needed. If a process forks while a call has a block, the
- * child cannot use this block, and allocates another one. */
+ * A thread may have a stack of 16 KiB, so the stack frame of a kernel has at most 4 KiB. An allocation in each
+ * call would slow down small calls. Each extension that includes this file therefore keeps up to two blocks of
+ * memory. A call takes a block, and puts it back before it returns. Meanwhile no other call can take the block, so
+ * no lock is needed. If a process forks while a call has a block, the child cannot use this block, and allocates
+ * another one. */
 #ifndef OHF_WORKSPACE_H
 #define OHF_WORKSPACE_H
 
@@ -23,19 +24,19 @@
 #  define OHF_EXACT_WORKSPACES 1
 #endif
 
-/* A block that is kept may be larger than the request. A sanitizer could not see an access behind the end of the
- * request, so no block is kept in such a build. */
+/* A block that is kept may be larger than the request of a call. A sanitizer could then not see an access past the
+ * end of the request, so a build with a sanitizer keeps no block. */
 #if defined(OHF_EXACT_WORKSPACES)
 #  define OHF_KEPT_BYTES ((size_t)0)
 #else
-#  define OHF_KEPT_BYTES ((size_t)64 << 10)     /* only long calls need larger workspaces */
+#  define OHF_KEPT_BYTES ((size_t)64 << 10)     /* only long calls need more than this */
 #endif
 
 enum { OHF_KEPT_BLOCKS = 2 };
 
 static void *ohf_kept[OHF_KEPT_BLOCKS];
 
-/* Write a pointer to a place, and return the pointer that was there, in one atomic step. */
+/* Write the pointer `block` to `*place`, and return the pointer that was there, in one atomic step. */
 static inline void *ohf_exchange(void **place, void *block)
 {
 #if defined(__GNUC__)
@@ -45,7 +46,7 @@ static inline void *ohf_exchange(void **place, void *block)
 #endif
 }
 
-/* Return memory of unknown content, aligned as by malloc, or NULL if there is none. */
+/* Return n_bytes of memory with unknown content, aligned as by malloc, or NULL if there is no memory. */
 static inline void *ohf_take_workspace(size_t n_bytes)
 {
     if (n_bytes > OHF_KEPT_BYTES)
@@ -58,7 +59,7 @@ static inline void *ohf_take_workspace(size_t n_bytes)
     return malloc(OHF_KEPT_BYTES);
 }
 
-/* Return to the store what ohf_take_workspace returned for n_bytes. */
+/* Keep a block that ohf_take_workspace(n_bytes) returned for a later call, or free it. */
 static inline void ohf_give_workspace(void *block, size_t n_bytes)
 {
     for (int i = 0; n_bytes <= OHF_KEPT_BYTES && block != NULL && i < OHF_KEPT_BLOCKS; i++)

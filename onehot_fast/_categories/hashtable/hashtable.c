@@ -9,14 +9,14 @@
 
 enum {
     FEWEST_SLOT_BITS = 10,
-    SPARSE_SLOT_BITS = 16,    /* below 2**16 slots, a quarter of them at most contain codes: most are at home */
+    SPARSE_SLOT_BITS = 16,    /* below 2**16 slots, at most a quarter are full, so most home slots are empty */
     QUICK_SLOT_BITS = 18,     /* a hash table with fewer than 2**18 slots grows fourfold, a larger one twofold */
     OHF_FAR_CODES = 6000,     /* from this number of codes on, loops prefetch slots and keys */
-    WATCHED_ROWS = 4096,      /* `ohf_note` checks the home slots after this number of rows */
+    WATCHED_ROWS = 4096,      /* `ohf_note` decides after this number of rows whether to add slots */
     MOST_AWAY = WATCHED_ROWS / 64,
     MOST_SPARE_BITS = 17,     /* `ohf_note` makes no more than 2**17 slots: 1 MiB */
     MOST_SLOT_BITS = 32,
-    LONGEST_PROBE = 128,      /* `reseed` runs after a longer search, which does not happen by chance */
+    LONGEST_PROBE = 128,      /* `reseed` runs after a search of more slots, which does not happen by chance */
     MOST_SEEDS = 8            /* `reseed` makes at most this number of new seeds */
 };
 
@@ -30,7 +30,7 @@ static size_t n_slots(const ohf_hashtable *hashtable)
     return (size_t)1 << slot_bits(hashtable);
 }
 
-/* Return the address of a long text in the arena, and write its length. */
+/* Return the address in the arena of the long text with this key, and write its length. */
 static const uint8_t *long_text(const ohf_hashtable *hashtable, ohf_key key, uint64_t *length)
 {
     const uint8_t *entry = hashtable->arena + (key.high & ~OHF_LONG_KEY);
@@ -45,8 +45,8 @@ static int is_long(ohf_key key)
 
 /* ---- Memory ---- */
 
-/* Give an array memory for `room` elements and one in front of them. Return the array, or NULL if there is no memory;
- * then the old array is unchanged. */
+/* Give an array memory for `room` elements of `width` bytes, and for one element in front of them. Return the
+ * array. If there is no memory, return NULL, and leave the old array unchanged. */
 static void *reserve(void *elements, int64_t room, size_t width)
 {
     char *made;
@@ -56,7 +56,7 @@ static void *reserve(void *elements, int64_t room, size_t width)
     return made == NULL ? NULL : made + width;
 }
 
-/* Give the keys or numbers memory for `room` codes. Return 0 or OHF_NO_MEMORY. */
+/* Give the array of keys, or of numbers, memory for `room` codes. Return 0 or OHF_NO_MEMORY. */
 static int reserve_codes(ohf_hashtable *hashtable, int64_t room)
 {
     if (hashtable->is_texts) {
@@ -128,7 +128,8 @@ static uint64_t hash_of_code(const ohf_hashtable *hashtable, int64_t code)
     return engine->hash_short(hashtable, hashtable->keys[code]);
 }
 
-/* Write a new code to the first empty slot from its home on. Return how many slots the search has read. */
+/* Write `slot`, with a new code, to the first empty slot from its home slot on. Return how many slots were
+ * read. */
 static size_t insert_slot(ohf_slot *slots, unsigned bits, ohf_slot slot)
 {
     const size_t mask = ((size_t)1 << bits) - 1;
@@ -139,8 +140,9 @@ static size_t insert_slot(ohf_slot *slots, unsigned bits, ohf_slot slot)
     return looked_at;
 }
 
-/* Move all codes to 2**bits new slots. The old slots are nearly in the order of the homes, so the loop also writes
- * the new slots one after the other. Return 0 or OHF_NO_MEMORY; then nothing has changed. */
+/* Move all codes to 2**bits new slots. The old slots are nearly in the order of their home slots, so the loop also
+ * writes the new slots nearly in order, which is faster than at random. Return 0, or OHF_NO_MEMORY without a
+ * change. */
 static int resize(ohf_hashtable *hashtable, unsigned bits)
 {
     const size_t n = n_slots(hashtable);
@@ -202,7 +204,8 @@ static int make_room(ohf_hashtable *hashtable)
     return 0;
 }
 
-/* Give the next code to the key that the caller has written behind the other keys, and return it. */
+/* Give the next code to the value whose key or number the caller has written at the end of its array, and write
+ * the slot. Return the code. */
 static int32_t finish_learning(ohf_hashtable *hashtable, uint64_t hash)
 {
     const int32_t code = (int32_t)hashtable->n_codes++;
@@ -212,8 +215,9 @@ static int32_t finish_learning(ohf_hashtable *hashtable, uint64_t hash)
     return code;
 }
 
-/* The body of a function that searches for a value from its home slot on, and returns its code or OHF_UNKNOWN. A slot
- * with the same tag may contain another value: SAME compares the value of `slot.code` with the wanted one. */
+/* The body of a function that searches for a value from its home slot on, and returns its code or OHF_UNKNOWN. A
+ * slot with the same tag may contain another value, so the expression SAME compares the value whose code is
+ * `slot.code` with the wanted one. */
 #define OHF_FIND(SAME)                                    \
     const size_t mask = n_slots(hashtable) - 1;           \
     size_t place = (size_t)(hash >> hashtable->shift);    \
@@ -252,8 +256,8 @@ int32_t ohf_find_long(const ohf_hashtable *hashtable, const uint8_t *text, uint6
     OHF_FIND(same_long(hashtable, hashtable->keys[slot.code], text, length, hash))
 }
 
-/* Prepare to learn a value. `known` is the code that a search found for it. Return this code, OHF_UNKNOWN if the
- * caller must write the key of a new value, or a failure. */
+/* Prepare to learn a value. `known` is the code that a search found for it, or OHF_UNKNOWN. Return `known` if it
+ * is a code, OHF_UNKNOWN if the caller must write the key of a new value, or a failure. */
 static int32_t begin_learning(ohf_hashtable *hashtable, int32_t known)
 {
     if (known >= 0) {
@@ -306,7 +310,7 @@ int32_t ohf_learn_long(ohf_hashtable *hashtable, const uint8_t *text, uint64_t l
 
 /* ---- The values of another hash table ---- */
 
-/* Return the hash in the hash table of a value of `part`. */
+/* Return the hash that `hashtable` computes for the value with this code in `part`, another hash table. */
 static uint64_t hash_from(const ohf_hashtable *hashtable, const ohf_hashtable *part, int64_t code)
 {
     const ohf_engine *engine = hashtable->engine;
@@ -322,7 +326,8 @@ static uint64_t hash_from(const ohf_hashtable *hashtable, const ohf_hashtable *p
     return engine->hash_long(hashtable, text, length);
 }
 
-/* Return the code of a value of `part`, which gets one if it is new, or a failure. */
+/* Return the code in `hashtable` of the value that has the code `code` in `part`, or a failure. `hash` is the hash
+ * that `hashtable` computes for the value. A new value gets a code. */
 static int32_t learn_from(ohf_hashtable *hashtable, const ohf_hashtable *part, int64_t code, uint64_t hash)
 {
     const uint8_t *text;
@@ -337,7 +342,7 @@ static int32_t learn_from(ohf_hashtable *hashtable, const ohf_hashtable *part, i
 
 int ohf_merge(ohf_hashtable *hashtable, const ohf_hashtable *part, int64_t begin, int32_t *codes)
 {
-    const int64_t n_away = hashtable->n_away;     /* `ohf_learn_*` counts known values, which may be at home */
+    const int64_t n_away = hashtable->n_away;     /* `ohf_learn_*` also counts values in their home slots */
     uint64_t hashes[64];
     for (; begin < part->n_codes; begin += 64) {
         const int n = part->n_codes - begin < 64 ? (int)(part->n_codes - begin) : 64, n_seeds = hashtable->n_seeds;
@@ -459,11 +464,12 @@ void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead)
     if (hashtable->n_watched < WATCHED_ROWS)
         return;
     if (hashtable->n_away > MOST_AWAY && bits <= MOST_SPARE_BITS && n_ahead > ((int64_t)1 << bits) / 8)
-        (void)resize(hashtable, bits);     /* a failure changes nothing */
+        (void)resize(hashtable, bits);     /* without memory, the slots stay as they are */
     hashtable->n_watched = hashtable->n_away = 0;
 }
 
-/* The body of a function that runs the loop LEARN over steps of rows, and `ohf_note` after each step. */
+/* The body of a function that calls LEARN, a function of the engine, for WATCHED_ROWS rows at a time, and
+ * `ohf_note` after each call. */
 #define OHF_LEARN(LEARN, SOURCE)                                                       \
     for (; begin < end; begin += WATCHED_ROWS) {                                       \
         const int64_t reach = end - begin < WATCHED_ROWS ? end : begin + WATCHED_ROWS; \

@@ -1,9 +1,13 @@
-/* A hash table maps each distinct value to a code. Codes count the values in order of first appearance: 0, 1, 2, ...
+/* A hash table maps each distinct value to a code. Codes count the values from 0, in the order of their first
+ * appearance.
  *
  * Values are texts (any bytes, of any length) or numbers (64-bit patterns). The key of a text of up to 15 bytes
- * contains the bytes of the text, and its length in the last of 16 bytes. The key of a longer text contains its hash
- * and the position of its copy in the arena. A slot contains a code and 32 bits of the hash. An array of its own
- * stores the keys, in the order of their codes.
+ * contains the bytes of the text, and its length in the last of 16 bytes. The key of a longer text contains its
+ * hash, and the position of its copy in the arena, a block of memory for all long texts. An array stores the keys
+ * in the order of their codes.
+ *
+ * The array of slots contains the codes. The top bits of a hash are the number of the home slot, where the search
+ * for a value begins; it ends at the first empty slot. A slot contains a code and the high 32 bits of the hash.
  *
  * The hash depends on a random seed. The codes and their order do not. */
 #ifndef OHF_HASHTABLE_H
@@ -14,10 +18,12 @@
 
 #include "hashtable_input.h"
 
-#define OHF_SHORT 15                    /* the most bytes of a text that its key can contain */
-/* The high word of the key of a longer text has this top byte; the other bits are the position in the arena. */
+#define OHF_SHORT 15                    /* a text of at most 15 bytes fits into its key */
+/* A text of more than OHF_SHORT bytes does not fit into its key: the top byte of the key's high word is 0xFF, and
+ * the other bits are the position of the text's copy in the arena. */
 #define OHF_LONG_KEY ((uint64_t)0xFF << 56)
-/* No key of a text has this high word. */
+/* The high word of a key that belongs to no text: the top byte of a text's key is its length, at most 15, or
+ * 0xFF. */
 #define OHF_NO_KEY ((uint64_t)0xEE << 56)
 
 typedef struct {
@@ -39,7 +45,7 @@ typedef int (*ohf_code_numbers)(ohf_hashtable *, const ohf_numbers *, int64_t be
                                 int64_t *stopped);
 
 /* The functions that are compiled for one instruction set. `learn_*` gives new values a code. `look_up_*` changes
- * nothing in the hash table, so that threads can share it; a new value gets OHF_UNKNOWN. */
+ * nothing in the hash table, so that threads can share it; it writes OHF_UNKNOWN for a new value. */
 typedef struct {
     const char *name;
     ohf_code_texts learn_texts[OHF_LAYOUTS], look_up_texts[OHF_LAYOUTS];
@@ -55,8 +61,8 @@ struct ohf_hashtable {
     int is_texts;
     ohf_slot *slots;
     unsigned shift;           /* hash >> shift is the number of the home slot; there are 2**(64 - shift) slots */
-    int64_t n_codes, must_grow;        /* the hash table grows before it holds more than must_grow codes */
-    ohf_key *keys;            /* for texts; keys[-1] exists, and equals the key of no text */
+    int64_t n_codes, must_grow;        /* the number of codes; the hash table grows before it exceeds must_grow */
+    ohf_key *keys;            /* for texts: keys[code]; keys[-1], for an empty slot, is the key of no text */
     uint64_t *numbers;        /* for numbers; numbers[-1] exists, so that a loop may read it for an empty slot */
     int64_t room;             /* the number of codes for which `keys` or `numbers` has memory */
     uint8_t *arena;           /* for each long text: its length in 8 bytes, then its bytes, padded to a multiple of 8 */
@@ -66,7 +72,7 @@ struct ohf_hashtable {
     int n_seeds;              /* the number of new seeds that `reseed` made */
 };
 
-/* Return the functions for a variant of the microkernels, which `ohf_variants` names. */
+/* Return the functions for the variant of the microkernels that has this name, for example "avx2". */
 const ohf_engine *ohf_engine_of(const char *name);
 
 /* Make an empty hash table that holds `expected` codes before it grows. `seed` points to 8 random numbers. Return 0 or
@@ -75,8 +81,8 @@ int ohf_hashtable_open(ohf_hashtable *hashtable, const ohf_engine *engine, int i
                         const uint64_t *seed, int64_t expected);
 void ohf_hashtable_close(ohf_hashtable *hashtable);
 
-/* Return the code of a value, with a search from its home slot on. `learn` gives a new value a code, or returns a
- * failure; `find` returns OHF_UNKNOWN for it. */
+/* Return the code of a value, with a search from its home slot on. If the value is new, `ohf_learn_*` gives it a
+ * code, or returns a failure; `ohf_find_*` returns OHF_UNKNOWN. */
 int32_t ohf_learn_number(ohf_hashtable *hashtable, uint64_t number, uint64_t hash);
 int32_t ohf_find_number(const ohf_hashtable *hashtable, uint64_t number, uint64_t hash);
 int32_t ohf_learn_short(ohf_hashtable *hashtable, ohf_key key, uint64_t hash);
@@ -92,7 +98,8 @@ uint64_t ohf_hash_number(const ohf_hashtable *hashtable, uint64_t number);
  * `data`. */
 void ohf_hashtable_texts(const ohf_hashtable *hashtable, int64_t *offsets, uint8_t *data);
 
-/* Run a loop of the hash table's own instruction set over rows [begin, end). Results are as in `ohf_code_texts`. */
+/* Learn or look up rows [begin, end) with the functions of the hash table's instruction set, and write the code of
+ * row i to codes[i]. Return 0 or an OHF_* failure. Unless memory ran out, *stopped is then the row that failed. */
 int ohf_learn_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,
                     int64_t *stopped);
 int ohf_look_up_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
@@ -102,12 +109,14 @@ int ohf_learn_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int6
 int ohf_look_up_numbers(ohf_hashtable *hashtable, const ohf_numbers *numbers, int64_t begin, int64_t end,
                         int32_t *codes, int64_t *stopped);
 
-/* Give the values of `part`, another hash table of the same type, a code in the hash table: those whose code in `part`
- * is `begin` or higher, in the order of these codes. Write the code of value i to codes[i]. Return 0 or a failure. */
+/* Learn values of `part`, another hash table of the same type: those whose code in `part` is `begin` or higher, in
+ * the order of these codes. If a value has the code i in `part`, write its code in `hashtable` to codes[i]. Return
+ * 0 or a failure. */
 int ohf_merge(ohf_hashtable *hashtable, const ohf_hashtable *part, int64_t begin, int32_t *codes);
 
-/* Count n_rows that a loop has learned. If too many of their codes were not in their home slot, and enough of the
- * n_ahead following rows pay for it, spread the codes over more slots. */
+/* Count n_rows rows that a loop has just learned. If too many of them had a code outside its home slot, spread the
+ * codes over more slots, but only if n_ahead, the number of rows that follow, is large enough to pay for this
+ * work. */
 void ohf_note(ohf_hashtable *hashtable, int64_t n_rows, int64_t n_ahead);
 
 #endif

@@ -1,7 +1,8 @@
-/* How rows of Python objects become codes: in blocks of texts, which the loops of the hash table read.
+/* Convert rows of Python objects to codes: collect their texts in blocks, which the loops of the hash table read.
  *
- * These functions hold the GIL and run no Python code, so that no object can change. Columns often repeat few objects;
- * a memo from the addresses of objects to codes answers for the repeated ones. */
+ * These functions hold the GIL and run no Python code, so that no object can change. A column often repeats a few
+ * objects, so a memo maps the addresses of objects to their codes, and a repeated object needs no search in the
+ * hash table. */
 #ifndef OHF_HASHTABLE_OBJECTS_H
 #define OHF_HASHTABLE_OBJECTS_H
 
@@ -12,10 +13,13 @@
 #include "_kernels/isa.h"
 #include "_runtime/workspace.h"
 
-/* The memo is freed if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or later less than half of
- * OHF_MEMO_WINDOW rows, in which thousands of new objects can fill it. It has about one place for each row, because
- * objects with the same place replace each other; only the second of two finds the place beside it. Of 4,000 objects
- * at random addresses, 6 % share one of 2**16 places, and 38 % share one of 2**13. */
+/* The memo maps the addresses of objects to their codes. It is freed if it saves too little work: if it knew less
+ * than a sixteenth of the rows so far, from OHF_MEMO_FIRST_CHECK rows on, or less than half of OHF_MEMO_WINDOW
+ * rows, a number in which even thousands of different objects can enter it.
+ *
+ * The memo has about one place for each row, because objects with the same place replace each other: if the place
+ * of an object is full, the object goes to the place beside it, and replaces the object there. Of 4,000 objects at
+ * random addresses, 6 % share a place with another one if there are 2**16 places, and 38 % if there are 2**13. */
 enum {
     OHF_BLOCK = 256, OHF_MIN_MEMO_BITS = 10, OHF_MAX_MEMO_BITS = 16, OHF_MEMO_FIRST_CHECK = 2048,
     OHF_MEMO_WINDOW = 16384, OHF_AHEAD = 32, OHF_MAX_MISSING = 4
@@ -30,29 +34,30 @@ typedef struct {
 /* A column of Python objects, and what the conversion of its rows needs. */
 typedef struct {
     const char *rows;         /* the address of row 0, which is a pointer to an object */
-    Py_ssize_t stride;        /* the bytes from one row to the next */
+    Py_ssize_t stride;        /* the number of bytes from one row to the next */
     int is_text;              /* 1 if rows are exact str, 0 if they are exact bytes */
     PyObject *missing[OHF_MAX_MISSING];    /* these objects mean a missing row, besides None and NaN */
     int n_missing;
     ohf_memo *memo;           /* 2**(64 - memo_shift) places, or NULL without a memo */
     int memo_shift;
     int64_t tried, hits;      /* the memo knew `hits` of the last `tried` rows */
-    uint8_t *scratch;         /* UTF-8 of texts that are not ASCII, behind 16 other bytes */
-    size_t room;              /* bytes of the scratch */
+    uint8_t *scratch;         /* 16 bytes that loops may read, then the UTF-8 of texts that are not ASCII */
+    size_t room;              /* the size of the scratch in bytes */
 } ohf_objects;
 
-/* Rows that the memo does not know, as texts for a loop of the hash table. */
+/* A block of rows whose objects are not in the memo: their texts, which a loop of the hash table reads, and their
+ * codes. */
 typedef struct {
     const uint8_t *texts[OHF_BLOCK];
     int64_t lengths[OHF_BLOCK];
     const PyObject *objects[OHF_BLOCK];
     int32_t rows[OHF_BLOCK], codes[OHF_BLOCK];
     int64_t n;
-    size_t used;              /* the bytes of the scratch that this block uses */
+    size_t used;              /* the number of bytes of the scratch that this block uses */
 } ohf_block;
 
-/* Make room for `needed` more bytes of scratch. Return 1, or OHF_NO_MEMORY, or 0 if the loop must code the block first,
- * because the full scratch contains its texts. */
+/* Make room for `needed` more bytes of scratch. Return 1 or OHF_NO_MEMORY. Return 0 if the scratch is full of
+ * texts of this block, so that the caller must code the block before it adds a text. */
 static inline int ohf_reserve_scratch(uint8_t **scratch, size_t *room, ohf_block *block, size_t needed)
 {
     uint8_t *made;
@@ -72,7 +77,8 @@ static inline int ohf_reserve_scratch(uint8_t **scratch, size_t *room, ohf_block
     return 1;
 }
 
-/* Add a text that is not ASCII to a block. Return what ohf_reserve_scratch returned. */
+/* Add a text that is not ASCII to a block, as UTF-8 in the scratch. Return 1, 0 if the scratch is full, or
+ * OHF_NO_MEMORY. */
 static inline int ohf_add_wide(ohf_objects *objects, ohf_block *block, PyObject *text)
 {
     const Py_ssize_t length = PyUnicode_GET_LENGTH(text);
@@ -103,7 +109,8 @@ static inline int ohf_is_missing(const ohf_objects *objects, PyObject *object)
     return 0;
 }
 
-/* Add the text of an object to a block. Return OHF_OUTSIDE for another type, else as ohf_reserve_scratch. */
+/* Add the text of an object to a block. Return 1, 0 if the scratch is full, OHF_NO_MEMORY, or OHF_OUTSIDE if the
+ * object is neither missing nor of the type of the column. */
 static inline int ohf_add_object(ohf_objects *objects, ohf_block *block, PyObject *object)
 {
     if (object != NULL && objects->is_text && PyUnicode_CheckExact(object)) {
@@ -129,7 +136,7 @@ static inline int ohf_add_object(ohf_objects *objects, ohf_block *block, PyObjec
     return 1;
 }
 
-/* Return the place that the memo has for an object. */
+/* Return the place of the memo in which an object belongs. */
 static inline ohf_memo *ohf_memo_of(const ohf_objects *objects, const PyObject *object)
 {
     const uint64_t mixed = ((uint64_t)(uintptr_t)object >> 4) * 0x9E3779B97F4A7C15u;
@@ -152,8 +159,8 @@ static inline void ohf_make_memo(ohf_objects *objects, int64_t n_rows)
     objects->memo = PyMem_RawCalloc((size_t)1 << bits, sizeof *objects->memo);
 }
 
-/* Read rows from `begin` on: write the codes that the memo knows, and add the other rows to a block, until it is full.
- * Return how many rows were read, or a failure, and write its row to *stopped. */
+/* Read rows from `begin` on: write the codes that the memo knows, and add the other rows to a block, until it is
+ * full. Return how many rows were read, or a failure after writing its row to *stopped. */
 static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, int64_t begin, int64_t end, int32_t *codes,
                                 int64_t *stopped)
 {
@@ -168,7 +175,7 @@ static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, i
             const char *ahead;
             memcpy(&ahead, objects->rows + (i + OHF_AHEAD) * objects->stride, sizeof ahead);
             OHF_PREFETCH(ahead);
-            OHF_PREFETCH_AT(ahead, 48);     /* the characters of a text begin here */
+            OHF_PREFETCH_AT(ahead, 48);     /* the characters of an ASCII str begin near byte 48 of the object */
         }
         if (objects->memo != NULL) {
             const ohf_memo *known = ohf_memo_of(objects, object);
@@ -193,7 +200,8 @@ static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, i
     return i - begin;
 }
 
-/* Write the codes of a block to its rows and to the memo. Free the memo if it knew too few of the rows. */
+/* Write the codes of a block to its rows in `codes` and to the memo. Free the memo if it knew too few of the
+ * n_rows rows that were just read, and of the rows before them. */
 static inline void ohf_spread_block(ohf_objects *objects, const ohf_block *block, int32_t *codes, int64_t n_rows)
 {
     for (int64_t i = 0; i < block->n; i++)
@@ -216,7 +224,8 @@ static inline void ohf_spread_block(ohf_objects *objects, const ohf_block *block
         objects->tried = objects->hits = 0;
 }
 
-/* Code rows [begin, end) of objects, block by block. The caller holds the GIL. Results are as in ohf_code_texts. */
+/* Write the codes of rows [begin, end) of a column of objects, block by block. The caller holds the GIL. Return 0
+ * or an OHF_* failure. Unless memory ran out, *stopped is then the row that failed. */
 static inline int ohf_code_blocks(ohf_hashtable *hashtable, ohf_objects *objects, ohf_block *block, int learn,
                                   int64_t begin, int64_t end, int32_t *codes, int64_t *stopped)
 {
@@ -245,7 +254,8 @@ static inline int ohf_code_blocks(ohf_hashtable *hashtable, ohf_objects *objects
     return 0;
 }
 
-/* Code rows [begin, end) of objects with a block from the workspaces. Results are as in ohf_code_texts. */
+/* Write the codes of rows [begin, end) of a column of objects, with memory from the workspaces. The caller holds
+ * the GIL. Return 0 or an OHF_* failure. Unless memory ran out, *stopped is then the row that failed. */
 static inline int ohf_code_objects(ohf_hashtable *hashtable, ohf_objects *objects, int learn, int64_t begin,
                                    int64_t end, int32_t *codes, int64_t *stopped)
 {

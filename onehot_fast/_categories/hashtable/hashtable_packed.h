@@ -1,7 +1,8 @@
-/* How rows of NumPy's StringDType become codes: in blocks of texts, which the loops of the hash table read.
+/* Convert rows of NumPy's StringDType to codes: collect their texts in blocks, which the loops of the hash table
+ * read.
  *
- * NumPy's headers declare the functions of StringDType only for modules that do not support NumPy 1. This file takes
- * them from NumPy's array of functions by their numbers, which are part of NumPy's ABI. */
+ * NumPy's headers declare the functions of StringDType only for modules that do not support NumPy 1. This file
+ * takes them from NumPy's array of functions by their numbers, which are part of NumPy's ABI. */
 #ifndef OHF_HASHTABLE_PACKED_H
 #define OHF_HASHTABLE_PACKED_H
 
@@ -25,13 +26,13 @@ enum { OHF_PACKED_BLOCK = 256 };
 /* A column of StringDType. */
 typedef struct {
     const char *rows;
-    Py_ssize_t stride;        /* the bytes from one row to the next */
+    Py_ssize_t stride;        /* the number of bytes from one row to the next */
     const PyObject *dtype;    /* a StringDType */
-    const char *missing;      /* the text that a missing row has, if the dtype names one */
+    const char *missing;      /* the text of every missing row, if the dtype defines one */
     int64_t missing_length;   /* the length of this text, -1 if a missing row has no text */
 } ohf_packed;
 
-/* Rows as texts for a loop of the hash table. */
+/* A block of rows as texts for a loop of the hash table. */
 typedef struct {
     const uint8_t *texts[OHF_PACKED_BLOCK];
     int64_t lengths[OHF_PACKED_BLOCK];
@@ -57,7 +58,7 @@ static inline int64_t ohf_read_packed(ohf_packed_block *block, const ohf_packed 
         block->lengths[i] = (int64_t)text.size;
         if (text.size <= 16) {
             block->texts[i] = block->copies[i] + 16;
-            if (text.buf == row)    /* the row itself, of 16 bytes, contains the text */
+            if (text.buf == row)    /* a short text is stored in its row, which has 16 bytes */
                 memcpy(block->copies[i] + 16, row, 16);
             else
                 memcpy(block->copies[i] + 16, text.buf, text.size);
@@ -66,8 +67,9 @@ static inline int64_t ohf_read_packed(ohf_packed_block *block, const ohf_packed 
     return n;
 }
 
-/* Code rows [begin, end) without the GIL. NumPy's own lock keeps the texts from changing. Results are as in
- * ohf_code_texts. */
+/* Write the codes of rows [begin, end) of a column of StringDType, without the GIL. NumPy's own lock keeps the
+ * texts from changing. Return 0 or an OHF_* failure. Unless memory ran out, *stopped is then the row that
+ * failed. */
 static inline int ohf_code_packed(ohf_hashtable *hashtable, const ohf_packed *packed, int learn, int64_t begin,
                                   int64_t end, int32_t *codes, int64_t *stopped)
 {

@@ -11,7 +11,7 @@
 #include "_kernels/microkernels.h"
 #include "_runtime/once.h"
 
-enum { OHF_FAR_BYTES = 2048 };    /* loops prefetch rows that are this many bytes ahead */
+enum { OHF_FAR_BYTES = 2048 };    /* loops prefetch rows that are this number of bytes ahead */
 
 /* Read eight bytes as an integer whose lowest byte is the first one, on every processor. */
 OHF_INLINE uint64_t ohf_read64(const uint8_t *from)
@@ -30,7 +30,8 @@ OHF_INLINE uint32_t ohf_read32(const uint8_t *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-/* Return the validity bits of up to 64 rows. Reads only bytes that contain one of these bits. */
+/* Return the validity bits of n rows, at most 64, the first in the lowest bit. Read only bytes that contain one of
+ * them. */
 static uint64_t ohf_valid_rows(const uint8_t *bits, int64_t begin, int64_t n)
 {
     const uint8_t *from = bits + (begin >> 3);
@@ -48,7 +49,8 @@ static uint64_t ohf_valid_rows(const uint8_t *bits, int64_t begin, int64_t n)
     return n < 64 ? word & (((uint64_t)1 << n) - 1) : word;
 }
 
-/* For each length of a text: a mask of those bytes of the two words of a key that belong to the text. */
+/* For each length of a text from 0 to 15: masks for the two words of a key, whose ones are the bytes of the
+ * text. */
 #define OHF_BYTES(N) (((uint64_t)1 << (8 * (N))) - 1)
 #define OHF_ALL (~(uint64_t)0)
 static const uint64_t ohf_low_masks[16] = {
@@ -60,8 +62,9 @@ static const uint64_t ohf_high_masks[16] = {
     0, OHF_BYTES(1), OHF_BYTES(2), OHF_BYTES(3), OHF_BYTES(4), OHF_BYTES(5), OHF_BYTES(6), OHF_BYTES(7)
 };
 
-/* 16 bytes from position 16 - length on are the mask of a text of this length, or the order in which a shuffle moves
- * its bytes to the beginning of a key; 128 makes a zero. */
+/* Both arrays are read from position 16 - length on, for 16 bytes. ohf_ones_then_zeros contains there the mask of
+ * a text of this length. ohf_order_then_none contains the order for a shuffle that moves the last `length` of 16
+ * bytes to the beginning; 128 makes a zero. */
 #if OHF_X86
 static const uint8_t ohf_ones_then_zeros[32] = {
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255
@@ -95,7 +98,7 @@ OHF_INLINE uint64_t ohf_offset(const ohf_texts *texts, int64_t i, int layout)
     return ohf_once((uint64_t)wide);
 }
 
-/* Read a text of up to 15 bytes as two words. Read no byte outside the text. */
+/* Read a text of up to 15 bytes as two words, with zeros behind the text. Read no byte outside the text. */
 static inline void ohf_read_short(const uint8_t *text, uint64_t length, uint64_t *low, uint64_t *high)
 {
     *low = *high = 0;
@@ -115,7 +118,8 @@ static inline void ohf_read_short(const uint8_t *text, uint64_t length, uint64_t
 
 enum { OHF_WIDE_ROWS = 256 };
 
-/* Rows of UCS-4 after their conversion to UTF-8, with pointers to them. */
+/* A block of rows in UCS-4 after their conversion to UTF-8: pointers to the texts, their lengths, and their
+ * memory. */
 typedef struct {
     const uint8_t *texts[OHF_WIDE_ROWS];
     int64_t lengths[OHF_WIDE_ROWS];
@@ -146,7 +150,8 @@ static void ohf_close_wide(ohf_wide_block *block)
 
 #if OHF_X86
 
-/* Return up to four characters as bytes, and add the bits of the characters to `all`. */
+/* Return up to four characters, each as one byte. Add their bits to `all` by OR, so that the caller can see
+ * whether all characters are ASCII. */
 static inline uint64_t ohf_four_as_bytes(const uint32_t *text, int64_t n, __m128i *all)
 {
     __m128i four;
@@ -159,9 +164,9 @@ static inline uint64_t ohf_four_as_bytes(const uint32_t *text, int64_t n, __m128
     return (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(four, four));
 }
 
-/* Write up to 16 ASCII characters as bytes. Return their number without the zeros at the end, or -1 for other texts.
- * The function builds the text in registers. If it stored single bytes, the processor could not load the key, which is
- * wider, before these stores are in the cache. */
+/* Write up to 16 ASCII characters as bytes. Return their number without the zeros at the end, or -1 if there are
+ * more characters or others than ASCII. The function builds the text in registers. If it stored single bytes, the
+ * processor could not load the key, which is wider, before these stores are in the cache. */
 static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t width)
 {
     __m128i all = _mm_setzero_si128();
@@ -196,7 +201,8 @@ static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t 
 
 #endif
 
-/* Write one text as UTF-8, and return its length, or -1 if a number is no character. A lone surrogate takes 3 bytes. */
+/* Write a text of `width` UCS-4 characters as UTF-8, without the zeros at its end. Return its length in bytes, or
+ * -1 if a number is no character. A lone surrogate takes 3 bytes. */
 static inline int64_t ohf_put_text(uint8_t *out, const uint32_t *text, int64_t width)
 {
     uint8_t *const begin = out;
@@ -222,7 +228,8 @@ static inline int64_t ohf_put_text(uint8_t *out, const uint32_t *text, int64_t w
     return out - begin;
 }
 
-/* Write rows as UTF-8 into the block. Return -1, or the first row with a number that is no character. */
+/* Write n rows of `width` UCS-4 characters as UTF-8 into the block. Return -1, or the first row with a number that
+ * is no character. */
 static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_t n, int64_t width)
 {
     uint8_t *out = block->memory + 16;
@@ -238,12 +245,13 @@ static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_
 
 /* ---- Numbers ---- */
 
-/* A block is short because it is on the stack, with 17 bytes for each row. A row is special if it is missing, or if
- * the type of the hash table cannot hold its number. */
+/* A block is short because it is on the stack, with 17 bytes for each row: a pattern, a hash and a mark. The mark
+ * `special` is not 0 if the row is missing, or if the type of the hash table cannot hold its number. */
 enum { OHF_NUMBERS_BLOCK = 192, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
 
-/* Convert a block to 64 bits. An integer is special if only its signed or only its unsigned type holds it, and the hash
- * table has the other type. Return whether a row is special. */
+/* Convert n integers of type T to 64-bit patterns. `into` is the type of the hash table. If it is unsigned, mark
+ * negative integers as OHF_IS_OUTSIDE; if it is signed, mark integers from 2**63 on. Return whether an integer is
+ * marked. */
 #define OHF_READ_INTEGERS(NAME, T, WIDE, IS_SIGNED)                                                      \
     static int ohf_read_##NAME(const T *rows, int64_t n, int into, uint64_t *patterns, uint8_t *special) \
     {                                                                                                    \
@@ -269,7 +277,8 @@ OHF_READ_INTEGERS(u16, uint16_t, uint64_t, 0)
 OHF_READ_INTEGERS(u32, uint32_t, uint64_t, 0)
 OHF_READ_INTEGERS(u64, uint64_t, uint64_t, 0)
 
-/* Convert a block to doubles. -0.0 becomes 0.0, and NaN is missing. Return whether a row is special. */
+/* Convert n floats of type T to the 64-bit patterns of doubles. -0.0 becomes 0.0. Mark NaN as missing. Return
+ * whether a float is marked. */
 #define OHF_READ_FLOATS(NAME, T)                                                               \
     static int ohf_read_##NAME(const T *rows, int64_t n, uint64_t *patterns, uint8_t *special) \
     {                                                                                          \
@@ -303,7 +312,8 @@ static int ohf_read_type(const ohf_numbers *numbers, int64_t begin, int64_t n, u
     }
 }
 
-/* Read a block of at most OHF_NUMBERS_BLOCK numbers as 64-bit patterns. Return whether a row is special. */
+/* Read a block of at most OHF_NUMBERS_BLOCK numbers as 64-bit patterns. Set special[i] to 0, OHF_IS_MISSING or
+ * OHF_IS_OUTSIDE. Return whether it is not 0 for a row. */
 static int ohf_read_numbers(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
                             uint8_t *special)
 {

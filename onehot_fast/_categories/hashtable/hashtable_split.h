@@ -1,4 +1,5 @@
-/* Texts in Arrow's layouts are cut at each separator; the loops of the hash table read the pieces without a copy. */
+/* Cut texts in Arrow's layouts at each separator, and give each piece a code. The loops of the hash table read the
+ * pieces without a copy. */
 #ifndef OHF_HASHTABLE_SPLIT_H
 #define OHF_HASHTABLE_SPLIT_H
 
@@ -10,20 +11,22 @@
 
 enum { OHF_PIECES_BLOCK = 256 };
 
-/* The separator, the codes of all pieces so far, and the pieces that wait for their codes. */
+/* The state of the loop that cuts texts into pieces: the separator, the codes of all pieces so far, and the pieces
+ * that have no code yet. */
 typedef struct {
     const uint8_t *separator;
-    size_t separator_bytes;   /* at least one */
+    size_t separator_bytes;   /* the length of the separator, at least one byte */
     int keeps_empty;          /* 1 if an empty piece has a code, 0 if it is dropped */
     int32_t *codes;           /* the codes of all pieces, row by row */
-    int64_t n_codes, room;    /* the number of codes for which `codes` has memory */
+    int64_t n_codes, room;    /* `codes` contains n_codes codes, and has memory for `room` codes */
     const uint8_t *pieces[OHF_PIECES_BLOCK];    /* the pieces that have no code yet */
     int64_t lengths[OHF_PIECES_BLOCK];
     int64_t n_pieces;
-    int64_t n_at_front;       /* the number of these pieces that have fewer than 16 bytes in front of them */
+    int64_t n_at_front;       /* the number of `pieces` with fewer than 16 bytes in front of them */
 } ohf_split;
 
-/* Give each waiting piece its code. Return 0 or an OHF_* failure. n_ahead is the number of rows that follow. */
+/* Give a code to each piece that has none yet. n_ahead is the number of rows that follow. Return 0 or an OHF_*
+ * failure. */
 static inline int ohf_code_pieces(ohf_hashtable *hashtable, ohf_split *split, int64_t n_ahead)
 {
     ohf_texts texts;
@@ -66,7 +69,8 @@ static inline const uint8_t *ohf_find_separator(const ohf_split *split, const ui
     return end;
 }
 
-/* Cut one text at each separator, and add the pieces to those that wait. Return 0 or an OHF_* failure. */
+/* Cut one text at each separator, and add the pieces to `split`, which gets their codes when it is full. n_ahead
+ * is the number of rows that follow. Return 0 or an OHF_* failure. */
 static inline int ohf_split_text(ohf_hashtable *hashtable, ohf_split *split, const uint8_t *buffer,
                                  const uint8_t *text, uint64_t length, int64_t n_ahead)
 {
@@ -101,7 +105,7 @@ static inline int ohf_text_of_row(const ohf_texts *texts, int64_t i, const uint8
     *buffer = *text = &nothing;
     if (texts->layout == OHF_VIEWS) {
         const uint8_t *view = (const uint8_t *)texts->rows + 16 * i;
-        uint32_t words[4];      /* the length, 4 bytes of the text, the number of the buffer, the offset */
+        uint32_t words[4];      /* a view: length, 4 bytes of the text, number of the buffer, offset */
         memcpy(words, view, sizeof words);
         OHF_FORGET(words);
         *length = words[0];
@@ -139,8 +143,8 @@ static inline int ohf_text_of_row(const ohf_texts *texts, int64_t i, const uint8
     return 0;
 }
 
-/* Cut rows [begin, end) of an Arrow layout, and learn their pieces. ends[i] becomes the number of pieces up to the end
- * of row i. Results are as in ohf_code_texts. */
+/* Cut rows [begin, end) of an Arrow layout, and learn their pieces. ends[i] becomes the number of pieces up to the
+ * end of row i. Return 0, or an OHF_* failure after writing to *stopped the row at which the loop ended. */
 static inline int ohf_split_texts(ohf_hashtable *hashtable, const ohf_texts *texts, int64_t begin, int64_t end,
                                   ohf_split *split, int64_t *ends, int64_t *stopped)
 {

@@ -1,6 +1,6 @@
-/* Texts are sorted by their bytes, with a stable radix sort over prefixes of eight bytes.
+/* Sort texts by their bytes, with a stable radix sort over prefixes of eight bytes.
  *
- * Texts with equal prefixes are sorted again by the eight bytes that follow what all of them share. */
+ * Texts with equal prefixes are sorted again, by the next eight bytes after those that all of them share. */
 #ifndef OHF_SORT_TEXTS_H
 #define OHF_SORT_TEXTS_H
 
@@ -14,16 +14,16 @@ typedef struct {
     int64_t text;             /* the position of the text in the column */
 } ohf_sorted;
 
-/* The texts, and memory for counts. */
+/* The texts of a column (text i is data[offsets[i]:offsets[i + 1]]), and memory to count bytes. */
 typedef struct {
     const int64_t *offsets;
     const uint8_t *data;
-    int64_t (*counts)[256];   /* for each byte of a prefix and each value: 16 KiB, which a small stack does not have */
+    int64_t (*counts)[256];   /* counts[i][v]: how often byte i of a prefix is v; 16 KiB, too much for a stack */
 } ohf_sort;
 
 enum {
     OHF_FEW_TEXTS = 24,       /* this number of texts or fewer is sorted by insertion */
-    OHF_SORT_BYTES = 8 * 256 * sizeof(int64_t)    /* the memory for counts that more texts need */
+    OHF_SORT_BYTES = 8 * 256 * sizeof(int64_t)    /* the size of `counts` in bytes */
 };
 
 static inline int64_t ohf_length_of(const ohf_sort *sort, int64_t text)
@@ -55,7 +55,7 @@ static inline int ohf_comes_before(const ohf_sort *sort, ohf_sorted a, ohf_sorte
     return order < 0 || (order == 0 && a_left < b_left);
 }
 
-/* Sort a few texts by insertion. */
+/* Sort texts by insertion, which is fast for a few texts. All have the same first `depth` bytes. */
 static void ohf_sort_few(const ohf_sort *sort, ohf_sorted *items, int64_t n, int64_t depth)
 {
     for (int64_t i = 1; i < n; i++) {
@@ -67,7 +67,8 @@ static void ohf_sort_few(const ohf_sort *sort, ohf_sorted *items, int64_t n, int
     }
 }
 
-/* Sort by one byte of the prefix after the other, the lowest first. Skip a byte that is the same in all texts. */
+/* Sort texts by their prefixes: by one byte after the other, the lowest first. Skip a byte that is the same in all
+ * texts. */
 static void ohf_sort_prefixes(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *spare, int64_t n)
 {
     int64_t (*const counts)[256] = sort->counts;
@@ -96,8 +97,8 @@ static void ohf_sort_prefixes(const ohf_sort *sort, ohf_sorted *items, ohf_sorte
         memcpy(items, from, (size_t)n * sizeof *items);
 }
 
-/* Texts with equal prefixes may end within the prefix. Move these to the front, the shorter ones first, and return
- * their number. */
+/* Some of n texts with equal prefixes may end within the prefix. Move these to the front, the shorter ones first,
+ * and return their number. All texts have the same first `depth` bytes, which precede the prefix. */
 static int64_t ohf_sort_ended(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *spare, int64_t n, int64_t depth)
 {
     int64_t ends[11] = {0}, n_ended;
@@ -116,7 +117,7 @@ static int64_t ohf_sort_ended(const ohf_sort *sort, ohf_sorted *items, ohf_sorte
     return n_ended;
 }
 
-/* Return how many bytes from `depth` on are the same in all texts. */
+/* Return how many bytes are the same in all texts, counted from byte `depth` on. */
 static int64_t ohf_common_bytes(const ohf_sort *sort, const ohf_sorted *items, int64_t n, int64_t depth)
 {
     const uint8_t *first = sort->data + sort->offsets[items[0].text] + depth;
@@ -160,8 +161,9 @@ static void ohf_sort_from(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *s
     }
 }
 
-/* Write the positions of n texts in sorted order. `items` and `spare` have room for n items. `counts` has
- * OHF_SORT_BYTES; it may be NULL for up to OHF_FEW_TEXTS texts. */
+/* Sort n texts, where text i is data[offsets[i]:offsets[i + 1]], and write their positions in sorted order.
+ * `items` and `spare` have room for n items. `counts` has OHF_SORT_BYTES; it may be NULL for up to OHF_FEW_TEXTS
+ * texts. */
 static void ohf_sort_texts(const int64_t *offsets, const uint8_t *data, int64_t n, ohf_sorted *items,
                            ohf_sorted *spare, void *counts, int64_t *positions)
 {
