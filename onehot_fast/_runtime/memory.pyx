@@ -216,7 +216,7 @@ cdef Block large_block(size_t n_bytes):
 
 
 cdef Block sparse_block(size_t n_bytes):
-    """Return a block of fresh memory (all zeros), of which each page is provided when it is touched."""
+    """Return a block of fresh memory (all zeros), whose pages the system provides when they are touched."""
     cdef Block block = Block.__new__(Block)
     cdef size_t size = (n_bytes + PAGE - 1) // PAGE * PAGE
     block.is_sparse = True
