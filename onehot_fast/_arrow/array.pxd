@@ -14,7 +14,7 @@ cdef class Array(Imported):
     cdef const ArrowArray *node         # the owner's array, or a child or dictionary inside it
     cdef readonly ArrowField schema
     cdef int64_t offset, length         # the rows of `node` in this chunk: the first one, and their number
-    cdef int64_t n_nulls                # -1 if not counted yet
+    cdef int64_t n_nulls                # the number of null rows, or -1 if they are not counted yet
     cdef const uint8_t *bits            # the validity bitmap; NULL if no row is null, or the type is null
     cdef int64_t bits_begin             # the position in `bits` of the first row's bit
     cdef bytes mask                     # owns `bits` if they include the nulls of the parent struct, else None

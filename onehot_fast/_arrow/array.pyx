@@ -67,7 +67,7 @@ cdef class Array(Imported):
         return self.length
 
     def __repr__(self):
-        """Show the type and the length."""
+        """Return the type and the number of rows as text."""
         return f"Array({self.length} rows, {self.schema!r})"
 
     @property
@@ -449,7 +449,7 @@ cdef Stream read_pair(object pair):
     cdef ArrowSchema *schema
     if not (isinstance(pair, tuple) and len(pair) == 2):
         raise TypeError(f"expected the Arrow capsules (arrow_schema, arrow_array), got {with_article(pair)}")
-    # Keep references to the items: a subclass of tuple may create them on access.
+    # Keep references to the capsules: a subclass of tuple may create them on access, and keep none itself.
     of_schema, of_array = pair
     schema = <ArrowSchema *> pointer_in(of_schema, "arrow_schema")
     array = <ArrowArray *> pointer_in(of_array, "arrow_array")

@@ -25,7 +25,7 @@ import numpy as np
 
 cdef enum:
     MAX_DEPTH = 64              # levels of nesting, like Arrow's C++ library
-    MAX_CHILDREN = 1 << 24      # a larger number is an error
+    MAX_CHILDREN = 1 << 24      # a field with more children is rejected
     MAX_BUFFERS = 1 << 24
 
 # More rows, of 16 bytes each, would exceed the address space.
@@ -142,7 +142,7 @@ cdef class ArrowField(Imported):
         return DTYPES.get("ts" if self.format.startswith("ts") else self.format)
 
     def __repr__(self):
-        """Show the name, format and kind."""
+        """Return the name, format and kind as text."""
         return f"ArrowField({self.name!r}, {self.format!r}, kind={self.kind!r})"
 
     def __arrow_c_schema__(self):

@@ -87,7 +87,7 @@ cdef class Source:
     cdef ohf_numbers numbers
     cdef ohf_objects objects
     cdef ohf_packed packed
-    cdef object owner       # keeps the memory alive
+    cdef object owner       # keeps the memory of the values alive
     cdef object kept        # keeps the missing objects, the missing string or the lists of buffers alive
 
     def __dealloc__(self):
@@ -791,7 +791,8 @@ def number_integers(const integer_t[::1] values, uint64_t max_span):
     span = <uint64_t> high - <uint64_t> low
     if span > max_span:
         return None
-    # A step is an integer minus `low`. `outside` is the step of integers that another thread has changed.
+    # A step is an integer minus `low`. Its rank, the number of smaller steps that occur, is the integer's code.
+    # `outside` is the step of integers that another thread has changed.
     outside = <uint32_t> span + 1
     occurs = np.zeros(span + 2, np.uint8)
     order = np.empty(span + 2, np.int32)
@@ -808,7 +809,7 @@ def number_integers(const integer_t[::1] values, uint64_t max_span):
             ranks[step] = n_found
             n_found += marks[step]
         ranks[outside] = -1
-        if <uint32_t> n_found < outside or marks[outside]:      # otherwise each step is its own rank
+        if <uint32_t> n_found < outside or marks[outside]:      # otherwise each step equals its rank
             for i in range(n):
                 codes[i] = ranks[min(<uint32_t> codes[i], outside)]
     marks[outside] = 0
