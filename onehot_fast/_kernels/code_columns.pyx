@@ -236,7 +236,7 @@ cdef class CodeColumns:
                 f"got {len(codes)} columns and {len(luts)} look-up tables"
             )
         self.n_rows = len(codes[0])
-        memory = bytearray(self.n_columns * (sizeof(CodeSource) + sizeof(ohf_lut)))    # zeros
+        memory = bytearray(self.n_columns * (sizeof(CodeSource) + sizeof(ohf_lut)))    # all zeros
         self.items = <CodeSource *> PyByteArray_AS_STRING(memory)
         self.luts = <ohf_lut *> (self.items + self.n_columns)
         self.keep = (codes, luts, memory)

@@ -74,7 +74,7 @@ cdef Py_ssize_t find_word(const word_t *row, Py_ssize_t depth, word_t on, bint *
         count += hit
         position += hit * <uint32_t> i
     multiple[0] = False
-    if count == 1 and position < <uint32_t> depth:  # false only if another thread changed the row
+    if count == 1 and position < <uint32_t> depth:  # `position` is outside only if a thread changed the row
         return position
     if count > 1:
         for i in range(<int32_t> depth):

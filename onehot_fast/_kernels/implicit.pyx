@@ -52,12 +52,12 @@ cdef struct Job:
     Py_ssize_t width        # columns of the other operand
     double *values          # the product, or the values to add up, which are only read
     Py_ssize_t stride       # elements from one row of values to the next
-    bint is_added           # the product is added to `values`
+    bint is_added           # whether the product is added to `values` instead of replacing them
     double *bins            # for sums: n_lanes * n_bins for each block; NULL for a product
     Py_ssize_t n_bins, n_lanes
     const int32_t *pairs    # for sums of pairs: the indices of two groups for each pair
     Py_ssize_t n_pairs
-    work run_tile           # `run_groups` or `run_pairs`: a single function would be short of registers
+    work run_tile           # `run_groups` or `run_pairs`: one function for both would be short of registers
 
 
 cdef Group *groups_of(list codes, list n_codes, Py_ssize_t n_rows, cnp.ndarray memory) except NULL:
@@ -76,7 +76,7 @@ cdef Group *groups_of(list codes, list n_codes, Py_ssize_t n_rows, cnp.ndarray m
 
 
 cdef inline void add(double *to, const double *row, Py_ssize_t width) noexcept nogil:
-    """Add ``row`` to ``to``."""
+    """Add the ``width`` elements of ``row`` to those of ``to``."""
     cdef double sums[BLOCK_WIDTH]
     cdef Py_ssize_t j
     if width == BLOCK_WIDTH:    # gcc vectorises this loop, because all loads come before the stores
@@ -350,11 +350,11 @@ cdef class Occurrences:
 
 
 cdef struct GramJob:
-    const int32_t *features     # (n_rows, n_columns)
+    const int32_t *features     # shape (n_rows, n_columns); -1 for no feature
     const uint32_t *ends        # the positions of feature f are positions[ends[f]:ends[f + 1]]
     const uint32_t *positions
     const double *weights
-    double *gram                # (n_features, n_features)
+    double *gram                # shape (n_features, n_features)
     uint32_t n_columns
     Py_ssize_t n_features
     bint is_mirrored

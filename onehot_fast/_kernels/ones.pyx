@@ -35,7 +35,7 @@ cdef struct Job:
     int64_t *places         # for each row: the number of ones found, or where in `features` its next one goes
     const int64_t *ends     # for each row: the end of its part of `features`
     int64_t *features       # the positions of the ones; NULL if they are only counted
-    uint8_t *is_odd         # for each row; NULL if the positions are written
+    uint8_t *is_odd         # for each row, whether it is odd; NULL if the positions are written
 
 
 cdef inline void note(

@@ -26,7 +26,7 @@ from onehot_fast._kernels.simd cimport (
 )
 
 cdef enum:
-    TILE = 4096             # positions of a tile: 4 KiB of codes in L1
+    TILE = 4096             # positions of a tile: 4 KiB of codes in the first-level cache
     CHUNK_BIT_ROWS = 16 * OHF_BIT_ROWS
     BIT_CODES_BYTES = OHF_BIT_ROWS + OHF_PAD
 

@@ -66,7 +66,7 @@ cdef class Sources:
 
     cdef Source *items
     cdef Py_ssize_t n_columns, n_rows
-    cdef object keep            # the arrays whose memory the items point to
+    cdef object keep            # the arrays whose memory `items` points to
 
     def __cinit__(self, list offsets, list codes, list luts, Py_ssize_t n_rows):
         cdef Py_ssize_t i
@@ -121,7 +121,7 @@ cdef struct Job:
 
 
 cdef inline void put(unsigned char *to, const unsigned char *on, Py_ssize_t width) noexcept nogil:
-    """Write an element; a copy of a constant size is one store."""
+    """Write an element. A copy of a constant size, for the usual widths, compiles to one store."""
     if width == 1:
         to[0] = on[0]
     elif width == 4:

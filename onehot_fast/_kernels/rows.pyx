@@ -72,8 +72,9 @@ cdef enum:
     EXPAND_BYTES = EXPAND_CODES + OHF_PAD
     MATRIX_CODES_BYTES = 4 * MATRIX_CODES
     STREAM_BYTES = MATRIX_CODES_BYTES + WINDOW + 2 * OHF_SCRATCH + 128
-    # Rows this narrow are built in registers. For 1M rows of 50 bytes, this takes 1.7 ms instead of 2.2 ms; for
-    # 25 float64, 3.5 instead of 4.6 ms. From 100 bytes or 64 float32 on, the scratch block is as fast or faster.
+    # Rows of up to so many elements and bytes are built in registers. 1M rows of 50 bytes then take 1.7 ms instead
+    # of 2.2 ms, and of 25 float64 3.5 ms instead of 4.6 ms. From 100 bytes or 64 float32 on, the scratch block is
+    # as fast or faster.
     NARROW = 64
     NARROW_BYTES = 256
     SMALL_BYTES = 16 << 10   # for smaller outputs, a plan costs more than it saves (0.5 us, rows of 10 float32)
@@ -82,7 +83,7 @@ cdef enum:
 cdef struct Job:
     const ohf_microkernels *microkernels
     const CodeSource *source
-    ohf_rows write              # NULL: `expand_chunk` writes rows
+    ohf_rows write              # writes groups; if it is NULL, `expand_chunk` does
     const ohf_fill *fill
     const ohf_plan *plan
     unsigned char *out
@@ -325,7 +326,7 @@ cdef void read_columns(const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, i
 cdef void scatter(
     const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, int32_t *codes, unsigned char *block,
 ) noexcept nogil:
-    """Store the hot elements of ``count`` rows; if ``job.step`` is 0, read the codes of each column first."""
+    """Store the hot elements of ``count`` rows in ``block``; if ``job.step`` is 0, first read the codes."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         if job.step == 0:

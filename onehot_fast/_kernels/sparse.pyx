@@ -33,7 +33,7 @@ cdef enum:
     MAX_COLUMNS = 1024      # columns that are transposed together; wider rows are written one by one
     CHUNK_ROWS = 16384
     LANES = 8               # parts of a group of rows, which are processed in turns
-    LANE_CODES = 256        # codes of a block of each part
+    LANE_CODES = 256        # codes that are read together, of each part
     # With more columns, fewer lanes are used: each lane writes to one cache line for each column, and the
     # first-level cache has 512 lines.
     LANE_COLUMNS = 64
@@ -102,7 +102,7 @@ cdef Py_ssize_t write_block(
     const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
     position_t *ends, Py_ssize_t place, ohf_shifted *shifted,
 ) noexcept nogil:
-    """Write rows from ``codes`` (``step`` elements per column); return the next free place."""
+    """Write rows from ``codes`` (``step`` elements per column); return the next free place in ``indices``."""
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
     if position_t is int32_t:
         for column in range(n_columns):
@@ -222,8 +222,8 @@ def csr(
 cdef struct PartsJob:
     const CodeSource *sources
     Py_ssize_t n_sources, n_rows, n_groups, n_columns
-    int group_parts         # LANES or 1
-    void *places            # (groups, columns, group_parts): the count of rows, or the position of the next row
+    int group_parts         # the number of parts of a group: LANES or 1
+    void *places            # (groups, columns, group_parts): how many rows there are, or where the next goes
     void *indices           # NULL: the rows are only counted
     Py_ssize_t n_indices
     bint wide

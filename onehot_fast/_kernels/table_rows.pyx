@@ -56,11 +56,11 @@ cnp.import_array()
 
 cdef enum:
     N_CODES = 256
-    NONE = 255              # in a map to classes: no class
+    NONE = 255              # in `Job.map`: the code has no class
     TILE = 4096             # positions of a tile of planes: 4 KiB of classes in the first-level cache
     EXPANDED_TILE = 4096    # bytes of a tile of rows: while they are being stored, the next classes are found
     SCAN = 1 << 16          # positions of a chunk of `find_first`
-    MIN_STREAMED = 2048     # bytes; stores of shorter runs would end within too many cache lines
+    MIN_STREAMED = 2048     # bytes; shorter runs have too many partial cache lines to bypass the caches
     EXPANDED_BYTES = 256    # wider rows are copied, not expanded
     SMALL_BYTES = 16 << 10  # for smaller outputs, a plan for the expansion takes longer than it saves
     # The workspace of a thread: the classes of a tile with room for more before and after them, the positions of
@@ -69,7 +69,7 @@ cdef enum:
     TILE_BYTES = CLASSES_BYTES + 2 * TILE
     BLOCK_BYTES = 64 + OHF_SCRATCH + 128
 
-# The side of the pads, for runs with fewer codes than rows. `Job.side` tells where this puts the codes.
+# Maps the side of the pads, in runs with fewer codes than rows, to `Job.side`.
 SIDES = {"right": 0, "left": 1, "both": 2}
 
 
@@ -182,7 +182,7 @@ cdef struct Job:
     Py_ssize_t stride, n_codes          # if `starts` is NULL: bytes from run to run, codes of each run
     Py_ssize_t n
     Py_ssize_t length                   # rows of each run; -1: as many as it has codes
-    const int64_t *offsets              # if length is -1: the first row of each run, and the end
+    const int64_t *offsets              # if length is -1: the first row of each run, then the number of all rows
     int side                            # codes are in the first rows of a run (0), the last (1), the middle (2)
     unsigned char *out
     bint streamed
@@ -199,16 +199,16 @@ cdef struct Job:
     const unsigned char *table          # the rows of N_CODES codes, then the pad, without gaps
     const unsigned char *copies         # the rows of the codes again, each in `copy_stride` bytes
     Py_ssize_t copy_stride
-    Py_ssize_t block_rows               # rows of a tile or scratch block
-    Py_ssize_t lead                     # rows in front of the first cache line that begins with a row
+    Py_ssize_t block_rows               # rows of a tile or of a scratch block
+    Py_ssize_t lead                     # rows before the first row that begins at a cache line
     Py_ssize_t inner, n_tiles
     int64_t *found                      # for `find_first`: the first position with a flag in each chunk, or -1
 
 
 cdef struct Run:
     const uint8_t *codes
-    Py_ssize_t first, n_rows            # the first row of the run in the output, and its rows
-    Py_ssize_t n_before, n_codes        # rows of padding before the codes, and the codes
+    Py_ssize_t first, n_rows            # the run's first row in the output, and its number of rows
+    Py_ssize_t n_before, n_codes        # the numbers of pads before the codes, and of codes
 
 
 cdef inline Run run_at(const Job *job, Py_ssize_t i) noexcept nogil:
@@ -466,7 +466,7 @@ cdef void put_planes(
 cdef void tiles_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the tiles [begin, end); each run has ``n_tiles`` tiles."""
+    """Write the tiles [begin, end); each run has ``job.n_tiles`` tiles of up to TILE positions."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t item, at, count, position
     cdef Run run
@@ -499,7 +499,8 @@ cdef void joined_chunk(
     cdef ohf_fill fill
     cdef bint joins_before = False
     for i in range(i, end):
-        memmove(workspace, classes + job.length - OHF_PAD, OHF_PAD)     # the last classes of the previous run
+        # `planes_joined` also reads the last classes of the previous run, which it expects before `classes`.
+        memmove(workspace, classes + job.length - OHF_PAD, OHF_PAD)
         run = run_at(job, i)
         classes_of(job, &run, 0, job.length, classes)
         n_special = find_special(job, classes, job.length, positions)
@@ -795,6 +796,6 @@ def find_first(Segments segments, const uint8_t[::1] flags, const int64_t[::1] o
     first = hits[0]
     job.n, job.length = segments.n, -1
     run = run_of_row(&job, first)
-    while offsets[run + 1] <= first:        # runs without codes begin at the same position
+    while offsets[run + 1] <= first:        # skip runs without codes, which begin at the same position
         run += 1
     return run, first - offsets[run]

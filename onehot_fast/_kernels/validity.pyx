@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 cdef enum:
     BLOCK = 1024
 
-cdef uint8_t SPREAD[256][8]     # the bits of each byte, as eight bytes
+cdef uint8_t SPREAD[256][8]     # for each byte, its eight bits as eight bytes, 0 or 1
 
 
 cdef void fill_table() noexcept:

@@ -60,7 +60,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     ALIGNMENT = 64
-    PAGE = 65536            # a multiple of every system's page
+    PAGE = 65536            # a multiple of the page size of every system
     LARGE = 256 << 10       # blocks of this size or more are mapped and kept; for smaller ones malloc is fast
     MAX_BLOCKS = 64
     MAX_STEADY_BYTES = 1 << 30
