@@ -384,7 +384,7 @@ cdef class Stream(Imported):
             self.lock.release()
 
     cdef void close(self) noexcept:
-        """Release the stream."""
+        """Release the producer's C stream, unless it is released already."""
         if self.stream.release != NULL:
             # Release the GIL, because the producer may wait for its own threads, which may need the GIL.
             with nogil:
