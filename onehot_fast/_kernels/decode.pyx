@@ -182,7 +182,7 @@ cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssi
 cdef void decode_tile(
     const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t at, int64_t *faults,
 ) noexcept nogil:
-    """Decode ``n`` adjacent rows of one group, from row number ``at`` on."""
+    """Decode ``n`` rows, from row number ``at`` on; the elements of a row are ``job.inner`` elements apart."""
     cdef uint8_t empty[TILE]
     cdef uint8_t several[TILE]
     cdef uint8_t uneven[TILE]

@@ -134,7 +134,7 @@ cdef int write_bits(
     const CodeSource *source, Py_ssize_t n_rows, unsigned char *out, Py_ssize_t n_classes, Py_ssize_t plane_bytes,
     int num_threads, Py_ssize_t result_bytes,
 ) except -1:
-    """Write the bits of ``n_classes`` planes, ``plane_bytes`` apart, to ``out``; see `encode_bits`."""
+    """Write ``n_classes`` planes of bits, as `encode_bits` explains; each plane has ``plane_bytes`` bytes."""
     cdef BitsJob job = BitsJob(
         microkernels=microkernels, source=source, out=out, n_classes=n_classes, plane_bytes=plane_bytes,
         is_streamed=False,

@@ -201,7 +201,7 @@ def encode_matrix(
 cdef void write_block_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the ones of the rows [begin, end) to a block of features."""
+    """Write ``on`` at the codes of the rows [begin, end) to an output that is stored feature by feature."""
     cdef const Job *job = <const Job *> any_job
     write_ones(job, job.sources, begin, end, <int32_t *> workspace, False)
 
@@ -209,7 +209,7 @@ cdef void write_block_chunk(
 cdef void write_bits_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Set the bits of the rows [begin, end), the first of which is a multiple of 8."""
+    """Set the bits of the codes of the rows [begin, end); ``begin`` is a multiple of 8."""
     cdef const Job *job = <const Job *> any_job
     write_ones(job, job.sources, begin, end, <int32_t *> workspace, True)
 
