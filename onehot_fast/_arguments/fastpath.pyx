@@ -28,19 +28,19 @@ cdef extern from "numpy/arrayobject.h":
     int PyArray_DescrConverter(object, void *) except 0   # argument: PyArray_Descr **
 
 cdef enum:
-    TYPES = 24                # type numbers of NumPy's numeric types, half included
+    TYPES = 24                # more than the type number of any numeric dtype of NumPy, also of float16
     MAX_BYTES = 1 << 20       # larger results use the slow path, which adds less than 1% to their time
     MAX_RANK = 16
 
-cdef int index_types[TYPES]               # type number → 1 + index type, or 0 if it is no index
-cdef unsigned char ones[TYPES][8]         # type number → the bytes of its 1
+cdef int index_types[TYPES]               # type number of a dtype → 1 + its position in INDEX_DTYPES, or 0
+cdef unsigned char ones[TYPES][8]         # type number of a dtype → the bytes of a 1
 cdef bint has_one[TYPES]
 cdef unsigned char zero[8]
 
 
 def _fill_tables():
     """Fill ``index_types``, ``ones`` and ``has_one`` for this machine's byte order and type widths."""
-    # Several letters can denote one dtype with different type numbers, such as long and long long.
+    # Each letter has its own type number, even if two denote equal dtypes, such as l and q where long has 64 bits.
     for letter in "?bBhHiIlLqQefd":
         dtype = np.dtype(letter)
         raw = np.ones(1, dtype).tobytes()
@@ -51,7 +51,7 @@ def _fill_tables():
 
 
 cdef cnp.dtype element_of(object dtype, object out):
-    """Return the dtype of the result, or None if it is not a native number or Boolean."""
+    """Return the dtype of the result, or None unless it is numeric or Boolean in native byte order."""
     cdef PyObject *converted = NULL
     cdef cnp.dtype element
     if dtype is not None:
@@ -60,7 +60,7 @@ cdef cnp.dtype element_of(object dtype, object out):
         except Exception:   # the slow path raises the error
             return None
         element = <cnp.dtype> converted
-        Py_DECREF(element)   # the converter's reference; `element` holds its own
+        Py_DECREF(element)   # release the converter's reference: `element` holds its own
     elif out is not None:
         element = (<cnp.ndarray> out).descr
     else:
@@ -104,7 +104,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
         return None
     if out is not None and type(out) is not cnp.ndarray:
         return None
-    # Convert the dtype first, because a dtype may run any code, which may change the arrays.
+    # Convert the dtype first: the conversion may run any Python code, which may change the arrays.
     element = element_of(dtype, out)
     if element is None:
         return None

@@ -47,7 +47,7 @@ cnp.import_array()
 cdef extern from "Python.h":
     bint Py_IsInitialized() noexcept nogil
 
-# The kinds of types whose values `block` and `numbers` copy.
+# The kinds of arrays (`ArrowField.kind`) that `Array.block` and `Array.numbers` can copy.
 cdef tuple NUMBERS = ("boolean", "integer", "float")
 
 
@@ -67,7 +67,7 @@ cdef class Array(Imported):
         return self.length
 
     def __repr__(self):
-        """Show the type and the length."""
+        """Return the type and the number of rows as text."""
         return f"Array({self.length} rows, {self.schema!r})"
 
     @property
@@ -199,8 +199,8 @@ cdef class Array(Imported):
         return self.schema.__arrow_c_schema__(), capsule
 
     cdef int cover(self, cnp.ndarray valid) except -1:
-        """Also mark the rows as null that are null in the parent struct (``valid`` is False)."""
-        cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
+        """Also mark the rows as null that the parent struct's mask, ``valid``, marks as null (False)."""
+        cdef int shift = self.offset & 7    # the first row keeps its bit in a byte, for `__arrow_c_array__`
         if self.schema.kind == "null":
             return 0
         own = self.valid()
@@ -247,13 +247,13 @@ cdef class Array(Imported):
         return 0
 
     cdef cnp.ndarray code(self, cnp.ndarray values):
-        """Return integers with -1 for nulls; raise an error for an invalid dictionary index."""
+        """Return ``values`` with -1 for nulls; raise an error for an invalid dictionary index."""
         cdef cnp.ndarray codes = values, indices = values
         cdef cnp.dtype dtype = values.dtype
         cdef int width = dtype.itemsize
         cdef uint64_t limit = UINT64_MAX, half = <uint64_t> 1 << (8 * width - 1)
         cdef int64_t refused = -1
-        if self.node.dictionary != NULL:    # as unsigned integers, negative indices are at least `half`
+        if self.node.dictionary != NULL:    # negative indices, read as unsigned integers, are `half` or more
             limit = self.node.dictionary.length
             limit = min(limit, half) if dtype.kind == ord("i") else limit
         if self.count_nulls() > 0:
@@ -323,7 +323,7 @@ cdef Array take_array(ArrowArray *source, ArrowField schema):
 
 
 cdef tuple identity_of(ArrowField schema, const ArrowArray *array):
-    """Return the cache key of a whole array, with its children and its dictionary."""
+    """Return a key that identifies the values of a whole array, with its children and its dictionary."""
     cdef int64_t i
     buffers = [<uintptr_t> array.buffers[i] for i in range(array.n_buffers)]
     children = [identity_of(schema.children[i], array.children[i]) for i in range(array.n_children)]
@@ -343,7 +343,7 @@ cdef class Stream(Imported):
     A producer's error is raised as an OSError with the same number and message, and ends the stream.
     """
 
-    cdef ArrowArrayStream stream    # marked as released if it is exhausted, or if the source is not a stream
+    cdef ArrowArrayStream stream    # `release` is NULL if it is exhausted, or if the source is not a stream
     cdef object lock                # held while a thread reads: a producer must not be called concurrently
     cdef Array only                 # the only chunk, if the source is not a stream
     cdef readonly ArrowField schema
@@ -384,7 +384,7 @@ cdef class Stream(Imported):
             self.lock.release()
 
     cdef void close(self) noexcept:
-        """Release the stream."""
+        """Release the producer's C stream, unless it is released already."""
         if self.stream.release != NULL:
             # Release the GIL, because the producer may wait for its own threads, which may need the GIL.
             with nogil:
@@ -405,7 +405,7 @@ cdef class Stream(Imported):
         try:
             return take_array(&chunk, self.schema)
         finally:
-            if chunk.release != NULL:   # it was rejected
+            if chunk.release != NULL:   # `take_array` rejected the chunk
                 chunk.release(&chunk)
 
     cdef int fail(self, int error) except -1:
@@ -449,7 +449,7 @@ cdef Stream read_pair(object pair):
     cdef ArrowSchema *schema
     if not (isinstance(pair, tuple) and len(pair) == 2):
         raise TypeError(f"expected the Arrow capsules (arrow_schema, arrow_array), got {with_article(pair)}")
-    # Keep references to the items: a subclass of tuple may create them on access.
+    # Keep references to the capsules: a subclass of tuple may create them on access, and keep none itself.
     of_schema, of_array = pair
     schema = <ArrowSchema *> pointer_in(of_schema, "arrow_schema")
     array = <ArrowArray *> pointer_in(of_array, "arrow_array")
@@ -551,8 +551,10 @@ cdef class ArrowBlock:
         columns_memory = np.zeros((n, sizeof(ArrowArray)), np.uint8)
         pointers_memory = np.zeros(3 * n + 1, np.uintp)
         columns = <ArrowArray *> cnp.PyArray_DATA(columns_memory)
-        buffers = <const void **> cnp.PyArray_DATA(pointers_memory)     # a validity bitmap (NULL) and data of each
-        children = <ArrowArray **> (buffers + 2 * n + 1)                # after the one buffer of the struct
+        # The pointers are, in order: for each column, its validity bitmap (NULL) and its data; the only buffer of
+        # the struct, its validity bitmap (NULL); for each column, its ArrowArray.
+        buffers = <const void **> cnp.PyArray_DATA(pointers_memory)
+        children = <ArrowArray **> (buffers + 2 * n + 1)
         for at in range(n):
             buffers[2 * at + 1] = cnp.PyArray_BYTES(block) + at * cnp.PyArray_STRIDE(block, 0)
             columns[at].length, columns[at].n_buffers, columns[at].buffers = n_rows, 2, buffers + 2 * at

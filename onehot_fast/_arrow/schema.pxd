@@ -13,21 +13,21 @@ cdef object MAKER       # the token that the constructors of imported objects re
 
 
 cdef class Imported:
-    """An object that only `read` creates."""
+    """An object that Python code cannot create directly; `read` returns such objects."""
 
 
 cdef class ArrowField(Imported):
-    """One field of the Arrow C data interface."""
+    """The type of one field of the Arrow C data interface."""
 
     cdef readonly str format, name
-    cdef readonly str kind                  # the type without the width; "dictionary" if dictionary-encoded
+    cdef readonly str kind                  # the type without its width, e.g. "integer"; "dictionary" for indices
     cdef readonly tuple children
     cdef readonly ArrowField dictionary
-    cdef readonly bytes packed_metadata     # in the layout of the interface, or None
+    cdef readonly bytes packed_metadata     # the metadata as the C data interface stores them, or None
     cdef int64_t flags
-    # The layout of an array of this type.
+    # Which buffers an Arrow array of this type has.
     cdef bint has_validity
-    cdef int n_buffers                      # -1: at least three (the number of a view's buffers is not fixed)
+    cdef int n_buffers                      # -1: three or more, as views have any number of data buffers
     cdef int required                       # bit i: buffer i must exist unless the array is empty
 
     cdef str where(self)

@@ -25,16 +25,17 @@ import numpy as np
 
 cdef enum:
     MAX_DEPTH = 64              # levels of nesting, like Arrow's C++ library
-    MAX_CHILDREN = 1 << 24      # a larger number is an error
+    MAX_CHILDREN = 1 << 24      # a field with more children is rejected
     MAX_BUFFERS = 1 << 24
 
-# More rows of the widest fixed type would exceed the address space.
+# More rows, of 16 bytes each, would exceed the address space.
 cdef int64_t MAX_ROWS = sys.maxsize // 16
 
 MAKER = object()
 
-# For each type: its kind, whether the first buffer is a validity bitmap, the number of buffers, the number of
-# children (-1: not fixed), and which buffers must exist unless the array is empty (bit i: buffer i).
+# `LAYOUTS` maps a format string to the kind of the type, whether the first buffer is a validity bitmap, the number
+# of buffers (-1: three or more), the number of children (-1: not fixed), and which buffers must exist unless the
+# array is empty (bit i: buffer i). The next three tuples are layouts without the kind, which several types share.
 cdef tuple FIXED = (True, 2, 0, 0b10)
 cdef tuple OFFSETS = (True, 3, 0, 0b10)     # the data buffer may be absent if all strings are empty
 cdef tuple VIEWS = (True, -1, 0, 0b10)
@@ -55,14 +56,14 @@ cdef dict LAYOUTS = {
     "+s": ("struct", True, 1, -1, 0),
     "+r": ("run_end", False, 0, 2, 0),
 }
-# The dtypes of the values in memory; dates, times and durations are integers.
+# For each format string: the dtype of the values in memory. Dates, times and durations are integers.
 cdef dict DTYPES = {
     format: np.dtype(name) for name, formats in (
         ("?", "b"), ("i1", "c"), ("u1", "C"), ("i2", "s"), ("u2", "S"), ("i4", "i tdD tts ttm"), ("u4", "I"),
         ("i8", "l tdm ttu ttn tDs tDm tDu tDn ts"), ("u8", "L"), ("f2", "e"), ("f4", "f"), ("f8", "g"),
     ) for format in formats.split()
 }
-# The layouts of the types with parameters.
+# The layouts of the types whose format strings contain parameters, in the form of `LAYOUTS`.
 cdef tuple PATTERNS = (
     (re.compile(r"ts[smun]:.*", re.DOTALL), ("temporal", *FIXED)),
     (re.compile(r"d:\d+,-?\d+(,\d+)?"), ("decimal", *FIXED)),
@@ -141,7 +142,7 @@ cdef class ArrowField(Imported):
         return DTYPES.get("ts" if self.format.startswith("ts") else self.format)
 
     def __repr__(self):
-        """Show the name, format and kind."""
+        """Return the name, format and kind as text."""
         return f"ArrowField({self.name!r}, {self.format!r}, kind={self.kind!r})"
 
     def __arrow_c_schema__(self):
@@ -315,13 +316,13 @@ cdef int64_t min_rows_of_children(ArrowField schema, const ArrowArray *array) ex
     if schema.format.startswith("+w:"):
         return min(n_rows * int(schema.format[3:]), INT64_MAX)
     if schema.format in ("+l", "+L", "+m") and array.length > 0:
-        # The other offsets are checked when the lists are read.
+        # The last offset is the number of rows of the child. Other offsets are checked when the lists are read.
         return offset_at(schema, array, n_rows, 8 if schema.format == "+L" else 4)
     return 0
 
 
 cdef int64_t offset_at(ArrowField schema, const ArrowArray *array, int64_t row, int width) except -1:
-    """Return an offset of strings or lists, of ``width`` bytes; raise an error if it is negative."""
+    """Return offset ``row``, of ``width`` bytes, of strings or lists; raise an error if it is negative."""
     cdef const char *at = <const char *> array.buffers[1] + row * width     # may be unaligned
     cdef int64_t offset
     cdef int32_t narrow

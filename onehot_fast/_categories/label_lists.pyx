@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint8_t
 def lists_of(
     list labels not None, const int64_t[::1] positions, const int64_t[::1] offsets, const uint8_t[::1] is_missing,
 ):
-    """Return a list for each row, or None for a missing row.
+    """Return a list with one item for each row: the list of its labels, or None for a missing row.
 
     Row i has the labels at ``positions[offsets[i]:offsets[i + 1]]``. No other thread may change ``labels``.
     """

@@ -1,9 +1,9 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Read strings and bytes as `Segments` of letters of one byte, in place.
 
-A byte is the letter with this code point: a Python str of the Latin-1 range stores its letters so, and so do
-bytes and ASCII text in Arrow arrays. UTF-8 stores other letters in several bytes, so the caller must look for
-bytes beyond ASCII.
+Each byte is the code point of a letter. A Python str stores its letters this way if all are in the Latin-1 range,
+and so do bytes and ASCII text in Arrow arrays. UTF-8 stores other letters in several bytes, so the caller must
+look for bytes beyond ASCII.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
@@ -24,7 +24,7 @@ cdef extern from "Python.h":
 def segments_of_texts(items):
     """Return a list of str and bytes as Segments, or None if a str has letters beyond the Latin-1 range.
 
-    The items must have exactly these types.
+    An item of a subclass of str or bytes is an error.
     """
     cdef tuple texts = tuple(items)         # a list could change while it is read
     cdef Segments segments = Segments(texts)
@@ -74,7 +74,7 @@ cdef int add_offsets(Segments segments, Py_ssize_t at, Array chunk, int width) e
     rows = <const char *> chunk.node.buffers[1] + chunk.offset * width
     data = <const uint8_t *> chunk.node.buffers[2]
     end = offset_of(rows, 0, width)
-    limit = offset_of(rows, chunk.length, width)    # the size of the data, which the interface does not contain
+    limit = offset_of(rows, chunk.length, width)    # the last offset: nothing else tells the size of the data
     if data == NULL:
         limit = end
     for i in range(chunk.length):
@@ -88,7 +88,7 @@ cdef int add_offsets(Segments segments, Py_ssize_t at, Array chunk, int width) e
 
 
 cdef inline int64_t offset_of(const char *rows, int64_t i, int width) noexcept nogil:
-    """Return an offset, which need not be aligned."""
+    """Return offset ``i``, which has ``width`` bytes (4 or 8) and need not be aligned."""
     cdef int32_t narrow
     cdef int64_t wide
     if width == 4:
@@ -99,7 +99,7 @@ cdef inline int64_t offset_of(const char *rows, int64_t i, int width) noexcept n
 
 
 cdef int add_views(Segments segments, Py_ssize_t at, Array chunk) except -1:
-    """Add the strings of a chunk of views: up to 12 bytes are in the view, others in one of several buffers."""
+    """Add the strings of a chunk of views. A view contains a string of up to 12 bytes, or tells where it is."""
     cdef const ArrowArray *node = chunk.node
     cdef const char *view
     cdef const char *sizes

@@ -59,7 +59,7 @@ cdef class Strings:
 
     @staticmethod
     def from_objects(values, is_text=None):
-        """Return Strings of ``str`` (`is_text`) or ``bytes``; by default the first value decides."""
+        """Return Strings of ``str`` (`is_text`) or ``bytes``; by default, the first value decides which."""
         cdef list parts = list(values)
         cdef Py_ssize_t i, n = len(parts)
         cdef cnp.ndarray offsets = np.zeros(n + 1, np.int64)

@@ -1,6 +1,7 @@
 """The parallel loop of all kernels that use threads."""
 
-# `workspace` is memory of the thread that runs the chunk, aligned to cache lines, with unknown content.
+# A function that processes the items [begin, end) of a job. `workspace` is memory of the thread that runs it,
+# aligned to cache lines, with unknown content.
 ctypedef void (*chunk_work)(
     const void *job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil

@@ -28,13 +28,13 @@ cdef extern from "_runtime/workspace.h":
 cdef Py_ssize_t SLAB_BYTES = 256 << 20
 cdef Py_ssize_t CHUNK_BYTES = 1 << 20
 
-# If the first thread waits this long for the others, the machine is busy: chunks of up to 4 MiB take 0.01 - 0.2 ms
-# in memory that was used before, and 2 ms in fresh memory.
+# If the first thread of a team waits this long for the others, the machine is busy: chunks of up to 4 MiB take
+# 0.01 - 0.2 ms in memory that was used before, and 2 ms in fresh memory.
 cdef double STALL_SECONDS = 0.004
 cdef Py_ssize_t STALL_CHUNK_BYTES = 4 << 20
 
 cdef enum:
-    FEW_BYTES = 2048        # workspaces that together need no more than this lie on the stack of the caller
+    FEW_BYTES = 2048        # workspaces of at most so many bytes together are on the stack of the caller
 
 
 cdef void *take_workspace(size_t n_bytes) except NULL:
@@ -46,7 +46,7 @@ cdef void *take_workspace(size_t n_bytes) except NULL:
 
 
 cdef void give_workspace(void *block, size_t n_bytes) noexcept:
-    """Take back what `take_workspace` returned for ``n_bytes``."""
+    """Take back the memory that `take_workspace` returned for ``n_bytes``."""
     ohf_give_workspace(block, n_bytes)
 
 
@@ -58,13 +58,13 @@ cdef int for_each_chunk(
 
     A chunk has up to ``chunk_items`` items. Chunks may run in any order and at the same time. If
     ``chunk_items`` is 0, a chunk has about a megabyte. Each thread has a workspace of ``workspace_bytes``, because
-    its stack may be small. They are allocated before the work begins, because a thread of a team cannot raise
-    MemoryError.
+    its stack may be small. The workspaces are allocated before the work begins, because a thread of a team cannot
+    raise MemoryError.
 
-    The stores of a chunk are complete when its work returns, also those past the caches.
+    When this function returns, all stores of ``work`` are complete, also those that bypass the caches.
     """
     cdef Py_ssize_t n_chunks, slab
-    cdef size_t stride = (workspace_bytes + 127) // 128 * 128      # no two threads write to adjacent cache lines
+    cdef size_t stride = (workspace_bytes + 127) // 128 * 128  # no two threads write to adjacent cache lines
     cdef size_t n_bytes
     cdef unsigned char few[FEW_BYTES]
     cdef void *block = few
@@ -123,7 +123,7 @@ cdef int run_chunks(
                         (&first_done)[0] = ohf_seconds()
                 now = ohf_seconds()
                 note_end(now, n_threads - 1)
-                # The chunks are small and of equal size, but the first thread had to wait for the others.
+                # The chunks are small and of equal size, but the first thread waited long: the machine is busy.
                 if chunk_bytes <= STALL_CHUNK_BYTES and now - first_done > STALL_SECONDS:
                     note_stall(now)
         begin = end

@@ -11,7 +11,7 @@ from onehot_fast._kernels.simd cimport ohf_few, ohf_lut, ohf_policy, ohf_raw, oh
 cdef Output output_of(unsigned char[::1] out, Py_ssize_t n_elements, cnp.ndarray on, cnp.ndarray off) except *
 
 
-# One column of codes. The source points to the other fields, so the structure must not be copied.
+# One column of codes. `source` points to the other fields, so the structure must not be copied.
 cdef struct CodeColumn:
     CodeSource source
     ohf_lut lut
@@ -49,9 +49,9 @@ cdef class CodeColumns:
 
     cdef CodeSource *items
     cdef ohf_lut *luts
-    cdef ohf_policy policy      # columns without a look-up table: a code is its own class
+    cdef ohf_policy policy      # of columns without a look-up table: a code is its own class
     cdef int code_bytes
     cdef Py_ssize_t n_columns, n_rows
-    cdef object keep            # the arrays whose memory the items point to
+    cdef object keep            # the arrays whose memory `items` and `luts` point to
 
     cdef int add(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray lut) except -1

@@ -1,9 +1,9 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Columns of codes and their look-up tables, checked and stored as C structures for the kernels.
 
-A kernel of one column takes it as memoryviews and calls `describe_codes`. A kernel of several columns cannot have
-such a border, because the codes of each column may have another type: it takes lists of arrays and creates
-`CodeColumns`.
+A kernel of one column takes its codes as a memoryview and calls `describe_codes`. A kernel of several columns
+takes lists of arrays and creates `CodeColumns`, because a memoryview has one type, and the codes of each column
+may have another.
 
 `recode` replaces the codes of one column by the entries of its look-up table.
 """
@@ -25,10 +25,10 @@ from onehot_fast._kernels.simd cimport (
 
 cnp.import_array()
 
-# In the order of the types in microkernels.h. Codes are integers; indices may also be floats.
+# The dtypes of indices, in the order of the index types in microkernels.h. Codes have an integer dtype.
 INDEX_DTYPES = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
 _INDEX_TYPES = {dtype: index_type for index_type, dtype in enumerate(INDEX_DTYPES)}
-_INT32 = np.dtype(np.int32)     # compared in every call: `np.int32` would be converted each time
+_INT32 = np.dtype(np.int32)     # compared in every call; NumPy would convert `np.int32` to a dtype each time
 
 cdef enum:
     CHUNK_ROWS = 1 << 16
@@ -76,7 +76,7 @@ cdef int describe(
     CodeSource *source, ohf_lut *room, const ohf_policy *policy, const void *codes, int index_type,
     Py_ssize_t n_rows, const int32_t *lut, Py_ssize_t n_entries, int code_bytes,
 ) except -1:
-    """Store pointers to the codes of a column, and to ``policy`` or (in ``room``) to the look-up table."""
+    """Describe a column in ``source``: its codes, and either ``policy`` or (in ``room``) its look-up table."""
     source[0] = CodeSource(
         indices=<const char *> codes, index_bytes=index_type_bytes(index_type), index_type=index_type,
         narrow=NULL, policy=NULL, map=NULL, lut=NULL, class_codes=NULL,
@@ -98,7 +98,7 @@ cdef int describe(
     room.bytes = NULL
     room.raw = NULL
     room.pixel_bytes = 0
-    # Check only tables shorter than the column, so that the check costs less time than it saves.
+    # Check only look-up tables shorter than the column, so that the check costs less time than it saves.
     room.only_adds = 0 < n_entries - 1 <= n_rows and only_adds(lut, n_entries - 1)
     return 0
 
@@ -107,7 +107,7 @@ cdef int describe_one(
     CodeColumn *column, const void *codes, int index_type, Py_ssize_t n_rows, const int32_t[::1] lut,
     int code_bytes,
 ) except -1:
-    """Store pointers to one column of codes in ``column``; see `describe_codes`."""
+    """Describe one column of codes and its look-up table (or None) in ``column``, as C structures."""
     cdef const int32_t *entries = NULL
     if lut is None:
         column.policy = policy_of(INT64_MAX, False, None)
@@ -126,7 +126,7 @@ cdef int max_compared(int index_type) noexcept nogil:
 
 
 cdef void find_few(CodeColumn *column) noexcept nogil:
-    """List the values that have another class than most, if they are found in less time than a look-up takes."""
+    """List the values whose class is not that of the last entry, unless a look-up is faster than comparisons."""
     cdef ohf_lut *lut = &column.lut
     cdef int32_t last = lut.entries[lut.n_codes]
     cdef int index_type = column.source.index_type, n_most = max_compared(index_type)
@@ -148,7 +148,7 @@ cdef void find_few(CodeColumn *column) noexcept nogil:
 
 
 cdef int set_few(CodeColumn *column, const uint64_t[::1] values) except -1:
-    """List values to find; the entries of the look-up table are their classes, then that of all others."""
+    """List ``values`` to compare with; the look-up table has their classes, then the class of all other values."""
     cdef ohf_lut *lut = &column.lut
     cdef Py_ssize_t i, n = values.shape[0]
     if not 0 < n <= OHF_FEW or <uint64_t> n != lut.n_codes:
@@ -166,7 +166,7 @@ cdef int set_few(CodeColumn *column, const uint64_t[::1] values) except -1:
 
 
 cdef void use_few(CodeColumn *column, int32_t other) noexcept nogil:
-    """Let `map` find the values of ``column.few``; ``other`` is the class of all other values."""
+    """Let the microkernel `map` compare with the values of ``column.few``; all others have the class ``other``."""
     cdef int index_type = column.source.index_type, n = column.few.n
     cdef Py_ssize_t width = index_type_bytes(index_type)
     if n == 0:
@@ -181,7 +181,7 @@ cdef void use_few(CodeColumn *column, int32_t other) noexcept nogil:
 
 
 cdef size_t bytes_size(const CodeColumn *column, Py_ssize_t n) noexcept nogil:
-    """Return the size of the table of bytes for ``n`` integers, or 0 if there should be none; see `set_bytes`."""
+    """Return the size of the table that `set_bytes` fills for ``n`` integers, or 0 if it should not be used."""
     cdef const ohf_lut *lut = &column.lut
     cdef Py_ssize_t width = index_type_bytes(column.source.index_type)
     cdef uint64_t size = lut.n_codes + 1 if width > 2 else <uint64_t> 1 << (8 * width), i
@@ -194,9 +194,10 @@ cdef size_t bytes_size(const CodeColumn *column, Py_ssize_t n) noexcept nogil:
 
 
 cdef void set_bytes(CodeColumn *column, uint8_t *room, size_t size, Py_ssize_t depth) noexcept nogil:
-    """Fill ``room`` with the entries of the look-up table as bytes, and read values from there.
+    """Fill ``room`` with the entries of the look-up table as bytes, and let the microkernel `map` read these.
 
-    Integers of 8 bits need no look-up if each class below ``depth`` has one integer: they become codes themselves.
+    Integers of 8 bits need no look-up if each class below ``depth`` has exactly one integer: the integers are then
+    the codes.
     """
     cdef ohf_lut *lut = &column.lut
     cdef int index_type = column.source.index_type
@@ -235,7 +236,7 @@ cdef class CodeColumns:
                 f"got {len(codes)} columns and {len(luts)} look-up tables"
             )
         self.n_rows = len(codes[0])
-        memory = bytearray(self.n_columns * (sizeof(CodeSource) + sizeof(ohf_lut)))    # zeros
+        memory = bytearray(self.n_columns * (sizeof(CodeSource) + sizeof(ohf_lut)))    # all zeros
         self.items = <CodeSource *> PyByteArray_AS_STRING(memory)
         self.luts = <ohf_lut *> (self.items + self.n_columns)
         self.keep = (codes, luts, memory)
@@ -273,7 +274,7 @@ cdef class CodeColumns:
 cdef struct Job:
     const CodeSource *source
     char *out
-    Py_ssize_t out_bytes    # bytes of an element of out: 1, 2 or 4
+    Py_ssize_t out_bytes    # bytes of an element of `out`: 1, 2 or 4
 
 
 cdef void run_chunk(
@@ -284,7 +285,7 @@ cdef void run_chunk(
     cdef int32_t *codes = <int32_t *> workspace
     cdef int16_t *narrow = <int16_t *> job.out
     cdef Py_ssize_t count, i
-    if job.out_bytes == 1:      # OHF_NONE8 has the bits of -1
+    if job.out_bytes == 1:      # a code without a class becomes OHF_NONE8, whose bits are those of -1
         read(job.source, row, end - row, 0, OHF_SPAN8, job.out + row)
     elif job.out_bytes == 4:
         read(job.source, row, end - row, 0, INT64_MAX, job.out + 4 * row)
@@ -302,7 +303,7 @@ def recode(
 ):
     """Write the entry of the look-up table for each code of one column to ``out``, as integers of ``width`` bytes.
 
-    An integer has 1, 2 or 4 bytes and must fit all entries.
+    ``width`` is 1, 2 or 4, and all entries must fit.
     """
     cdef Py_ssize_t n_rows = codes.shape[0]
     cdef CodeColumn column
@@ -319,7 +320,7 @@ def recode(
 
 
 def pack(const unsigned char[:, ::1] rows, wide_word_t[::1] words):
-    """Write each row of up to 4 or 8 bytes as one integer, whose lowest byte is the first one."""
+    """Write each row, of up to 4 or 8 bytes, as one integer whose lowest byte is the first byte of the row."""
     cdef Py_ssize_t i, j, width = rows.shape[1]
     cdef wide_word_t word
     if words.shape[0] != rows.shape[0] or width > <Py_ssize_t> sizeof(wide_word_t):

@@ -7,8 +7,9 @@ position. If the number is larger, a second pass finds the first hot element. Th
 row, because another thread may have changed the row. If the classes are not in the last dimension, a tile of
 positions stays in the first-level cache while the loop passes over the classes. A row without a hot element is
 read again while it is cached, because it contains scores unless all its elements are equal. If the value of the
-other elements is known (``off``), a block is read again while it is cached, and the parts of elements that have
-another value are counted: they are as many as the hot elements have, or the block is no one-hot encoding.
+other elements is known (``off``), a block of rows is read again while it is cached: a microkernel counts the parts
+of its elements that differ from ``off`` (an element of 8 bytes has two parts, any other element one). The block is
+one-hot only if there are as many as its hot elements have.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -40,11 +41,13 @@ cdef extern from *:
     int lowest_bit "ohf_lowest_bit"(uint64_t word) noexcept nogil
 
 cdef enum:
-    TILE = 1024              # four labels of each fit a frame of 4 KiB, and gcc knows that they do not overlap
+    # Rows of a tile. Its four arrays of one byte for each row are on the stack, where they take 4 KiB, and where
+    # gcc knows that they do not overlap.
+    TILE = 1024
     WINDOW = 255             # the number of classes that one byte can distinguish; 0 means no class
     CHUNK_BYTES = 1 << 20
-    BLOCK_BYTES = 1 << 18    # elements that are read twice, the second time from the second-level cache
-    BITS_ROWS = 1 << 14      # the rows of a chunk of bitmaps, a multiple of 64: their classes take 128 KiB
+    BLOCK_BYTES = 1 << 18    # bytes of a block, which is read again from the second-level cache
+    BITS_ROWS = 1 << 14      # rows of a chunk of bitmaps, a multiple of 64: their classes take 128 KiB
     # The problems of a row (faults), in the order in which `decode` returns their first rows.
     EMPTY = 0
     MULTIPLE
@@ -58,7 +61,7 @@ cdef struct Job:
     Py_ssize_t width, depth, inner, chunk_groups
     int64_t default
     const unsigned char *off     # the value of the elements that are not hot; NULL: unknown
-    size_t on_parts          # how many parts of ``on`` differ from ``off``
+    size_t on_parts          # how many parts of ``on`` differ from ``off``; see `count_parts`
     int64_t *faults          # for each chunk, the first row with each fault, or -1
 
 
@@ -71,7 +74,7 @@ cdef Py_ssize_t find_word(const word_t *row, Py_ssize_t depth, word_t on, bint *
         count += hit
         position += hit * <uint32_t> i
     multiple[0] = False
-    if count == 1 and position < <uint32_t> depth:  # false if another thread changed the row
+    if count == 1 and position < <uint32_t> depth:  # `position` is outside only if a thread changed the row
         return position
     if count > 1:
         for i in range(<int32_t> depth):
@@ -102,7 +105,7 @@ cdef inline bint differ(word_t a, word_t b) noexcept nogil:
 
 
 cdef inline size_t count_parts(const Job *job, const word_t *elements, Py_ssize_t n) noexcept nogil:
-    """Return the number of parts of ``n`` elements that differ from ``job.off``."""
+    """Return how many parts of ``n`` elements differ from ``off``; an element of 8 bytes has 2 parts, others 1."""
     return microkernels.differing(<const unsigned char *> elements, n, sizeof(word_t), job.off)
 
 
@@ -179,7 +182,7 @@ cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssi
 cdef void decode_tile(
     const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t at, int64_t *faults,
 ) noexcept nogil:
-    """Decode ``n`` adjacent rows of one group, from row number ``at`` on."""
+    """Decode ``n`` rows, from row number ``at`` on; the elements of a row are ``job.inner`` elements apart."""
     cdef uint8_t empty[TILE]
     cdef uint8_t several[TILE]
     cdef uint8_t uneven[TILE]
@@ -281,7 +284,7 @@ cdef void run_chunk(
 
 
 cdef tuple decode_cube(Job *job, Py_ssize_t outer, int num_threads):
-    """Return what `decode` returns, for a cube of ``outer`` groups that has elements."""
+    """Return the result of `decode` for a cube of ``outer`` groups, which has at least one element."""
     cdef int64_t[FAULTS] first = [-1, -1, -1]
     cdef Py_ssize_t i, n_chunks, group_bytes = job.depth * job.inner * job.width
     cdef cnp.ndarray classes = np.empty(outer * job.inner, np.int64)
@@ -340,7 +343,7 @@ cdef struct BitsJob:
 
 
 cdef inline uint64_t bits_at(const uint8_t *plane, int64_t start, Py_ssize_t n) noexcept nogil:
-    """Return ``n`` bits, at most 64, from bit ``start`` of a bitmap on; no byte behind them is read."""
+    """Return ``n`` bits, at most 64, from bit ``start`` of a bitmap on; no byte after them is read."""
     cdef const uint8_t *bytes = plane + start // 8
     cdef int shift = <int> (start % 8)
     cdef Py_ssize_t i, n_bytes = (shift + n + 7) // 8
@@ -360,7 +363,7 @@ cdef inline uint64_t bits_at(const uint8_t *plane, int64_t start, Py_ssize_t n) 
 cdef void decode_bits_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *_workspace,
 ) noexcept nogil:
-    """Decode the rows [begin, end), which are one chunk; ``out`` contains -1."""
+    """Decode the rows [begin, end), which are one chunk; the caller has filled ``out`` with -1."""
     cdef const BitsJob *job = <const BitsJob *> any_job
     cdef int64_t *several = job.several + begin // BITS_ROWS
     cdef Py_ssize_t label, at, row

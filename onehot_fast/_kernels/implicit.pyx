@@ -41,8 +41,8 @@ cdef struct Group:
     const void *codes
     int code_bytes
     uint32_t n_codes
-    const double *table     # for a product: (n_codes, width)
-    Py_ssize_t first_bin    # for sums: the position of its first bin
+    const double *table     # for a product: the table of the group, (n_codes, width)
+    Py_ssize_t first_bin    # for sums: the position of the group's first bin
 
 ctypedef void (*work)(const Job *, Py_ssize_t, Py_ssize_t, double *, double *) noexcept nogil
 
@@ -52,12 +52,12 @@ cdef struct Job:
     Py_ssize_t width        # columns of the other operand
     double *values          # the product, or the values to add up, which are only read
     Py_ssize_t stride       # elements from one row of values to the next
-    bint is_added           # the product is added to `values`
+    bint is_added           # whether the product is added to `values` instead of replacing them
     double *bins            # for sums: n_lanes * n_bins for each block; NULL for a product
     Py_ssize_t n_bins, n_lanes
     const int32_t *pairs    # for sums of pairs: the indices of two groups for each pair
     Py_ssize_t n_pairs
-    work run_tile           # `run_groups` or `run_pairs`: a single function would be short of registers
+    work run_tile           # `run_groups` or `run_pairs`: one function for both would be short of registers
 
 
 cdef Group *groups_of(list codes, list n_codes, Py_ssize_t n_rows, cnp.ndarray memory) except NULL:
@@ -76,7 +76,7 @@ cdef Group *groups_of(list codes, list n_codes, Py_ssize_t n_rows, cnp.ndarray m
 
 
 cdef inline void add(double *to, const double *row, Py_ssize_t width) noexcept nogil:
-    """Add ``row`` to ``to``."""
+    """Add the ``width`` elements of ``row`` to those of ``to``."""
     cdef double sums[BLOCK_WIDTH]
     cdef Py_ssize_t j
     if width == BLOCK_WIDTH:    # gcc vectorises this loop, because all loads come before the stores
@@ -241,7 +241,7 @@ cdef int run(Job *job, const double[:, :] values, Py_ssize_t block_rows, int num
     return for_each_chunk(run_block, job, values.shape[0], block_rows, 8 * width, 0, num_threads)
 
 
-WIDTH = BLOCK_WIDTH   # for the caller
+WIDTH = BLOCK_WIDTH   # for Python code, which cannot read the enum
 
 
 def multiply(list codes, list tables, double[:, :] out, bint is_added, int num_threads):
@@ -311,9 +311,10 @@ def add_up(
 
 
 cdef class Occurrences:
-    """Where each feature occurs in a table of the features of rows, which has -1 where a row has none.
+    """The positions of each feature in a matrix that has the features of each row, and -1 for no feature.
 
-    The positions of feature ``f`` in the table ascend. They are ``positions[ends[f]:ends[f + 1]]``.
+    A position is the number of an element of the matrix in C order. The ascending positions of feature ``f`` are
+    ``positions[ends[f]:ends[f + 1]]``.
     """
 
     cdef const int32_t *features
@@ -341,7 +342,7 @@ cdef class Occurrences:
                 ends[feature + 2] += 1
         for i in range(n_features):
             ends[i + 2] += ends[i + 1]
-        for i in range(n):      # now `ends[f + 1]` is where the positions of `f` begin, and then where they end
+        for i in range(n):      # `ends[f + 1]` moves from the start of the positions of `f` to their end
             feature = self.features[i]
             if feature >= 0:
                 self.positions[ends[feature + 1]] = <uint32_t> i
@@ -349,11 +350,11 @@ cdef class Occurrences:
 
 
 cdef struct GramJob:
-    const int32_t *features     # (n_rows, n_columns)
-    const uint32_t *ends        # see `Occurrences`
+    const int32_t *features     # shape (n_rows, n_columns); -1 for no feature
+    const uint32_t *ends        # the positions of feature f are positions[ends[f]:ends[f + 1]]
     const uint32_t *positions
     const double *weights
-    double *gram                # (n_features, n_features)
+    double *gram                # shape (n_features, n_features)
     uint32_t n_columns
     Py_ssize_t n_features
     bint is_mirrored
@@ -362,9 +363,9 @@ cdef struct GramJob:
 cdef void add_features(
     const void *any_job, Py_ssize_t feature, Py_ssize_t end, unsigned char *_workspace,
 ) noexcept nogil:
-    """Add the weights of the rows in which a feature is one to its row of the Gram matrix, for some features.
+    """For each feature in [feature, end), add the weights of the rows that have it to its row of the Gram matrix.
 
-    Rows are added in order, and a feature belongs to one thread: sums do not depend on the number of threads.
+    One thread adds all rows of a feature, in order, so that the sums do not depend on the number of threads.
     """
     cdef const GramJob *job = <const GramJob *> any_job
     cdef double *sums
@@ -391,8 +392,8 @@ def add_gram(
 ):
     """Add the upper triangle of the weighted Gram matrix of rows of ones to ``gram``, and its mirror image.
 
-    ``features`` has the columns of the ones of each row, ascending, and -1 for each that the row lacks. No other
-    thread may change it. The mirror image is added only if ``is_mirrored``.
+    ``features`` has the columns of the ones of each row, ascending; entries of -1 are skipped. No other thread may
+    change ``features``. The mirror image is added only if ``is_mirrored``.
     """
     cdef Py_ssize_t n = gram.shape[0]
     cdef Occurrences found = Occurrences(features, n)
@@ -428,13 +429,14 @@ def mirror(double[:, ::1] gram):
 def sparse_gram(const int32_t[:, ::1] features, const double[::1] weights, Py_ssize_t n_features):
     """Return ``(data, indices, indptr)`` of the weighted Gram matrix of rows of ones, as CSR.
 
-    ``features`` is that of `add_gram`, except that a row need not ascend. The rows are added in order. The indices
-    of a row are in the order in which they occur. The indices are int32 if they fit.
+    ``features`` has the columns of the ones of each row, in any order; entries of -1 are skipped. The rows are
+    added in order. The indices of a row are in the order in which they occur. The indices are int32 if they fit.
     """
     cdef Occurrences found = Occurrences(features, n_features)
     cdef Py_ssize_t n_columns = found.n_columns, feature, other, i, j, row, start, n = 0
     cdef int64_t[::1] ends = np.zeros(n_features + 1, np.int64)
-    # Where a feature was last seen, plus one; only the pages of features that occur are touched.
+    # For each feature: in the first loop, 1 + the last row of the result that has it; in the second, 1 + the place
+    # of its last element in the result. Only the memory pages of features that occur are touched.
     cdef int64_t[::1] last = np.zeros(n_features, np.int64)
     cdef int32_t[::1] small
     cdef int64_t[::1] large

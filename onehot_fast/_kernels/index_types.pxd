@@ -28,11 +28,12 @@ ctypedef fused index_t:
     float
     double
 
-# Elements of 1 to 8 bytes are compared and packed as integers of these types.
+# Rows of up to 4 or 8 bytes are packed into integers of these types.
 ctypedef fused wide_word_t:
     uint32_t
     uint64_t
 
+# Elements of 1, 2, 4 or 8 bytes are compared as integers of these types.
 ctypedef fused word_t:
     uint8_t
     uint16_t
@@ -64,7 +65,7 @@ cdef inline int index_type_of(const index_t *_indices) noexcept nogil:
 
 
 cdef inline Py_ssize_t index_type_bytes(int index_type) noexcept nogil:
-    """Return the size in bytes of an index of one of the types, or of the integer of a pixel: 1, 2, 4 or 8."""
+    """Return the size in bytes of an index of a type, or of the integer that holds a pixel: 1, 2, 4 or 8."""
     if index_type == OHF_F32:
         return 4
     if index_type == OHF_F64:

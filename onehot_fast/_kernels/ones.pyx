@@ -6,8 +6,8 @@ Most elements do, so that a block of them is compared with ``off`` as a whole. A
 with other bits. The caller decides what such a row means.
 
 The number of ones is unknown before they are found, so the elements are read twice: `count` counts the ones of
-each row, and `find` writes their positions. Between the calls, another thread may change an element: `find` never
-writes beyond the place of a row.
+each row, and `find` writes their positions. Between the calls, another thread may change an element, so `find`
+checks that it writes no more positions of a row than were counted.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -22,7 +22,7 @@ cnp.import_array()
 
 cdef enum:
     BLOCK = 32              # elements that are compared at a time
-    TILE = 1024             # rows whose columns are read one after the other, while their numbers are cached
+    TILE = 1024             # rows whose columns are read one after the other, while their `places` are cached
     CHUNK_BYTES = 1 << 20
 
 cdef struct Job:
@@ -32,16 +32,16 @@ cdef struct Job:
     bint by_column
     const unsigned char *on
     const unsigned char *off
-    int64_t *places         # for each row: the number of ones that were counted, or the place of the next one
-    const int64_t *ends     # for each row: the end of its places
+    int64_t *places         # for each row: the number of ones found, or where in `features` its next one goes
+    const int64_t *ends     # for each row: the end of its part of `features`
     int64_t *features       # the positions of the ones; NULL if they are only counted
-    uint8_t *is_odd         # for each row; NULL if the positions are written
+    uint8_t *is_odd         # for each row, whether it is odd; NULL if the positions are written
 
 
 cdef inline void note(
     const Job *job, Py_ssize_t row, Py_ssize_t feature, bint is_one,
 ) noexcept nogil:
-    """Take note of an element that differs from ``off``."""
+    """Process an element that differs from ``off``: count a one or write its position, or mark its row as odd."""
     cdef int64_t place = job.places[row]
     if job.features == NULL:
         job.places[row] = place + is_one
@@ -70,7 +70,7 @@ cdef inline Py_ssize_t find_differing(
 cdef void read_run(
     const Job *job, const word_t *elements, Py_ssize_t n, Py_ssize_t row, Py_ssize_t feature,
 ) noexcept nogil:
-    """Take note of the ones among ``n`` adjacent elements, from a row and a feature on."""
+    """Call `note` for those of ``n`` adjacent elements that differ from ``off``; the first is (row, feature)."""
     cdef uint8_t found[BLOCK]
     cdef Py_ssize_t at = 0, i, place, n_found
     cdef word_t on, off
@@ -93,7 +93,7 @@ cdef void read_run(
 cdef inline void read_words(
     const Job *job, const word_t *_cells, Py_ssize_t begin, Py_ssize_t end,
 ) noexcept nogil:
-    """Read the rows [begin, end)."""
+    """Call `read_run` for the elements of the rows [begin, end)."""
     cdef Py_ssize_t row, feature, n
     if not job.by_column:
         for row in range(begin, end):
@@ -111,7 +111,7 @@ cdef inline void read_words(
 cdef void run_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *_workspace,
 ) noexcept nogil:
-    """Read the rows [begin, end)."""
+    """Count or write the ones of the rows [begin, end), which are one chunk."""
     cdef const Job *job = <const Job *> any_job
     if job.width == 1:
         read_words(job, <const uint8_t *> job.cells, begin, end)
@@ -132,7 +132,7 @@ cdef int check_element(cnp.ndarray element, Py_ssize_t width) except -1:
 cdef int read_cells(
     Job *job, cnp.ndarray cells, cnp.ndarray on, cnp.ndarray off, Py_ssize_t n_rows, int num_threads,
 ) except -1:
-    """Read all rows of ``cells``; the caller has set the results of the job."""
+    """Count or write the ones of all rows of ``cells``; the caller has set the outputs in ``job``."""
     cdef Py_ssize_t chunk_rows, width = cells.itemsize
     if cells.ndim != 2 or cells.shape[0] != n_rows:
         raise ValueError(f"ones: cells must have two dimensions and {n_rows} rows")
@@ -164,7 +164,7 @@ def count(
 ):
     """Add the number of ones of each row to ``lengths``, and set ``is_odd`` to 1 for odd rows.
 
-    The elements of a row or of a column are adjacent; the elements are aligned.
+    The elements must be aligned. Those of each row, or those of each column, must be adjacent.
     """
     cdef Job job
     cdef Py_ssize_t n_rows = lengths.shape[0]
@@ -183,8 +183,8 @@ def find(
 ):
     """Write the positions of the ones of each row to ``features``.
 
-    The place of a row begins at its entry of ``places`` and ends at that of ``ends``. Afterwards, ``places`` has
-    the end of what was written.
+    The positions of row i are written to ``features[places[i]:ends[i]]``, as many as fit. Afterwards,
+    ``places[i]`` is the end of the positions that were written.
     """
     cdef Job job
     cdef Py_ssize_t i, n_rows = places.shape[0], n_features = features.shape[0]

@@ -1,7 +1,7 @@
-"""What a kernel reads and where it writes, as C structures.
+"""The input and the output of a kernel, as C structures.
 
 This file declares no memoryview. A module that includes a declaration with one contains all of Cython's code for
-memoryviews, which takes 130 kB, even if it makes none (`fastpath`).
+memoryviews, which takes 130 kB, even if it makes none, such as `fastpath`.
 """
 
 from libc.stdint cimport uint8_t
@@ -10,13 +10,13 @@ from onehot_fast._kernels.simd cimport microkernels, ohf_lut, ohf_map, ohf_narro
 
 cdef struct CodeSource:
     const char *indices
-    Py_ssize_t index_bytes      # bytes of an index
+    Py_ssize_t index_bytes      # bytes of an index, or of a pixel
     int index_type
-    ohf_narrow narrow           # either this function and a policy
+    ohf_narrow narrow           # converts indices with `policy`; used if `lut` is NULL
     const ohf_policy *policy
-    ohf_map map                 # or this function and a look-up table
+    ohf_map map                 # converts indices with `lut`; used if `lut` is not NULL
     const ohf_lut *lut
-    const uint8_t *class_codes  # NULL, or the codes of one byte that classes have instead of their numbers
+    const uint8_t *class_codes  # for each class, its code of one byte; NULL if a class is its own code
 
 
 cdef inline bint read(
@@ -42,7 +42,7 @@ cdef inline bint read(
 
 
 cdef inline void set_code_bytes(CodeSource *source, int code_bytes) noexcept nogil:
-    """Choose the functions that return codes of 1 or 4 bytes."""
+    """Make `read` write codes of ``code_bytes`` (1 or 4) bytes."""
     cdef int kind = source.index_type
     if source.lut != NULL:
         source.map = microkernels.map8[kind] if code_bytes == 1 else microkernels.map32[kind]

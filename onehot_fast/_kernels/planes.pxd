@@ -1,4 +1,4 @@
-"""The kernel of planes, which `rows` calls if it is faster."""
+"""The kernel of planes, which `rows` calls for long runs of a class, because it is faster there."""
 
 from onehot_fast._kernels.operands cimport CodeSource, Output
 

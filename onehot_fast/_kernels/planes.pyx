@@ -26,7 +26,7 @@ from onehot_fast._kernels.simd cimport (
 )
 
 cdef enum:
-    TILE = 4096             # positions of a tile: 4 KiB of codes in L1
+    TILE = 4096             # positions of a tile: 4 KiB of codes in the first-level cache
     CHUNK_BIT_ROWS = 16 * OHF_BIT_ROWS
     BIT_CODES_BYTES = OHF_BIT_ROWS + OHF_PAD
 
@@ -35,16 +35,16 @@ cdef struct Job:
     const CodeSource *source
     const ohf_fill *fill
     unsigned char *out
-    size_t plane_bytes      # the distance between classes
+    size_t plane_bytes      # bytes from the plane of a class to that of the next class
     Py_ssize_t inner
-    Py_ssize_t n_tiles      # tiles of a run
+    Py_ssize_t n_tiles      # tiles in a run of `inner` elements
     Py_ssize_t n_segments
 
 
 cdef void write_tile(
     const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize_t segment, uint8_t *codes,
 ) noexcept nogil:
-    """Write one segment (up to 255 classes) of one tile (up to 4096 positions, whose codes ``codes`` takes)."""
+    """Write one segment (up to 255 classes) of one tile (up to 4096 positions); ``codes`` is memory for codes."""
     cdef Py_ssize_t begin = tile * TILE, count = min(job.inner - begin, <Py_ssize_t> TILE)
     cdef Py_ssize_t base = segment * OHF_SPAN8, depth = job.fill.depth
     cdef Py_ssize_t span = min(depth - base, <Py_ssize_t> OHF_SPAN8)
@@ -134,7 +134,7 @@ cdef int write_bits(
     const CodeSource *source, Py_ssize_t n_rows, unsigned char *out, Py_ssize_t n_classes, Py_ssize_t plane_bytes,
     int num_threads, Py_ssize_t result_bytes,
 ) except -1:
-    """Write the bits of ``n_classes`` classes, each ``plane_bytes`` after the one before; see `encode_bits`."""
+    """Write ``n_classes`` planes of bits, as `encode_bits` explains; each plane has ``plane_bytes`` bytes."""
     cdef BitsJob job = BitsJob(
         microkernels=microkernels, source=source, out=out, n_classes=n_classes, plane_bytes=plane_bytes,
         is_streamed=False,

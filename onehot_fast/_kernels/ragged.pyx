@@ -25,15 +25,15 @@ from onehot_fast._kernels.simd cimport microkernels, ohf_fill, ohf_fill_init, oh
 
 from onehot_fast._kernels.code_columns import INDEX_DTYPES as _INDEX_DTYPES
 
-# In the order of the types in microkernels.h.
+# The dtypes of codes, in the order of the index types in microkernels.h.
 _CODE_DTYPES = _INDEX_DTYPES[:8]
 
 cdef enum:
     CODES = 1024
     FEW_CODES = 256         # codes of a block on the stack
-    BLOCK_ROWS = 1024       # the maximum number of rows of a block of CSR, and of its codes unless a row has more
-    BLOCK_CODES = 1 << 13
-    STEP_BYTES = 1 << 14    # bytes of the rows that are filled, and then written to, at a time
+    BLOCK_ROWS = 1024       # the maximum number of rows of a block of `csr_rows`
+    BLOCK_CODES = 1 << 13   # the maximum number of codes of a block of `csr_rows`, unless one row has more
+    STEP_BYTES = 1 << 14    # rows of so many bytes get `off`, then their ones, while they are cached
     PLANE_ROWS = 1 << 14    # rows of a chunk that is written feature by feature, a multiple of 8
     INSERTION = 32          # up to this many codes in a row, insertion sort is faster than qsort
 
@@ -60,13 +60,13 @@ cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1
 cdef class Sources:
     """Columns of which some are ragged, checked and stored as C structures for the kernels.
 
-    ``offsets`` has an array, or None for a column with one code in each row. The look-up tables map codes to
+    ``offsets`` has an array for each column, or None if its rows have one code. The look-up tables map codes to
     features, in ascending order of the columns: all features of a column are below those of the next one.
     """
 
     cdef Source *items
     cdef Py_ssize_t n_columns, n_rows
-    cdef object keep            # the arrays whose memory the items point to
+    cdef object keep            # the arrays whose memory `items` points to
 
     def __cinit__(self, list offsets, list codes, list luts, Py_ssize_t n_rows):
         cdef Py_ssize_t i
@@ -90,7 +90,7 @@ cdef class Sources:
                 f"got {codes.dtype} of shape {(<object> codes).shape}"
             )
         if lut is not None:
-            entries = lut.view()        # a schema shares the array between threads
+            entries = lut.view()        # a view for this call: a schema shares the array between threads
         source.offsets = NULL
         if offsets is not None:
             check_offsets(offsets, n_codes)
@@ -115,13 +115,13 @@ cdef struct Job:
     unsigned char *out
     const unsigned char *on
     Py_ssize_t width, depth
-    Py_ssize_t row_bytes        # from a row to the next one
-    Py_ssize_t feature_bytes    # from a feature to the next one
+    Py_ssize_t row_bytes        # bytes from a row to the next one
+    Py_ssize_t feature_bytes    # bytes from a feature to the next one
     Py_ssize_t step             # the number of rows that stay in the first-level cache
 
 
 cdef inline void put(unsigned char *to, const unsigned char *on, Py_ssize_t width) noexcept nogil:
-    """Write an element; a copy of a constant size is one store."""
+    """Write an element. A copy of a constant size, for the usual widths, compiles to one store."""
     if width == 1:
         to[0] = on[0]
     elif width == 4:
@@ -201,7 +201,7 @@ def encode_matrix(
 cdef void write_block_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the ones of the rows [begin, end) to a block of features."""
+    """Write ``on`` at the codes of the rows [begin, end) to an output that is stored feature by feature."""
     cdef const Job *job = <const Job *> any_job
     write_ones(job, job.sources, begin, end, <int32_t *> workspace, False)
 
@@ -209,7 +209,7 @@ cdef void write_block_chunk(
 cdef void write_bits_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Set the bits of the rows [begin, end), the first of which is a multiple of 8."""
+    """Set the bits of the codes of the rows [begin, end); ``begin`` is a multiple of 8."""
     cdef const Job *job = <const Job *> any_job
     write_ones(job, job.sources, begin, end, <int32_t *> workspace, True)
 
@@ -220,7 +220,7 @@ def write_planes(
     """Write ``on`` at the feature of each code of each row, or set its bit if ``on`` is None; see `Sources`.
 
     Each row of ``out`` has the bytes of a feature: one element or one bit for each row of the column. The caller
-    has filled it.
+    has filled ``out`` with the value of the other elements.
     """
     cdef Sources sources = Sources([offsets], [codes], [lut], n_rows)
     cdef Py_ssize_t depth = out.shape[0], width = 1 if on is None else on.itemsize
@@ -246,7 +246,8 @@ def write_planes(
 def multi_hot_count(const int64_t[::1] offsets, codes, lut, index_t[:, ::1] out):
     """Add 1 to ``out[row, feature]`` for every code of each row; ``lut`` maps codes to features.
 
-    Here the fused type is that of the counts. A second one, of the codes, would compile the kernel 80 times.
+    The fused type is the type of the counts. With a second fused type, for the codes, Cython would compile this
+    function 80 times.
     """
     cdef CodeColumns columns = CodeColumns([codes], [lut], 4)
     cdef int32_t block[FEW_CODES]
@@ -323,7 +324,7 @@ cdef Py_ssize_t drop_negative(int32_t *columns, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t merge_row(int32_t *columns, Py_ssize_t n, int64_t *counts) noexcept nogil:
-    """Move the distinct columns of a sorted row to its start, count each, return their number."""
+    """Move the distinct columns of a sorted row to its start, count each of them, and return their number."""
     cdef Py_ssize_t i, n_distinct = 0
     for i in range(n):
         if i > 0 and columns[i] == columns[i - 1]:
@@ -339,7 +340,7 @@ cdef Py_ssize_t write_csr(
     const int64_t[::1] offsets, const CodeSource *source, int32_t[::1] indices, int64_t[::1] indptr,
     int64_t[::1] counts, Py_ssize_t n_features,
 ) except -1 nogil:
-    """Fill the arrays of a CSR matrix, and return the number of stored elements; see `csr`."""
+    """Fill the arrays of a CSR matrix, which `csr` explains, and return the number of stored elements."""
     cdef Py_ssize_t row, n, total = 0
     indptr[0] = 0
     for row in range(offsets.shape[0] - 1):
@@ -378,7 +379,7 @@ def csr(
 
 
 cdef Py_ssize_t keep_row(int32_t *columns, Py_ssize_t n) noexcept nogil:
-    """Move the distinct columns of a row that are not negative to its start in order; return their number."""
+    """Move the distinct columns of a row that are not negative to its start, ascending; return their number."""
     cdef Py_ssize_t i, n_distinct = 0
     cdef bint is_sorted = True
     n = drop_negative(columns, n)
@@ -422,7 +423,7 @@ def csr_rows(
     cdef const Source *source
     cdef int32_t[::1] block
     cdef Py_ssize_t[::1] starts = np.empty(sources.n_columns, np.intp)
-    # The longest row must fit into the block.
+    # Check the room for all codes, then find the longest row, which must fit into the block.
     for i in range(sources.n_columns):
         n_codes += start_of(&sources.items[i], n_rows) - start_of(&sources.items[i], 0)
     if indices.shape[0] < n_codes:

@@ -60,28 +60,30 @@ cnp.import_array()
 
 cdef enum:
     CODES = 1024          # codes of a block: 4 KiB
-    EXPAND_CODES = 4096   # also 4 KiB, with one byte per code
+    EXPAND_CODES = 4096   # codes of a block for `expand_chunk`: 4 KiB, one byte for each
     FEW_CODES = 448       # codes of a small call: less than 2 KiB
     MATRIX_CODES = 2048   # codes of a block of all columns together: 8 KiB
-    WINDOW = 8192         # bytes
-    MIN_WINDOW = 1024     # for smaller windows it does not pay to keep the codes of rows
-    # The workspace of a thread: codes first, then the scratch block. A block of a window may begin within a line.
+    WINDOW = 8192         # bytes of a window of `stream_chunk`
+    MIN_WINDOW = 1024     # if windows would be smaller, the codes are read again for each window, not kept
+    # The workspace of a thread: codes, then a scratch block, with extra room because the output that the block is
+    # copied to may begin within a cache line.
     CODES_BYTES = 4 * CODES
     WRITE_BYTES = CODES_BYTES + OHF_SCRATCH + 64
     EXPAND_BYTES = EXPAND_CODES + OHF_PAD
     MATRIX_CODES_BYTES = 4 * MATRIX_CODES
     STREAM_BYTES = MATRIX_CODES_BYTES + WINDOW + 2 * OHF_SCRATCH + 128
-    # Rows this narrow are built in registers. For 1M rows of 50 bytes, this takes 1.7 ms instead of 2.2 ms; for
-    # 25 float64, 3.5 instead of 4.6 ms. From 100 bytes or 64 float32 on, the scratch block is as fast or faster.
+    # Rows of up to so many elements and bytes are built in registers. 1M rows of 50 bytes then take 1.7 ms instead
+    # of 2.2 ms, and of 25 float64 3.5 ms instead of 4.6 ms. From 100 bytes or 64 float32 on, the scratch block is
+    # as fast or faster.
     NARROW = 64
     NARROW_BYTES = 256
-    SMALL_BYTES = 16 << 10   # below, a plan takes longer than it saves (0.5 us for rows of 10 float32)
-    SPARSE_BYTES = 256       # in cleared groups of this size or more, only hot elements are written
+    SMALL_BYTES = 16 << 10   # for smaller outputs, a plan costs more than it saves (0.5 us, rows of 10 float32)
+    SPARSE_BYTES = 256       # in cleared groups of so many bytes or more, only hot elements are written
 
 cdef struct Job:
     const ohf_microkernels *microkernels
     const CodeSource *source
-    ohf_rows write              # NULL: expand
+    ohf_rows write              # writes groups; if it is NULL, `expand_chunk` does
     const ohf_fill *fill
     const ohf_plan *plan
     unsigned char *out
@@ -163,7 +165,7 @@ cdef int encode_source(
 ) except -1:
     """Write the one-hot encoding of ``n`` codes in shape (n / inner, depth, inner); no dimension may be 0.
 
-    The functions in ``source`` that read codes are chosen here.
+    This function also chooses the functions in ``source`` that read the codes.
     """
     cdef Job job
     cdef ohf_fill fill
@@ -186,7 +188,7 @@ cdef int encode_source(
     if job.write == NULL:
         return expand(&job, n_groups, num_threads)
     if n <= FEW_CODES and job.write != job.microkernels.rows_scratch:
-        work_bytes = 4 * n      # so that a small call takes no workspace
+        work_bytes = 4 * n      # few enough bytes for the stack of `for_each_chunk`
     return for_each_chunk(write_chunk, &job, n_groups, 0, job.group_bytes, work_bytes, num_threads)
 
 
@@ -194,7 +196,7 @@ cdef int encode_indices(
     const void *indices, int index_type, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
     const Output *to, int num_threads, bint is_cleared,
 ) except -1:
-    """Write the one-hot encoding of ``n`` indices; see `encode_source`."""
+    """Write the one-hot encoding of ``n`` indices in shape (n / inner, depth, inner); no dimension may be 0."""
     cdef CodeSource source = CodeSource(
         indices=<const char *> indices, index_bytes=index_type_bytes(index_type), index_type=index_type,
         narrow=NULL, policy=policy, map=NULL, lut=NULL, class_codes=NULL,
@@ -203,7 +205,7 @@ cdef int encode_indices(
 
 
 cdef int expand(Job *job, Py_ssize_t n_rows, int num_threads) except -1:
-    """Plan the vectors of a period, and write all rows by expansion in registers."""
+    """Plan the vectors until their pattern repeats, and write all rows by expansion in registers."""
     cdef ohf_plan *plan = <ohf_plan *> take_workspace(sizeof(ohf_plan))
     try:
         ohf_plan_init(plan, job.microkernels, job.fill, job.out)
@@ -235,11 +237,12 @@ def encode_integers(
     const integer_t[::1] integers, const int32_t[::1] lut, low, const uint64_t[::1] values, unsigned char[::1] out,
     Py_ssize_t depth, Py_ssize_t inner, cnp.ndarray on, cnp.ndarray off, int num_threads, bint zeroed,
 ):
-    """Write the one-hot encoding of integers whose class is an entry of a look-up table, like `encode`.
+    """Write the one-hot encoding of integers to ``out``, the bytes of (outer, depth, inner) elements.
 
-    Entry ``i`` belongs to the integer ``low + i``, or to ``values[i]`` if there are values (up to 32, with classes
-    below 254). The last entry belongs to all others. Entries are classes below
-    ``depth``, -1 or -2. Return whether the entry of an integer is -2; such an integer has no class, as for -1.
+    The class of an integer is an entry of the look-up table. Entry ``i`` belongs to the integer ``low + i``, or to
+    ``values[i]`` if there are values (up to 32, with classes below 254). The last entry belongs to all other
+    integers. An entry is a class below ``depth``, or -1 or -2 for no class. Return whether any integer has the
+    entry -2.
     """
     cdef CodeColumn column
     cdef Py_ssize_t n = integers.shape[0]
@@ -255,9 +258,9 @@ def encode_pixels(
     unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t inner, cnp.ndarray on, cnp.ndarray off, int num_threads,
     bint zeroed,
 ):
-    """Write the one-hot encoding of rows of 1 to 8 bytes, like `encode_integers` with values.
+    """Write the one-hot encoding of pixels; `encode_integers` explains all arguments but the pixels.
 
-    A row is an integer, whose lowest byte is the first.
+    A pixel is a row of 1 to 8 bytes, which is read as an integer whose lowest byte is the first one.
     """
     cdef CodeColumn column
     cdef Py_ssize_t n = pixels.shape[0], width = pixels.shape[1]
@@ -284,7 +287,7 @@ cdef int encode_column(
         raise ValueError(f"rows.encode_integers: inner must divide the number of integers ({n}), got {inner}")
     column.lut.low = <uint64_t> (low & 0xFFFF_FFFF_FFFF_FFFF)
     column.lut.unknown = &unknown
-    if column.lut.entries[0] < 0:      # an addition does not tell -2 from -1
+    if column.lut.entries[0] < 0:      # an addition instead of a look-up cannot tell -2 from -1
         column.lut.only_adds = False
     if values is not None:
         set_few(column, values)
@@ -323,7 +326,7 @@ cdef void read_columns(const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, i
 cdef void scatter(
     const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, int32_t *codes, unsigned char *block,
 ) noexcept nogil:
-    """Store the hot elements of ``count`` rows; if ``job.step`` is 0, read the codes of each column first."""
+    """Store the hot elements of ``count`` rows in ``block``; if ``job.step`` is 0, first read the codes."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         if job.step == 0:
@@ -337,7 +340,7 @@ cdef void stream_chunk(
     """Write the bytes [begin, end) of the output in windows."""
     cdef const MatrixJob *job = <const MatrixJob *> any_job
     cdef int32_t *codes = <int32_t *> workspace
-    # Rows that cross the edge of a window store elements outside the window, which are not read.
+    # Rows that cross the edge of a window store up to `beside` bytes outside the window, which are not copied.
     cdef Py_ssize_t beside = (job.row_bytes + 63) // 64 * 64, row, stop, first = 0, known = 0, there
     cdef unsigned char *scratch = workspace + MATRIX_CODES_BYTES + beside
     cdef unsigned char *block
@@ -356,7 +359,7 @@ cdef void stream_chunk(
             read_columns(job, first, known - first, codes)
         scatter(job, row, stop - row, codes + (row - first), rows)
         job.microkernels.move(job.out + begin, block, there - begin, job.fill)
-        if block != scratch:   # only the first window begins within a cache line
+        if block != scratch:   # only the first window begins within a cache line: restore the bytes before it
             job.microkernels.fill(scratch, 64, job.fill)
         begin = there
 

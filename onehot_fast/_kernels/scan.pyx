@@ -79,15 +79,15 @@ def first_invalid(const index_t[::1] indices, lowest, stop, ignored):
 
 
 cdef inline void add_one(integer_t index, uint64_t last, int64_t *counts) noexcept nogil:
-    """Add 1 to the count of one integer, or to the last count if the integer is larger than ``last``."""
+    """Add 1 to the count of an integer, or to the last count if the integer is not in [0, ``last``]."""
     counts[min(ohf_once(<uint64_t> index), last)] += 1
 
 
 def count(const integer_t[::1] indices, Py_ssize_t n_codes):
     """Return how often each integer in [0, ``n_codes``) occurs; other integers are not counted."""
-    # Four adjacent integers are counted in four rows of `counts`. Integers out of range are counted in the last
-    # column, which is dropped. From 4096 codes on there is one row, because adding up four rows takes longer than
-    # they save.
+    # Four adjacent integers are counted in four rows of `counts`. Integers outside [0, n_codes) are counted in the
+    # last column, which is dropped. From 4096 codes on there is one row, because adding up four rows takes longer
+    # than they save.
     cdef Py_ssize_t n = indices.shape[0], i, step = 0 if n_codes >= 4096 else n_codes + 1
     cdef uint64_t last = n_codes
     cdef int64_t[:, ::1] counts = np.zeros((4 if step else 1, n_codes + 1), np.int64)

@@ -159,7 +159,7 @@ cdef size_t stream_bytes                    # the output size above which stores
 
 
 cdef inline ohf_policy policy_of(Py_ssize_t depth, bint wrap, object ignored):
-    """Return the policy over one window of all classes; ``ignored`` is None or an index of any type."""
+    """Return a policy whose window contains all classes; ``ignored`` is None or an index of any type."""
     cdef ohf_policy policy
     policy.depth = policy.span = depth
     policy.base = 0

@@ -89,7 +89,7 @@ def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
 
 
 def _read_environment():
-    """Apply ``ONEHOT_FAST_SIMD`` and ``ONEHOT_FAST_STREAM_BYTES``."""
+    """Apply the environment variables ``ONEHOT_FAST_SIMD`` and ``ONEHOT_FAST_STREAM_BYTES``."""
     if name := os.environ.get("ONEHOT_FAST_SIMD"):
         activate(name)
     if n_bytes := os.environ.get("ONEHOT_FAST_STREAM_BYTES"):

@@ -33,15 +33,16 @@ cdef enum:
     MAX_COLUMNS = 1024      # columns that are transposed together; wider rows are written one by one
     CHUNK_ROWS = 16384
     LANES = 8               # parts of a group of rows, which are processed in turns
-    LANE_CODES = 256        # codes of a block of each part
-    # More columns need fewer lanes, because each lane writes a cache line and the first-level cache holds 512.
+    LANE_CODES = 256        # codes that are read together, of each part
+    # With more columns, fewer lanes are used: each lane writes to one cache line for each column, and the
+    # first-level cache has 512 lines.
     LANE_COLUMNS = 64
     HALF_LANE_COLUMNS = 128
     # Positions of 8 MiB exceed the second-level cache, so the next cache line is prefetched: 10M rows of 50
     # columns take 22 ms instead of 42 ms (but 1M rows, 4 MB, would take 1.9 ms instead of 1.4 ms).
     FAR_BYTES = 8 << 20
 
-GROUP_PARTS = LANES   # for the caller
+GROUP_PARTS = LANES   # for Python code, which cannot read the enum
 
 ctypedef fused position_t:
     int32_t
@@ -52,13 +53,13 @@ cdef struct Job:
     const CodeSource *sources
     void *indices
     void *indptr
-    const ohf_shifted *shifted      # for each column, or NULL if one needs a look-up
+    const ohf_shifted *shifted      # for each column; NULL if a column needs its look-up table
     Py_ssize_t n_columns, span
-    bint wide               # int64 positions
+    bint wide               # whether positions are int64
 
 
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
-    """Describe a column whose features are its codes plus a constant; return False for others."""
+    """Describe a column whose features are its codes plus a constant; return False for other columns."""
     cdef const ohf_lut *lut = source.lut
     if source.index_bytes > 4:
         return False
@@ -89,7 +90,7 @@ cdef Py_ssize_t write_added(
     const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
     ohf_shifted *shifted,
 ) noexcept nogil:
-    """Write rows until a code has no feature; return the number of rows that were written."""
+    """Write rows by adding constants to codes, until a code has no feature; return the number of rows written."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         shifted[column] = job.shifted[column]
@@ -101,7 +102,7 @@ cdef Py_ssize_t write_block(
     const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
     position_t *ends, Py_ssize_t place, ohf_shifted *shifted,
 ) noexcept nogil:
-    """Write rows from ``codes`` (``step`` elements per column); return the next free place."""
+    """Write rows from ``codes`` (``step`` elements per column); return the next free place in ``indices``."""
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
     if position_t is int32_t:
         for column in range(n_columns):
@@ -221,9 +222,9 @@ def csr(
 cdef struct PartsJob:
     const CodeSource *sources
     Py_ssize_t n_sources, n_rows, n_groups, n_columns
-    int group_parts         # LANES or 1
-    void *places            # (groups, columns, group_parts): the counts of a part, or the position of its next row
-    void *indices           # NULL: count only
+    int group_parts         # the number of parts of a group: LANES or 1
+    void *places            # (groups, columns, group_parts): how many rows there are, or where the next goes
+    void *indices           # NULL: the rows are only counted
     Py_ssize_t n_indices
     bint wide
 

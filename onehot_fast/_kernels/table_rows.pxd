@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t, uint8_t
 cdef class Segments:
     """Runs of bytes, such as the letters of strings; each byte is a code.
 
-    The runs lie at any addresses (``starts`` and ``lengths``), or at equal distances (``base`` and ``stride``).
+    The runs are at any addresses (``starts`` and ``lengths``), or at equal distances (``base`` and ``stride``).
     """
 
     cdef readonly Py_ssize_t n

@@ -7,7 +7,8 @@ the table has elements of any dtype.
 
 `Segments` are the codes: runs of bytes of any length, such as the letters of strings, which are read in place.
 Each byte is a code, so that the table has 256 rows. The output has ``length`` rows for each run: shorter runs are
-padded with one more row of the table, the pad. Or the output has as many rows as there are codes (``offsets``).
+padded with one more row of the table, the pad. If ``length`` is -1, the output has as many rows as the runs have
+codes.
 
 Most rows of most tables are one-hot: the codes of a tile (within the first-level cache) are mapped to classes, and
 the microkernels that expand rows or compare planes write the elements. Rows that are not one-hot are then written
@@ -16,10 +17,11 @@ over them. This is as fast as the memory, but it needs vector instructions. Ther
 rows     the new axis is the last. If no row of the table is one-hot, or the rows are wide, rows are copied one
          after another, at most 64 bytes with one to four moves, through a scratch block
 planes   the new axis is not the last. If no row of the table is one-hot, each plane is copied from its own column
-         of the table. The planes of short runs lie together and are written without a gap
+         of the table. The planes of short runs are adjacent and are written without a gap
 
-A large output is copied past the caches. `find_first` finds the first code that a table of 256 flags marks.
-`encode` looks for such codes while it writes, so that the codes are read once, and tells whether there are any.
+A large output is written with stores that bypass the caches. `find_first` finds the first code that a table of
+256 flags marks. `encode` looks for such codes while it writes, so that the codes are read once, and tells whether
+there are any.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uintptr_t
@@ -54,20 +56,20 @@ cnp.import_array()
 
 cdef enum:
     N_CODES = 256
-    NONE = 255              # in a map to classes: no class
+    NONE = 255              # in `Job.map`: the code has no class
     TILE = 4096             # positions of a tile of planes: 4 KiB of classes in the first-level cache
-    EXPANDED_TILE = 4096    # bytes of a tile of rows: the next classes are found while these are being stored
+    EXPANDED_TILE = 4096    # bytes of a tile of rows: while they are being stored, the next classes are found
     SCAN = 1 << 16          # positions of a chunk of `find_first`
-    MIN_STREAMED = 2048     # shorter runs of a plane would end within too many cache lines
-    EXPANDED_BYTES = 256    # wider rows are copied
-    SMALL_BYTES = 16 << 10  # below, a plan for the expansion takes longer than it saves
-    # The workspace of a thread: the classes of a tile and those before them, the positions of rows that are not
-    # one-hot, and a scratch block with room for a move behind it.
+    MIN_STREAMED = 2048     # bytes; shorter runs have too many partial cache lines to bypass the caches
+    EXPANDED_BYTES = 256    # wider rows are copied, not expanded
+    SMALL_BYTES = 16 << 10  # for smaller outputs, a plan for the expansion takes longer than it saves
+    # The workspace of a thread: the classes of a tile with room for more before and after them, the positions of
+    # rows that are not one-hot, and a scratch block with extra room before and after it.
     CLASSES_BYTES = OHF_PAD + TILE + OHF_PAD
     TILE_BYTES = CLASSES_BYTES + 2 * TILE
     BLOCK_BYTES = 64 + OHF_SCRATCH + 128
 
-# Where the codes of a run are, if the output has more rows than the run has codes.
+# Maps the side of the pads, in runs with fewer codes than rows, to `Job.side`.
 SIDES = {"right": 0, "left": 1, "both": 2}
 
 
@@ -150,7 +152,7 @@ cdef class Segments:
         return least, most
 
     def cut(self, Py_ssize_t length, str side):
-        """Return the runs with at most ``length`` codes; drop others at the right, the left or both sides."""
+        """Return the runs, cut to ``length`` codes; others are dropped at the right, the left or both sides."""
         cdef Segments cut = Segments(self)
         cdef int at = SIDES[side]
         cdef Py_ssize_t i, rest
@@ -177,35 +179,36 @@ cdef struct Job:
     const uint8_t **starts
     const int64_t *lengths
     const uint8_t *base
-    Py_ssize_t stride, n_codes          # of a run, if `starts` is NULL
+    Py_ssize_t stride, n_codes          # if `starts` is NULL: bytes from run to run, codes of each run
     Py_ssize_t n
     Py_ssize_t length                   # rows of each run; -1: as many as it has codes
-    const int64_t *offsets              # if length is -1: the first row of each run, and the end
-    int side                            # the codes are 0: at the first row, 1: at the last, 2: in the middle
+    const int64_t *offsets              # if length is -1: the first row of each run, then the number of all rows
+    int side                            # codes are in the first rows of a run (0), the last (1), the middle (2)
     unsigned char *out
     bint streamed
-    # The class of each code, the number of a row that is not one-hot, or NONE; for `find_first`, the flags.
+    # For each of the 256 codes: the class, if its row of the table is one-hot; NONE, if the row has no `on`; else
+    # depth + its number in `special`. `find_first` keeps its flags here, and `bytes_chunk` the rows of one byte.
     const ohf_byte_map *map
     const ohf_byte_map *flags           # a 1 for each code to look for; NULL: none
-    int *has_flagged                    # set to 1 if there is such a code
-    const unsigned char **special       # the row of each number beyond the classes
+    int *has_flagged                    # set to 1 if a code has a flag
+    const unsigned char **special       # the distinct rows of the table that are neither one-hot nor all `off`
     int pad_class, n_special
     const ohf_fill *fill
     const ohf_plan *plan
     Py_ssize_t depth, width, row_bytes
-    const unsigned char *table          # N_CODES rows and the pad, without gaps
-    const unsigned char *copies         # the same rows, each in `copy_stride` bytes
+    const unsigned char *table          # the rows of N_CODES codes, then the pad, without gaps
+    const unsigned char *copies         # the rows of the codes again, each in `copy_stride` bytes
     Py_ssize_t copy_stride
-    Py_ssize_t block_rows               # rows of a tile or scratch block
-    Py_ssize_t lead                     # rows in front of the first cache line that begins with a row
+    Py_ssize_t block_rows               # rows of a tile or of a scratch block
+    Py_ssize_t lead                     # rows before the first row that begins at a cache line
     Py_ssize_t inner, n_tiles
-    int64_t *found                      # `find_first`: a position for each chunk
+    int64_t *found                      # for `find_first`: the first position with a flag in each chunk, or -1
 
 
 cdef struct Run:
     const uint8_t *codes
-    Py_ssize_t first, n_rows            # the first row of the run in the output, and its rows
-    Py_ssize_t n_before, n_codes        # rows of padding before the codes
+    Py_ssize_t first, n_rows            # the run's first row in the output, and its number of rows
+    Py_ssize_t n_before, n_codes        # the numbers of pads before the codes, and of codes
 
 
 cdef inline Run run_at(const Job *job, Py_ssize_t i) noexcept nogil:
@@ -231,7 +234,7 @@ cdef Py_ssize_t run_of_row(const Job *job, Py_ssize_t row) noexcept nogil:
     cdef Py_ssize_t low = 0, high = job.n, middle
     if job.length > 0:
         return row // job.length
-    while high - low > 1:       # the last run that begins at or before the row
+    while high - low > 1:       # find the last run that begins at or before the row
         middle = (low + high) // 2
         if job.offsets[middle] <= row:
             low = middle
@@ -241,7 +244,7 @@ cdef Py_ssize_t run_of_row(const Job *job, Py_ssize_t row) noexcept nogil:
 
 
 cdef inline void check_codes(const Job *job, const uint8_t *codes, Py_ssize_t n) noexcept nogil:
-    """Look for codes with a flag."""
+    """Set ``job.has_flagged`` if one of ``n`` codes has a flag."""
     if job.flags != NULL and <Py_ssize_t> job.microkernels.find_mapped(codes, n, job.flags) < n:
         ohf_set_flag(job.has_flagged)
 
@@ -267,7 +270,7 @@ cdef void classes_of(
 cdef Py_ssize_t find_special(
     const Job *job, const uint8_t *classes, Py_ssize_t n, uint16_t *positions,
 ) noexcept nogil:
-    """Write the positions of a tile whose rows are not one-hot, and return their number."""
+    """Write the positions in a tile of the rows in ``job.special``, and return the number of positions."""
     if job.n_special == 0:
         return 0
     return job.microkernels.find_bytes(
@@ -326,7 +329,7 @@ cdef void copy_chunk(
 cdef void bytes_chunk(
     const void *any_job, Py_ssize_t row, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the rows [row, end) of one byte: the map has the rows themselves, and the pad class is the pad."""
+    """Write the rows [row, end), of one byte each: ``job.map`` has the rows, and ``job.pad_class`` the pad."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t i = run_of_row(job, row), count
     cdef Run run = run_at(job, i)
@@ -359,7 +362,7 @@ cdef void put_rows(const Job *job, Py_ssize_t row, Py_ssize_t end) noexcept nogi
 cdef void expand_chunk(
     const void *any_job, Py_ssize_t row, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the rows [row, end), counted from the lead, by expansion in registers, tile by tile."""
+    """Write the rows [row, end), counted from row ``job.lead``, by expansion in registers, tile by tile."""
     cdef const Job *job = <const Job *> any_job
     cdef uint8_t *classes = workspace
     cdef uint16_t *positions = <uint16_t *> (workspace + CLASSES_BYTES)
@@ -387,7 +390,7 @@ cdef void expand_chunk(
         if n_special == 0:
             job.microkernels.rows_expand(classes, n, job.plan, job.fill, out)
             continue
-        # The scratch block and the output have the same distance to a cache line, which the plan depends on.
+        # The plan, made for the output, fits the scratch block too: both begin equally far from a cache line.
         block = workspace + TILE_BYTES + (<uintptr_t> out & 63) if job.streamed else out
         fill = job.fill[0]
         fill.stream = False
@@ -463,7 +466,7 @@ cdef void put_planes(
 cdef void tiles_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the tiles [begin, end); each run has ``n_tiles`` tiles."""
+    """Write the tiles [begin, end); each run has ``job.n_tiles`` tiles of up to TILE positions."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t item, at, count, position
     cdef Run run
@@ -481,7 +484,7 @@ cdef void tiles_chunk(
 cdef void joined_chunk(
     const void *any_job, Py_ssize_t i, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Write the runs [i, end), whose planes lie together.
+    """Write the runs [i, end), whose planes are adjacent.
 
     A vector at the border of two runs has elements of both. It is written with the second run, unless the first
     run has rows that are not one-hot: these are written over its planes, which are therefore complete by then.
@@ -496,7 +499,8 @@ cdef void joined_chunk(
     cdef ohf_fill fill
     cdef bint joins_before = False
     for i in range(i, end):
-        memmove(workspace, classes + job.length - OHF_PAD, OHF_PAD)     # the last classes of the run before
+        # `planes_joined` also reads the last classes of the previous run, which it expects before `classes`.
+        memmove(workspace, classes + job.length - OHF_PAD, OHF_PAD)
         run = run_at(job, i)
         classes_of(job, &run, 0, job.length, classes)
         n_special = find_special(job, classes, job.length, positions)
@@ -507,7 +511,7 @@ cdef void joined_chunk(
             job.microkernels.planes_joined(classes, job.length, &fill, out, joins_before, i + 1 < end)
             joins_before = True
             continue
-        # The scratch block and the output have the same distance to a cache line.
+        # The scratch block and the output begin equally far from a cache line, as `copy` requires.
         n_before = <uintptr_t> out & (job.microkernels.vector - 1) if joins_before else 0
         block = workspace + TILE_BYTES + 64 + (<uintptr_t> out & 63) if job.streamed else out
         job.microkernels.planes_joined(classes, job.length, &fill, block, joins_before, False)
@@ -535,7 +539,7 @@ cdef int class_of_row(const unsigned char *row, const ohf_fill *fill) noexcept:
 cdef bint describe_classes(
     Job *job, const unsigned char[:, ::1] table, ohf_byte_map *map, const unsigned char **special,
 ) noexcept:
-    """Fill ``map`` and ``special``; return False if no row, or too few rows, are one-hot."""
+    """Fill ``map`` and ``special``; return False if no row is one-hot, or too many other rows are distinct."""
     cdef uint8_t classes[N_CODES]
     cdef int i, j, found
     cdef bint is_any_hot = False
@@ -567,7 +571,7 @@ cdef bint describe_classes(
 
 
 cdef void fill_job(Job *job, Segments segments) noexcept:
-    """Set the parts of a job that say where the codes are."""
+    """Set the fields of a job that describe the codes."""
     job.microkernels = microkernels
     job.starts, job.lengths = segments.starts, segments.lengths
     job.base, job.stride, job.n_codes = segments.base, segments.stride, segments.length
@@ -575,7 +579,7 @@ cdef void fill_job(Job *job, Segments segments) noexcept:
 
 
 cdef void join_runs(Job *job) noexcept:
-    """Make one run of runs whose codes lie together, if they are not padded."""
+    """Make one run of all runs, if their codes are adjacent and not padded."""
     if job.starts == NULL and job.stride == job.n_codes and job.length in (-1, job.n_codes):
         job.n_codes *= job.n
         job.length, job.n = job.n_codes, 1
@@ -597,7 +601,7 @@ def encode(
     table : array of bytes, shape (257, depth * width)
         The row of each code, and the pad.
     on, off : array of bytes, shape (width,)
-        The elements of most rows. They decide only how planes are written.
+        The elements of most rows. They do not change the output, only how fast it is written.
     length : int
         The number of rows of each run, which must not be longer. -1: as many as the run has codes; `offsets` has
         the first row of each run, and `inner` is 1.
@@ -608,7 +612,7 @@ def encode(
     zeroed : bool
         Whether the system has just allocated ``out``.
     flags : array of bool as bytes, shape (256,)
-        The codes to look for.
+        1 for each code to look for.
     """
     cdef Job job
     cdef ohf_fill fill
@@ -685,10 +689,11 @@ cdef int encode_rows(
 
 
 cdef int expand(Job *job, Py_ssize_t n_rows, int num_threads) except -1:
-    """Plan the vectors of a period, and write all rows by expansion in registers."""
+    """Plan the vectors until their pattern repeats, and write all rows by expansion in registers."""
     cdef ohf_plan *plan = <ohf_plan *> take_workspace(sizeof(ohf_plan))
-    # A cache line at the end of a tile would be written in two parts, which is slow past the caches. Tiles have
-    # whole cache lines, so that they all have the alignment of the plan.
+    # A cache line that two tiles share would be written in two parts, which is slow with stores that bypass the
+    # caches. The tiles therefore begin at the first row that begins at a cache line, and have whole cache lines.
+    # One plan then fits all tiles.
     while job.lead < 64 and (<uintptr_t> job.out + job.lead * job.row_bytes) % 64 != 0:
         job.lead += 1
     if job.lead == 64:      # no row begins at a cache line
@@ -791,6 +796,6 @@ def find_first(Segments segments, const uint8_t[::1] flags, const int64_t[::1] o
     first = hits[0]
     job.n, job.length = segments.n, -1
     run = run_of_row(&job, first)
-    while offsets[run + 1] <= first:        # runs without codes begin at the same position
+    while offsets[run + 1] <= first:        # skip runs without codes, which begin at the same position
         run += 1
     return run, first - offsets[run]

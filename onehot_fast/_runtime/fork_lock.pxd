@@ -1,4 +1,4 @@
-"""The lock of fork_lock.h as Cython sees it: one for each module that takes it."""
+"""The lock of fork_lock.h as Cython sees it; each module that uses it has a lock of its own."""
 
 cdef extern from "_runtime/fork_lock.h":
     void ohf_lock() noexcept nogil

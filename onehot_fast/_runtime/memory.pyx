@@ -60,7 +60,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     ALIGNMENT = 64
-    PAGE = 65536            # a multiple of every system's page
+    PAGE = 65536            # a multiple of the page size of every system
     LARGE = 256 << 10       # blocks of this size or more are mapped and kept; for smaller ones malloc is fast
     MAX_BLOCKS = 64
     MAX_STEADY_BYTES = 1 << 30
@@ -216,7 +216,7 @@ cdef Block large_block(size_t n_bytes):
 
 
 cdef Block sparse_block(size_t n_bytes):
-    """Return a block of fresh memory (all zeros), of which each page is provided when it is touched."""
+    """Return a block of fresh memory (all zeros), whose pages the system provides when they are touched."""
     cdef Block block = Block.__new__(Block)
     cdef size_t size = (n_bytes + PAGE - 1) // PAGE * PAGE
     block.is_sparse = True

@@ -22,24 +22,24 @@ cdef extern from "_runtime/team.h":
     int ohf_last_team_workers() noexcept nogil
     double ohf_stalled_until() noexcept nogil
 
-# When a team ends, its threads continue to spin. In GNU OpenMP they spin for 300,000 pauses, which take
-# 5 - 15 ms, depending on the processor.
+# When a team ends, its threads continue to spin (wait without sleep). In GNU OpenMP they spin for 300,000 pauses,
+# which take 5 - 15 ms, depending on the processor.
 cdef double SPIN_SECONDS = 0.015
 cdef double SERIAL_SECONDS = 1.0        # after a stall, calls use one thread for this time
 
 
 cdef bint can_start(int n_workers) noexcept nogil:
-    """Tell whether this thread can start a team with so many other threads."""
+    """Tell whether this thread can start a team with ``n_workers`` other threads."""
     return not ohf_child_alone and ohf_can_start(n_workers)
 
 
 cdef void note_start() noexcept nogil:
-    """Remember that a team exists."""
+    """Remember that this process has started a team."""
     ohf_note_team_start()
 
 
 cdef void note_end(double now, int n_workers) noexcept nogil:
-    """Remember when a team with so many other threads has ended."""
+    """Remember that a team with ``n_workers`` other threads ended at the time ``now``."""
     ohf_note_team_end(now, n_workers)
 
 

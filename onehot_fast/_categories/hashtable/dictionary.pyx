@@ -1,9 +1,9 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Map values to codes in order of first appearance, and back, with a hash table.
 
-Several threads share a large source without Python objects. To look values up, each takes some rows. To learn
-values, each has a hash table of its own for its rows. These are then merged in the order of the rows, so that the
-codes do not depend on the number of threads.
+Several threads share the rows of a large source without Python objects. To look up values, all threads read the
+same hash table. To learn values, each thread fills a hash table of its own from its rows. These hash tables are
+then merged in the order of the rows, so that the codes do not depend on the number of threads.
 
 The functions at the end of the module encode labels and integers without the hash table.
 """
@@ -41,13 +41,13 @@ from onehot_fast._kernels.dispatch import INDEX_DTYPES
 
 cnp.import_array()
 
-# The number of rows between two checks for a signal, such as Ctrl-C.
 cdef enum:
-    ROWS_BETWEEN_SIGNALS = 1 << 22
-    VALUES_BETWEEN_SIGNALS = 1 << 18     # Python objects, and strings to split
-    LABELS_BETWEEN_SIGNALS = 1 << 16
-    MIN_ROWS_FOR_MEMO = 1024
-    MEMO_LABELS = 1 << 13
+    # The number of rows between two checks for a signal, such as Ctrl-C.
+    ROWS_BETWEEN_SIGNALS = 1 << 22       # rows of arrays without Python objects
+    VALUES_BETWEEN_SIGNALS = 1 << 18     # rows of Python objects, and of strings to split
+    LABELS_BETWEEN_SIGNALS = 1 << 16     # rows of `number_labels`, each with several labels
+    MIN_ROWS_FOR_MEMO = 1024             # fewer rows use no memo from the addresses of objects to codes
+    MEMO_LABELS = 1 << 13                # places of the memo of `number_labels`
 
 cdef dict INDEX_TYPES = {dtype.str[1:]: index_type for index_type, dtype in enumerate(INDEX_DTYPES)}
 # In free-threaded Python, another thread may change an array of objects, so a copy is read.
@@ -63,7 +63,7 @@ cdef dict TEXT_FORMATS = {
     "vu": OHF_VIEWS, "vz": OHF_VIEWS,
 }
 cdef dict DTYPES = {"int64": np.dtype(np.int64), "uint64": np.dtype(np.uint64), "float64": np.dtype(np.float64)}
-# The kinds of NumPy dtypes that a dictionary of each kind can hold.
+# For each kind of dictionary: the kinds of NumPy dtypes (`dtype.kind`) that it can hold.
 cdef dict LETTERS = {"string": "OUT", "binary": "OS", "int64": "iubmM", "uint64": "iubmM", "float64": "f"}
 CODES = np.dtype(np.int32)
 KINDS = tuple(LETTERS)
@@ -87,7 +87,7 @@ cdef class Source:
     cdef ohf_numbers numbers
     cdef ohf_objects objects
     cdef ohf_packed packed
-    cdef object owner       # keeps the memory alive
+    cdef object owner       # keeps the memory of the values alive
     cdef object kept        # keeps the missing objects, the missing string or the lists of buffers alive
 
     def __dealloc__(self):
@@ -175,7 +175,10 @@ cdef class Source:
         return self.open_objects()
 
     cdef int open_objects(self) except -1:
-        """Set the address of the objects and allocate caches. Call this again if other code may have run."""
+        """Set the address of the objects, and allocate the memo from objects to codes.
+
+        Call this again if other code may have run, because that code may have changed the array.
+        """
         cdef cnp.ndarray array
         if len(self.owner) != self.n_rows:
             raise RuntimeError("the array must not be resized while it is read")
@@ -202,7 +205,7 @@ cdef class Source:
     cdef int read_packed(self, object array) except -1:
         """Set the address of a NumPy array of StringDType."""
         cdef object dtype = array.dtype
-        cdef object na_object = getattr(dtype, "na_object", "")     # by default, no value is missing
+        cdef object na_object = getattr(dtype, "na_object", "")     # a dtype without it has no missing values
         cdef bytes text = na_object.encode() if isinstance(na_object, str) else b""
         self.hold(IN_PACKED_TEXTS, array)
         self.kept = text
@@ -290,26 +293,30 @@ cdef Source source_of(object values, str kind, tuple missing):
 # ---- Rows for the C loops, and for several threads ----
 
 cdef enum:
-    # A row of a text takes about as long as 32 bytes of a matrix, by which the number of threads is chosen.
+    # Looking up a text takes about as long as writing 32 bytes of a matrix. `parallel.resolve` chooses the number
+    # of threads by the bytes that a kernel writes.
     BYTES_OF_A_ROW = 32
-    # So many rows take half a millisecond or more.
+    # The minimum number of rows of a thread; they take half a millisecond or more.
     MIN_ROWS_OF_A_THREAD = 1 << 17
     ROWS_OF_A_CHUNK = 1 << 14
     MAX_LEARNERS = 32
-    # The parts of learners are no chunks of equal time, for which the parallel loop takes smaller ones.
+    # The size that `for_each_chunk` is told for a part of the rows. Up to 4 MiB (`STALL_CHUNK_BYTES`), it would
+    # expect that all chunks take the same time, which parts do not.
     BYTES_OF_A_PART = 8 << 20
-    # One thread learns the first rows. If fewer of them repeat a value, there are many values: another thread
-    # would fill a large hash table of its own with values that are then learned once more.
+    # One thread learns the first SAMPLE_ROWS rows. If fewer than MIN_REPEATED of them repeat a value, it learns
+    # all rows: there are many values, and each further thread would fill a large hash table of its own with
+    # values that are then learned once more.
     SAMPLE_ROWS = 1 << 16
     MIN_REPEATED = 1 << 13
-    # Each thread begins with a copy of the values that are known then.
+    # Each thread copies the values that are known after the sample. If they are more, one thread learns all rows.
     MAX_COPIED = 1 << 18
 
 cdef struct Part:
-    ohf_hashtable *table        # of the dictionary, or of a learner
-    # The code in the dictionary of each code of `table`; entry -1 is a missing value. NULL if the codes are equal.
+    ohf_hashtable *table        # the hash table of the dictionary, or of one other thread
+    # For each code of `table`, the code of the same value in the dictionary; lut[-1] is -1, the code of missing
+    # values. NULL if both codes are equal for all values.
     const int32_t *lut
-    int64_t begin, end          # rows
+    int64_t begin, end          # the rows [begin, end)
     int64_t stopped             # the row at which a failure has ended the loop
     int failed
 
@@ -343,7 +350,7 @@ cdef int code_rows(
 cdef void look_up_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Look the rows of one chunk up; each chunk has a part, which gets its failure."""
+    """Look up the rows of one chunk, and store the error code (0: none) in the part of this chunk."""
     cdef const Job *job = <const Job *> any_job
     cdef Part *part = &job.parts[begin // ROWS_OF_A_CHUNK]
     part.failed = code_rows(job, job.table, begin, end, &part.stopped)
@@ -352,7 +359,10 @@ cdef void look_up_chunk(
 cdef void copy_to_parts(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Give the hash tables of some parts the values of the dictionary, with the same codes."""
+    """Copy the values of the dictionary, with their codes, to the hash tables of the parts [begin, end).
+
+    Part 0 needs no copy, because it uses the hash table of the dictionary.
+    """
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t i
     cdef Part *part
@@ -364,7 +374,7 @@ cdef void copy_to_parts(
 cdef void learn_parts(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Learn the rows of some parts, each with its own hash table."""
+    """Learn the rows of the parts [begin, end), each with its own hash table."""
     cdef const Job *job = <const Job *> any_job
     cdef Py_ssize_t i
     cdef Part *part
@@ -376,7 +386,10 @@ cdef void learn_parts(
 cdef void recode_chunk(
     const void *any_job, Py_ssize_t begin, Py_ssize_t end, unsigned char *workspace,
 ) noexcept nogil:
-    """Replace the codes of learners by those of the dictionary, in some rows behind those of the first part."""
+    """Replace codes of the parts' hash tables by codes of the dictionary.
+
+    The rows [begin, end) count from the first row of part 1, because part 0 has the codes of the dictionary.
+    """
     cdef const Job *job = <const Job *> any_job
     cdef int64_t row = job.parts[1].begin + begin, stop = job.parts[1].begin + end
     cdef int i
@@ -392,11 +405,11 @@ cdef void recode_chunk(
 
 @cython.final
 cdef class Learners:
-    """The hash tables of all threads but the first, which fills that of the dictionary."""
+    """The parts of the threads that learn values; the first thread fills the hash table of the dictionary."""
 
     cdef ohf_hashtable tables[MAX_LEARNERS]
     cdef Part parts[MAX_LEARNERS]
-    cdef list luts              # of each part: entry k + 1 is the code in the dictionary of code k
+    cdef list luts              # for each part: entry k + 1 is the dictionary's code for code k of the part
     cdef int n_parts
 
     cdef int open(self, Job *job, int n_parts) except -1:
@@ -417,11 +430,11 @@ cdef class Learners:
         return 0
 
     cdef int32_t *lut_of(self, int part) except NULL:
-        """Return the address of the entry of code 0."""
+        """Return the address of the entry for code 0 in the look-up table of a part."""
         return <int32_t *> cnp.PyArray_DATA(<cnp.ndarray> self.luts[part]) + 1
 
     cdef void divide(self, int64_t begin, int64_t end) noexcept:
-        """Divide some of the rows among the parts."""
+        """Divide the rows from ``begin`` on among the parts, up to ROWS_BETWEEN_SIGNALS rows for each part."""
         cdef int64_t count = min((end - begin + self.n_parts - 1) // self.n_parts, <int64_t> ROWS_BETWEEN_SIGNALS)
         cdef int i
         for i in range(self.n_parts):
@@ -429,7 +442,10 @@ cdef class Learners:
             self.parts[i].end = min(self.parts[i].begin + count, end)
 
     cdef int merge(self, int part, int64_t n_copied) except? -1:
-        """Learn the new values of a part; return a failure or 0."""
+        """Add the new values of a part to the dictionary and to the part's look-up table.
+
+        Return an error code or 0. The part began with ``n_copied`` values of the dictionary.
+        """
         cdef ohf_hashtable *table = self.parts[part].table
         cdef int64_t known = len(self.luts[part]) - 1
         cdef int32_t *lut
@@ -544,7 +560,10 @@ cdef class Dictionary:
             self.leave(learning)
 
     cdef int64_t code_in_threads(self, Job *job, int64_t n_rows, object num_threads) except -1:
-        """Write the codes of the first rows, as many as several threads do faster; return their number."""
+        """Write the codes of the first rows with several threads, and return the number of these rows.
+
+        The number is 0 if one thread should process all rows.
+        """
         cdef int n_threads
         if job.form not in (IN_BUFFERS_TEXTS, IN_BUFFERS_NUMBERS) or n_rows < 2 * MIN_ROWS_OF_A_THREAD:
             return 0
@@ -556,7 +575,7 @@ cdef class Dictionary:
         return self.look_up_in_threads(job, n_rows, n_threads)
 
     cdef int64_t look_up_in_threads(self, Job *job, int64_t n_rows, int n_threads) except -1:
-        """Look all rows up."""
+        """Look up all rows, and return their number."""
         cdef Py_ssize_t n_chunks = (n_rows + ROWS_OF_A_CHUNK - 1) // ROWS_OF_A_CHUNK
         cdef bytearray memory_of_parts = bytearray(n_chunks * sizeof(Part))
         job.parts = <Part *> PyByteArray_AS_STRING(memory_of_parts)
@@ -565,7 +584,7 @@ cdef class Dictionary:
         return n_rows
 
     cdef int64_t learn_in_threads(self, Job *job, int64_t n_rows, int n_threads) except -1:
-        """Learn all rows, or only the first ones if there are too many values."""
+        """Learn all rows, or only the first SAMPLE_ROWS if there are too many values; return their number."""
         cdef int64_t n_known = self.table.n_codes, n_copied, done = SAMPLE_ROWS, stopped = 0
         cdef int failed
         cdef Learners learners = Learners.__new__(Learners)
@@ -696,7 +715,10 @@ cdef struct Numbered:
 
 
 cdef inline size_t place_in_memo(const PyObject *label) noexcept nogil:
-    """Return the place of a label in a table of `MEMO_LABELS`; the lowest bits of all addresses are equal."""
+    """Return the place of a label in a memo of `MEMO_LABELS` places.
+
+    The place depends on the address of the label without its lowest four bits, which are equal for all objects.
+    """
     cdef uint64_t address = <uint64_t> <uintptr_t> label >> 4
     return (address ^ address >> 13) & (MEMO_LABELS - 1)
 
@@ -707,8 +729,8 @@ def number_labels(tuple rows not None, dict numbers not None):
     The result is ``(offsets, flat)``: row i has the numbers ``flat[offsets[i]:offsets[i + 1]]``. No other thread
     may change ``numbers`` during the call.
 
-    This function takes 15 ns per label, and 5 ns if the label is the object that was added to ``numbers``, which a
-    table of pointers remembers; a combination of Python functions takes 45 ns.
+    This function takes 15 ns per label, or 5 ns if a memo from addresses to numbers contains the label; a
+    combination of Python functions takes 45 ns.
     """
     cdef Py_ssize_t n_rows = len(rows), row, at = 0, room = 4 * n_rows + 16
     cdef bint has_memo = n_rows >= MIN_ROWS_FOR_MEMO
@@ -737,7 +759,7 @@ def number_labels(tuple rows not None, dict numbers not None):
                         raise ValueError("there must be at most 2**31 different labels")
                     number = len(numbers)
                     numbers[label] = number
-                    # Only this object: `numbers` keeps it alive, so that no other one has its address.
+                    # The memo has only objects that `numbers` keeps alive, so that their addresses are unique.
                     seen.label, seen.number = <PyObject *> label, number
                 out[at] = number
             at += 1
@@ -769,7 +791,9 @@ def number_integers(const integer_t[::1] values, uint64_t max_span):
     span = <uint64_t> high - <uint64_t> low
     if span > max_span:
         return None
-    outside = <uint32_t> span + 1       # the step of a value that another thread has changed
+    # A step is an integer minus `low`. Its rank, the number of smaller steps that occur, is the integer's code.
+    # `outside` is the step of integers that another thread has changed.
+    outside = <uint32_t> span + 1
     occurs = np.zeros(span + 2, np.uint8)
     order = np.empty(span + 2, np.int32)
     numbers = memory.allocate((n,), CODES)[0]
@@ -785,7 +809,7 @@ def number_integers(const integer_t[::1] values, uint64_t max_span):
             ranks[step] = n_found
             n_found += marks[step]
         ranks[outside] = -1
-        if <uint32_t> n_found < outside or marks[outside]:      # otherwise the steps are the ranks
+        if <uint32_t> n_found < outside or marks[outside]:      # otherwise each step equals its rank
             for i in range(n):
                 codes[i] = ranks[min(<uint32_t> codes[i], outside)]
     marks[outside] = 0
