@@ -5,8 +5,10 @@ A bitmap is read byte by byte, and a look-up table expands each byte to eight by
 have no branches, so the compiler vectorises them. Only bytes that contain bits of the range are read.
 """
 
-from libc.stdint cimport UINT64_MAX, int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport UINT64_MAX, int8_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
+
+from onehot_fast._kernels.index_types cimport word_t
 
 cdef enum:
     BLOCK = 1024
@@ -72,27 +74,20 @@ cdef void spread(const uint8_t *bits, int64_t begin, int64_t n, uint8_t *out) no
 
 
 # The indices are compared as unsigned integers, so that negative indices are too large.
-ctypedef fused unsigned_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-
 cdef inline int64_t code_block(
-    const unsigned_t *indices, const uint8_t *valid, int n, uint64_t limit, unsigned_t *codes,
+    const word_t *indices, const uint8_t *valid, int n, uint64_t limit, word_t *codes,
 ) noexcept nogil:
     """Write a block of codes; return the position of the first index >= ``limit`` that is not null, or -1.
 
     A limit that does not fit the type of the indices has no effect.
     """
-    cdef unsigned_t limited = <unsigned_t> limit, index
+    cdef word_t limited = <word_t> limit, index
     cdef uint8_t found = 0
     cdef int i
     for i in range(n):
         index = indices[i]      # read once, so that the value that is compared is the value that is written
-        codes[i] = index | <unsigned_t> (<int8_t> valid[i] - 1)    # -1 has all bits set
-        if unsigned_t is uint64_t:
+        codes[i] = index | <word_t> (<int8_t> valid[i] - 1)    # -1 has all bits set
+        if word_t is uint64_t:
             # index >= limit without a 64-bit comparison, which SSE2 lacks: limits are at most 2**63, so the sign
             # bit is set exactly if the index is too large (0.5 ms instead of 1.0 ms for a million).
             found |= valid[i] & <uint8_t> ((index | (limited - 1 - index)) >> 63)
@@ -107,7 +102,7 @@ cdef inline int64_t code_block(
 
 
 cdef int64_t code_array(
-    const unsigned_t *indices, const uint8_t *bits, int64_t begin, int64_t n, uint64_t limit, unsigned_t *codes,
+    const word_t *indices, const uint8_t *bits, int64_t begin, int64_t n, uint64_t limit, word_t *codes,
 ) noexcept nogil:
     """Write all codes; return the position of the first index >= ``limit`` whose validity bit is 1, or -1."""
     cdef uint8_t valid[BLOCK]

@@ -67,7 +67,7 @@ def test_texts_of_numpy_have_the_same_codes(dtype):
 def test_numbers_have_the_same_codes(dtype, n_distinct):
     values = (rows_of(n_distinct) * 1_001).astype(dtype)
     if values.dtype.kind in "fM":
-        values[::9] = np.nan if values.dtype.kind == "f" else np.datetime64("NaT")
+        values[::9] = np.array("NaN" if values.dtype.kind == "f" else "NaT", values.dtype)
     kind = {"f": "float64", "u": "uint64"}.get(values.dtype.kind, "int64")
     check(kind, values)
 

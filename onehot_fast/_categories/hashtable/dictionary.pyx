@@ -45,7 +45,7 @@ cdef enum:
     # The number of rows between two checks for a signal, such as Ctrl-C.
     ROWS_BETWEEN_SIGNALS = 1 << 22       # rows of arrays without Python objects
     VALUES_BETWEEN_SIGNALS = 1 << 18     # rows of Python objects, and of strings to split
-    LABELS_BETWEEN_SIGNALS = 1 << 16     # rows of `number_labels`, each with several labels
+    LABEL_ROWS_BETWEEN_SIGNALS = 1 << 16     # rows of `number_labels`, each with several labels
     MIN_ROWS_FOR_MEMO = 1024             # fewer rows use no memo from the addresses of objects to codes
     MEMO_LABELS = 1 << 13                # places of the memo of `number_labels`
 
@@ -764,7 +764,7 @@ def number_labels(tuple rows not None, dict numbers not None):
                 out[at] = number
             at += 1
         ends[row + 1] = at
-        if row % LABELS_BETWEEN_SIGNALS == 0:
+        if row % LABEL_ROWS_BETWEEN_SIGNALS == 0:
             PyErr_CheckSignals()
     return offsets, codes[:at]
 
