@@ -5,7 +5,7 @@ A bitmap is read byte by byte, and a look-up table expands each byte to eight by
 have no branches, so the compiler vectorises them. Only bytes that contain bits of the range are read.
 """
 
-from libc.stdint cimport UINT64_MAX, int8_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport UINT64_MAX, int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from onehot_fast._kernels.index_types cimport word_t
