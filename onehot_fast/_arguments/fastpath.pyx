@@ -87,7 +87,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
 
     A common call has contiguous indices in native byte order, int depth and axis, the values 1 and 0, no label
     smoothing, and a numeric or Boolean dtype in native byte order. The caller checks that all other options of
-    `one_hot` have their defaults. A small call has a result of at most 1 MiB.
+    `one_hot` have their defaults, or ask for one thread. A small call has a result of at most 1 MiB.
     """
     cdef cnp.ndarray source, result
     cdef cnp.dtype element

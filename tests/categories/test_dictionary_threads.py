@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from onehot_fast._categories.hashtable.dictionary import Dictionary
+from onehot_fast._kernels.dispatch import INDEX_DTYPES
 from onehot_fast._runtime import parallel
 from onehot_fast.adapter import read_arrow as read
 from support.dictionary_values import BYTES_TYPES, TEXT_TYPES, learned
@@ -15,11 +16,21 @@ pa = pytest.importorskip("pyarrow")
 # Two threads share a column from 2**18 rows on; the first 2**16 rows are learned by one thread.
 N_ROWS = 700_001
 THREADS = [2, 3, 5, 1000]
-random = np.random.default_rng(7)
+
+
+def generator():
+    """Return new random numbers, which depend on no other test."""
+    return np.random.default_rng(7)
+
+
+def is_missing():
+    """Return which rows have no value."""
+    return generator().random(N_ROWS) < 0.1
 
 
 def rows_of(n_distinct, n_rows=N_ROWS):
     """Return numbers of values, of which some occur only near the end."""
+    random = generator()
     codes = random.integers(0, max(n_distinct // 2, 1), n_rows)
     codes[-n_rows // 3 :] = random.integers(0, n_distinct, len(codes[-n_rows // 3 :]))
     return codes
@@ -31,7 +42,7 @@ def texts(n_distinct, kind):
     if kind in BYTES_TYPES:
         pool = np.array([text.encode() for text in pool], object)
     rows = pool[rows_of(n_distinct)]
-    rows[random.random(N_ROWS) < 0.1] = None
+    rows[is_missing()] = None
     (chunk,) = read(pa.array(rows, kind))
     return chunk
 
@@ -63,17 +74,17 @@ def test_texts_of_numpy_have_the_same_codes(dtype):
 
 
 @pytest.mark.parametrize("n_distinct", [1, 5000, 200_000])
-@pytest.mark.parametrize("dtype", ["i4", "i8", "u8", "f4", "f8", "M8[s]"])
+@pytest.mark.parametrize("dtype", [*map(str, INDEX_DTYPES), "bool", "M8[s]", "m8[ms]"])
 def test_numbers_have_the_same_codes(dtype, n_distinct):
     values = (rows_of(n_distinct) * 1_001).astype(dtype)
-    if values.dtype.kind in "fM":
+    if values.dtype.kind in "fmM":
         values[::9] = np.array("NaN" if values.dtype.kind == "f" else "NaT", values.dtype)
     kind = {"f": "float64", "u": "uint64"}.get(values.dtype.kind, "int64")
     check(kind, values)
 
 
 def test_numbers_of_arrow_have_the_same_codes():
-    (chunk,) = read(pa.array(rows_of(700) * 1_001, mask=random.random(N_ROWS) < 0.1))
+    (chunk,) = read(pa.array(rows_of(700) * 1_001, mask=is_missing()))
     check("int64", chunk)
 
 
@@ -84,7 +95,7 @@ def test_known_values_keep_their_codes():
 
 
 def test_values_that_all_differ_are_numbered():
-    values = random.permutation(N_ROWS).astype(np.int64) * 1_001
+    values = generator().permutation(N_ROWS).astype(np.int64) * 1_001
     for num_threads in (1, 3):
         dictionary = Dictionary("int64")
         codes = dictionary.encode(values, num_threads=num_threads)
@@ -94,7 +105,7 @@ def test_values_that_all_differ_are_numbered():
 
 def test_rows_of_several_steps_have_the_same_codes():
     """A step has 2**22 rows for each thread; the hash tables of threads are kept for the next."""
-    values = random.integers(0, 30, 2 * (2**22) + 900_000).astype(np.int64) ** 7
+    values = generator().integers(0, 30, 2 * (2**22) + 900_000).astype(np.int64) ** 7
     values[-1000:] = -np.arange(1000) - 1
     one, team = Dictionary("int64"), Dictionary("int64")
     codes = one.encode(values, num_threads=1)
